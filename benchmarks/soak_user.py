@@ -199,13 +199,11 @@ class User(Somebody):
 
     def chart(self):
         """Turn to another chart."""
-        if self.window.charts is not None:
-            self.window.charts.setCurrentIndex(self.random.randrange(self.window.charts.count()))
+        self.window.charts.setCurrentIndex(self.random.randrange(self.window.charts.count()))
 
     def claim(self):
         """Choose a claim."""
-        claims = self.window.claims
-        for tree in claims.findChildren(QTreeWidget)[:1] if claims is not None else ():
+        for tree in self.window.claims.findChildren(QTreeWidget)[:1]:
             heading = tree.topLevelItem(self.random.randrange(max(tree.topLevelItemCount(), 1)))
             if heading is not None:
                 below = [heading.child(at) for at in range(heading.childCount())]

@@ -48,5 +48,5 @@ def _usable(widget, window):
         return False
     if isinstance(widget, QToolButton | QPushButton) and widget.menu() is not None:
         return False
-    measures = window.measuring.isAncestorOf(widget) or (window.claims and window.claims.isAncestorOf(widget))
+    measures = window.measuring.isAncestorOf(widget) or window.claims.isAncestorOf(widget)
     return not (isinstance(widget, QAbstractButton) and measures)

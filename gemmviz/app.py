@@ -2,6 +2,8 @@
 
 import argparse
 import os
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from gemmviz.catalogue.errors import Unavailable
@@ -54,18 +56,37 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
         When a chosen kernel or place does not exist, or the choices do not fit together.
     Unavailable
         When there is no display or Qt lacks a system library; the message gives a remedy.
+    ModuleNotFoundError
+        When a package of the window is not installed.
     """
     from gemmviz.ui.look.display import missing
 
     problem = missing(os.environ)
     if problem is not None:
         raise Unavailable(problem)
+    if find_spec("pyqtgraph") is None:  # some charts need it, and are made when they are first shown
+        raise ModuleNotFoundError("pyqtgraph is missing", name="pyqtgraph")
+    session = new_session()
+    # It starts while this process imports Qt and builds the window.
+    prepared = Engine(session.permission.trust)
+    prepared.prepare()
+    engines = [prepared]
+
+    def make_engine() -> Engine:
+        return engines.pop() if engines else Engine(session.permission.trust)
+
+    try:
+        return _show(session, make_engine, args, chosen)
+    finally:
+        prepared.close()
+
+
+def _show(session: Session, make_engine: Callable[[], Engine], args: argparse.Namespace, chosen: Snapshot) -> int:
     from gemmviz.ui.window import application  # late: only now it is certain that Qt can be loaded
 
-    session = new_session()
     faults = preferences_file.restore(session.preferences, args.theme, args.language)
     snapshot.apply(session, chosen)
     _warn(session, faults)
     says_nothing = not args.file and not chosen.keys() - {"theme", "language", "type_scale", "calm"}
     file = Path(args.file) if args.file else None
-    return application.show(session, lambda: Engine(session.permission.trust), file, opens_with_doors=says_nothing)
+    return application.show(session, make_engine, file, opens_with_doors=says_nothing)

@@ -1,6 +1,7 @@
 """``gemmviz``: opens the window, in its first state or in the state that the options give."""
 
 import argparse
+import gc
 from pathlib import Path
 from typing import Any, cast
 
@@ -58,6 +59,8 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    # The imports to come make many objects and no garbage. `gemmviz.ui.window.garbage` collects later.
+    gc.disable()
     from gemmviz import app  # late: everything else works without Qt
 
     chosen = snapshot(args)

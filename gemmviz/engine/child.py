@@ -66,6 +66,8 @@ def main(connection: Connection, setting: Setting) -> None:
     _redirect_output()
     inbox: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(connection, inbox, setting.scratch), name="reader", daemon=True).start()
+    if setting.records:
+        _import_for_recording()
     while True:
         request, cancel = inbox.get()
         for_good = _serve(request, cancel, lambda reply: framing.send(connection.fileno(), reply), setting)
@@ -164,16 +166,20 @@ def _import_for(request: Request) -> None:
         case BenchRequest() | TuneRequest():
             import gemmviz.engine.tuning
         case RecordRequest():
-            import gemmviz.trace.cost.traffic
-            import gemmviz.trace.hazards
-            import gemmviz.trace.order.timeline
-            import gemmviz.trace.recording.record
+            _import_for_recording()
         case CheckRequest():
             import gemmviz.checking.examine
         case AssembleRequest():
             import gemmviz.engine.assembling
         case ProbeRequest():
             import gemmviz.backends.machine  # noqa: F401
+
+
+def _import_for_recording() -> None:
+    import gemmviz.trace.cost.traffic
+    import gemmviz.trace.hazards
+    import gemmviz.trace.order.timeline
+    import gemmviz.trace.recording.record  # noqa: F401
 
 
 def _record(request: RecordRequest, send: Send) -> None:

@@ -87,6 +87,10 @@ class EngineProcess:
         """The number of the process, or None while there is none."""
         return self._process.pid if self._process is not None else None
 
+    def prepare(self) -> None:
+        """Start the process before its first request, which will be a recording."""
+        self._start(confined=True, records=True)
+
     def converse(self, request: Request, cancel: threading.Event, limit: float | None) -> Iterator[Reply]:
         """Send a request and yield its replies, up to the final one.
 
@@ -186,12 +190,12 @@ class EngineProcess:
         assert message is None or isinstance(message, Reply)
         return message
 
-    def _start(self, confined: bool) -> None:
+    def _start(self, confined: bool, records: bool = False) -> None:
         self.kill()
         self._confined, self._scratch = confined, scratch.make()
         # Also if this engine is never closed.
         self._remove_scratch = weakref.finalize(self, scratch.remove, self._scratch)
-        setting = Setting(self._scratch, self._limits, confined)
+        setting = Setting(self._scratch, self._limits, confined, records)
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
         self._process = context.Process(target=start.main, args=(other, setting), name="gemmviz-engine", daemon=True)

@@ -18,8 +18,11 @@ class Setting:
         The resources that a stranger's text may use.
     confined
         Whether the process may open only the files it needs. Nsight Compute needs more: it talks to another process.
+    records
+        Whether the first request will be a recording: the process imports the modules for it before the request comes.
     """
 
     scratch: Path
     limits: Limits = field(default_factory=Limits)
     confined: bool = True
+    records: bool = False

@@ -62,6 +62,13 @@ class Engine:
         """The number of the process, or None while there is none."""
         return self._process.pid
 
+    def prepare(self) -> None:
+        """Start the process now, and let it import what a recording needs: the first one then comes sooner.
+
+        Call it before `run`.
+        """
+        self._process.prepare()
+
     def run(self, request: Request, cancel: threading.Event) -> Iterator[Reply]:
         """Yield the replies to a request; the last one is one of `messages.FINAL`.
 

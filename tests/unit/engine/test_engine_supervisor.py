@@ -70,6 +70,15 @@ def rows(replies):
     return replies[-1].document["results"]
 
 
+def test_a_prepared_process_answers_the_first_request(engine):
+    engine.prepare()
+    pid = engine.pid
+    assert is_alive(pid)
+    *_, last = engine.run(RecordRequest(1, "/nowhere/mine.c", hostile.RIGHT, 6, 5, 4, {}), threading.Event())
+    assert isinstance(last, Recorded)
+    assert engine.pid == pid
+
+
 def test_a_right_kernel_is_measured(engine):
     replies = bench(engine, hostile.RIGHT)
     (row,) = rows(replies)
