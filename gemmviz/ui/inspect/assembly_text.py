@@ -3,7 +3,7 @@
 from gemmviz.assembly.counts import OTHER, in_order
 from gemmviz.assembly.listing import Listing
 from gemmviz.assembly.summary import Part, Summary
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.ui.stage.caption import BETWEEN, thousands
 
 
@@ -46,7 +46,7 @@ def _counts(part: Part) -> list[str]:
     """Return the counts of a part, each with its ratio to the instructions that make products."""
     said = []
     for name, count in in_order(part.counts):
-        shown = tr("{count} others", count=count) if name == OTHER else f"{count} {name}"
+        shown = trn("{count} other", "{count} others", count) if name == OTHER else f"{count} {name}"
         ratio = part.ratio(name)
         if name == part.unit or ratio is None:
             said.append(shown)
