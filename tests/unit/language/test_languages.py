@@ -31,7 +31,8 @@ SHOWN = dict.fromkeys(_ALL_SHOWN.split(), ()) | {
 }
 # The same in every language: names, units, keys, and Qt's own words.
 ALIKE = {
-    *("gemmviz", "GFLOPS", "CPU", "GPU", "CUDA", "SASS", "PTX", "BLAS", "cuBLAS", "NumPy", "PNG", "SVG", "GIF", "MP4", "CSV", "JSON"),
+    *("gemmviz", "GFLOPS", "CPU", "GPU", "CUDA", "BLAS", "cuBLAS", "NumPy", "PNG", "SVG", "GIF", "MP4", "CSV", "JSON"),
+    *("SASS", "PTX"),
     *("Alt", "Ctrl", "Shift", "Esc", "F1", "F11", "MHz", "GB", "KiB", "MB", "kB", "ms", "ns", "fps", "px", "FLOP"),
     *("auto", "info", "error", "json", "png", "svg", "gif", "mp4", "csv", "cu", "stage", "results", "bench", "record"),
 }
