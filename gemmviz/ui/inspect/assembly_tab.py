@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from gemmviz.assembly.listing import Listing
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.machine_code import Form
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.assembly_models import CodeModel, SourceModel
 from gemmviz.ui.inspect.assembly_text import loop_text, loop_tip, usage_text
@@ -26,6 +27,7 @@ from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.style import letters_wide, scaled
 
 _POINTS = 8.5
+_FORMS: dict[Form, str] = {"sass": "SASS", "ptx": "PTX"}
 _USUAL = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120")
 """Offered until the compiler says which architectures it knows."""
 _MOST_COUNTS = 15  # letters of the counts beside a line
@@ -128,12 +130,12 @@ class AssemblyTab(QWidget):
             box.setAccessibleName(name)
             box.setToolTip(tip)
         letters_wide(self.architecture, _LETTERS_ARCHITECTURE)
-        self.form.addItems(["SASS", "PTX"])
+        self.form.addItems(list(_FORMS.values()))
         self.launch.addItems([tr("of the stage"), tr("as measured")])
         for wide in (self.launch, self.file):
             wide.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.architecture.activated.connect(self._on_architecture)
-        self.form.activated.connect(lambda at: self.code.choose(form=("sass", "ptx")[at]))
+        self.form.activated.connect(lambda at: self.code.choose(form=list(_FORMS)[at]))
         self.launch.activated.connect(lambda at: self.code.choose(as_measured=bool(at)))
         self.file.activated.connect(self._on_file)
         self.again.clicked.connect(lambda *_: self.code.refresh(again=True))
@@ -146,12 +148,16 @@ class AssemblyTab(QWidget):
         above.addWidget(self.architecture)
         above.addWidget(self.form)
         above.addWidget(self.launch, 1)
-        above.addWidget(self.file, 1)
         for label in (self.loop, self.said):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setContentsMargins(8, 0, 8, 2)
+        asked, of_file = QHBoxLayout(), QHBoxLayout()
+        asked.setContentsMargins(8, 2, 8, 2)
+        asked.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        of_file.setContentsMargins(6, 0, 6, 0)
+        of_file.addWidget(self.file)
         used = QHBoxLayout()
         used.setContentsMargins(8, 0, 8, 0)
         used.addWidget(self.usage)
@@ -167,9 +173,10 @@ class AssemblyTab(QWidget):
         column.setSpacing(2)
         column.addLayout(above)
         column.addWidget(self.said)
-        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(asked)
         column.addLayout(used)
         column.addWidget(self.loop)
+        column.addLayout(of_file)
         column.addWidget(self.tables, 1)
         column.addStretch(0)
 
@@ -224,7 +231,7 @@ class AssemblyTab(QWidget):
         for name in names:
             self.architecture.addItem(name, name)
         self.architecture.setCurrentIndex(max(self.architecture.findData(code.architecture), 0))
-        self.form.setCurrentIndex(int(code.form == "ptx"))
+        self.form.setCurrentIndex(list(_FORMS).index(code.form))
         self.launch.setCurrentIndex(int(code.as_measured))
         for at, params in enumerate((self.session.choice.params, self.session.choice.bench_params)):
             self.launch.setItemData(at, _params(params), Qt.ItemDataRole.ToolTipRole)
