@@ -1,7 +1,5 @@
 """The tab of the machine code: source lines above, SASS or PTX below, linked both ways."""
 
-from typing import get_args
-
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -29,11 +27,11 @@ from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.style import letters_wide, scaled
 
 _POINTS = 8.5
+_FORMS: dict[Form, str] = {"sass": "SASS", "ptx": "PTX"}
 _USUAL = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120")
 """Offered until the compiler says which architectures it knows."""
 _MOST_COUNTS = 15  # letters of the counts beside a line
 _LETTERS_ARCHITECTURE = 9
-_FORMS: tuple[Form, ...] = get_args(Form)
 _TOP = QAbstractItemView.ScrollHint.PositionAtTop
 
 
@@ -132,12 +130,12 @@ class AssemblyTab(QWidget):
             box.setAccessibleName(name)
             box.setToolTip(tip)
         letters_wide(self.architecture, _LETTERS_ARCHITECTURE)
-        self.form.addItems([form.upper() for form in _FORMS])
+        self.form.addItems(list(_FORMS.values()))
         self.launch.addItems([tr("of the stage"), tr("as measured")])
         for wide in (self.launch, self.file):
             wide.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.architecture.activated.connect(self._on_architecture)
-        self.form.activated.connect(lambda at: self.code.choose(form=_FORMS[at]))
+        self.form.activated.connect(lambda at: self.code.choose(form=list(_FORMS)[at]))
         self.launch.activated.connect(lambda at: self.code.choose(as_measured=bool(at)))
         self.file.activated.connect(self._on_file)
         self.again.clicked.connect(lambda *_: self.code.refresh(again=True))
@@ -150,12 +148,16 @@ class AssemblyTab(QWidget):
         above.addWidget(self.architecture)
         above.addWidget(self.form)
         above.addWidget(self.launch, 1)
-        above.addWidget(self.file, 1)
         for label in (self.loop, self.said):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setContentsMargins(8, 0, 8, 2)
+        asked, of_file = QHBoxLayout(), QHBoxLayout()
+        asked.setContentsMargins(8, 2, 8, 2)
+        asked.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        of_file.setContentsMargins(6, 0, 6, 0)
+        of_file.addWidget(self.file)
         used = QHBoxLayout()
         used.setContentsMargins(8, 0, 8, 0)
         used.addWidget(self.usage)
@@ -171,9 +173,10 @@ class AssemblyTab(QWidget):
         column.setSpacing(2)
         column.addLayout(above)
         column.addWidget(self.said)
-        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(asked)
         column.addLayout(used)
         column.addWidget(self.loop)
+        column.addLayout(of_file)
         column.addWidget(self.tables, 1)
         column.addStretch(0)
 
@@ -228,7 +231,7 @@ class AssemblyTab(QWidget):
         for name in names:
             self.architecture.addItem(name, name)
         self.architecture.setCurrentIndex(max(self.architecture.findData(code.architecture), 0))
-        self.form.setCurrentIndex(int(code.form == "ptx"))
+        self.form.setCurrentIndex(list(_FORMS).index(code.form))
         self.launch.setCurrentIndex(int(code.as_measured))
         for at, params in enumerate((self.session.choice.params, self.session.choice.bench_params)):
             self.launch.setItemData(at, _params(params), Qt.ItemDataRole.ToolTipRole)
