@@ -107,3 +107,13 @@ def window(make_window, qtbot):
     window.activateWindow()
     qtbot.waitUntil(lambda: window.isActiveWindow())
     return window
+
+
+@pytest.fixture
+def charts(make_window, qtbot):
+    """The charts of a window that is not driven by an engine, on their own page."""
+    window = make_window()
+    window.resize(1280, 800)
+    window.pages.turn_to("charts")
+    qtbot.wait(20)
+    return window.charts
