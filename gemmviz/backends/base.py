@@ -157,14 +157,14 @@ class Backend(ABC):
     def needed_bytes(self, problem: Problem, itemsize: int) -> int:
         """Return the memory that verifying and timing a problem takes, in bytes."""
 
-    def trip(self, problem: Problem, dtype: str, accumulate: str) -> Trip:
+    def trip(self, problem: Problem, dtype: str, dtype_out: str) -> Trip:
         """Return the object that measures the copies to the device and back.
 
         Parameters
         ----------
         problem
             The size of A, B and C.
-        dtype, accumulate
+        dtype, dtype_out
             NumPy names of the element types of A and B, and of C.
 
         Raises
@@ -195,7 +195,7 @@ class Guarded:
     """
 
     def __init__(self, xp: Any, launch: Launch) -> None:
-        dtype = xp.dtype(stored_as(launch.kernel.accumulate))
+        dtype = xp.dtype(stored_as(launch.kernel.dtype_out))
         problem = launch.problem
         self._bytes = problem.m * problem.n * dtype.itemsize
         self.raw = xp.empty(self._bytes + 2 * GUARD_BYTES + _ALIGNMENT, "uint8")

@@ -79,7 +79,7 @@ class DevicePrepared(Prepared):
     def fetch(self) -> Matrix:
         """Copy C to the host."""
         kernel = self.launch.kernel
-        return unstored(kernel, "C", self._cp.asnumpy(self.c.view).view(kernel.accumulate), self.launch.problem)
+        return unstored(kernel, "C", self._cp.asnumpy(self.c.view).view(kernel.dtype_out), self.launch.problem)
 
     def intact(self) -> bool:
         """Whether nothing was written around C."""

@@ -44,7 +44,7 @@ class HostPrepared(Prepared):
     def fetch(self) -> Matrix:
         """Return a copy of C."""
         kernel = self.launch.kernel
-        return unstored(kernel, "C", self.c.view.view(kernel.accumulate), self.launch.problem).copy()
+        return unstored(kernel, "C", self.c.view.view(kernel.dtype_out), self.launch.problem).copy()
 
     def intact(self) -> bool:
         """Whether nothing was written around C."""

@@ -19,7 +19,7 @@ TF32_ROUNDOFF = 2.0**-10
 
 def is_float(name: str) -> bool:
     """Whether a type rounds."""
-    return np.dtype(name).kind != "i"
+    return np.dtype(name).kind not in "iu"
 
 
 def roundoff(name: str) -> float:

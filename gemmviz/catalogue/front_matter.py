@@ -14,9 +14,9 @@ from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
-VERSION = 3
+VERSION = 4
 """The newest version of the front matter that is known here."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3}
+_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4}
 """The versions that brought keys; all others were there from the first on."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
@@ -46,6 +46,7 @@ class Matter(TypedDict, total=False):
     shared: Words
     dtype: ElementType
     accumulate: ElementType
+    stores: ElementType
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
@@ -61,6 +62,7 @@ _WANTED: Mapping[str, str] = {
     "shared": "be an expression",
     "dtype": _A_TYPE,
     "accumulate": _A_TYPE,
+    "stores": _A_TYPE,
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 
@@ -129,6 +131,17 @@ def math(matter: Matter) -> str:
         where = 'math may be "tf32" where dtype is float32, and is left out elsewhere'
         raise FrontMatterError(f"{where}; not {quoted(value)}")
     return value
+
+
+def sums(matter: Matter) -> ElementType:
+    """Return the type that sums are kept in: that of A and B where nothing else is said."""
+    return matter.get("accumulate", matter.get("dtype", "float32"))
+
+
+def stores(matter: Matter) -> ElementType | None:
+    """Return the element type of C where it is another than that of the sums, or None."""
+    value = matter.get("stores")
+    return value if value != sums(matter) else None
 
 
 def column_major(matter: Matter) -> frozenset[str]:

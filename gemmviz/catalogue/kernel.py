@@ -67,7 +67,9 @@ class Kernel:
     cluster
         Blocks of a cluster: none, or up to three expressions. The kernel itself says ``__cluster_dims__``.
     dtype, accumulate
-        NumPy names of the element type and of the type that sums are kept in.
+        NumPy names of the element type of A and B and of the type that sums are kept in.
+    stores
+        NumPy name of the element type of C where it is another than that of the sums; else None. See `dtype_out`.
     math
         ``"tf32"``: products are made of operands that are rounded to tf32 before.
     column_major
@@ -102,6 +104,7 @@ class Kernel:
     requires: tuple[Expression, ...] = ()
     dtype: ElementType = "float32"
     accumulate: ElementType = "float32"
+    stores: ElementType | None = None
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
@@ -136,6 +139,7 @@ class Kernel:
                 "shared": _texts([self.shared]),
                 "dtype": self.dtype,
                 "accumulate": self.accumulate,
+                "stores": self.stores or "",
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
@@ -202,7 +206,17 @@ class Kernel:
 
     def dtype_of(self, matrix: str) -> ElementType:
         """Return the NumPy name of the element type of matrix ``"A"``, ``"B"`` or ``"C"``."""
-        return self.accumulate if matrix == "C" else self.dtype
+        return self.dtype_out if matrix == "C" else self.dtype
+
+    @property
+    def dtype_out(self) -> ElementType:
+        """The NumPy name of C's element type: that of the sums, unless the front matter says another."""
+        return self.stores or self.accumulate
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of A and B, of sums and of C, and `math`: figures of kernels with other types are not compared."""
+        return self.dtype, self.accumulate, self.dtype_out, self.math
 
     @property
     def recordable(self) -> bool:
@@ -340,7 +354,8 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         shared=Expression(str(matter.get("shared", 0))),
         requires=_expressions(matter.get("requires", [])),
         dtype=dtype,
-        accumulate=matter.get("accumulate", dtype),
+        accumulate=front_matter.sums(matter),
+        stores=front_matter.stores(matter),
         math=front_matter.math(matter),
         column_major=front_matter.column_major(matter),
         capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),

@@ -262,7 +262,7 @@ class _Job:
         self._code.gv_anchor_address.restype = ctypes.c_void_p
         self._anchor = int(self._code.gv_anchor_address())
 
-        dtypes = (launch.kernel.dtype, launch.kernel.dtype, launch.kernel.accumulate)
+        dtypes = [launch.kernel.dtype_of(name) for name in MATRICES]
         self.arrays = [
             _Guarded(math.prod(launch.problem.shape(name)), np.dtype(dtype))
             for name, dtype in zip(MATRICES, dtypes, strict=True)

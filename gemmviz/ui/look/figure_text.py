@@ -159,8 +159,19 @@ def details(row: Row) -> list[str]:
     lines.append(BETWEEN.join(text.format(count=value) for value, text in build if value))
     if telemetry:
         lines.append(telemetry_text(telemetry))
+    lines.append(verification_text(row))
     lines += [f"⚑ {flag}" for flag in row.get("flags") or ()]
     return [line for line in lines if line]
+
+
+def verification_text(row: Row) -> str:
+    """Say how C was checked where no bound that always holds judges random inputs; else nothing."""
+    bound = row["verify"].get("bound")
+    if bound == "probabilistic":
+        return tr("checked exactly on whole numbers; random inputs within a probabilistic bound")
+    if bound == "none":
+        return tr("checked exactly on whole numbers; for random inputs no bound is known at this K")
+    return ""
 
 
 def telemetry_text(telemetry: Telemetry) -> str:
@@ -179,7 +190,7 @@ def standing_text(standing: Standing, session: Session) -> str:
     kernel, row = standing.kernel, standing.row
     if not standing.gflops:
         return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"
-    types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate)))
+    types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate, kernel.dtype_out)))
     if standing.speedup is None:
         alone = tr("the kernel itself is not measured with these")
         against = alone if standing.of_base is None else of_base_text(standing)
@@ -192,7 +203,7 @@ def standing_text(standing: Standing, session: Session) -> str:
         share, kind = percent(standing.peak_share), row.get("peak_kind")
         with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
         ranks.append(with_kind if kind else tr("{share} of the peak (modelled)", share=share))
-    copies = session.results.figures.transfer(size_of(row), kernel.dtype)
+    copies = session.results.figures.transfer(size_of(row), kernel.dtype, kernel.dtype_out)
     trip = copies["transfer"] if copies is not None else None
     if trip is not None and not standing.origin and place(kernel) == "GPU":
         there, back = _seconds(trip["to_device_s"]), _seconds(trip["to_host_s"])
