@@ -166,7 +166,8 @@ def details(row: Row) -> list[str]:
 
 def verification_text(row: Row) -> str:
     """Say how C was checked where no bound that always holds judges random inputs; else nothing."""
-    bound = row["verify"].get("bound")
+    verify = row.get("verify")
+    bound = verify.get("bound") if verify else None
     if bound == "probabilistic":
         return tr("checked exactly on whole numbers; random inputs within a probabilistic bound")
     if bound == "none":
