@@ -15,7 +15,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import Row, StopReason
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import REPORT_S
-from gemmviz.catalogue.dtypes import ElementType
+from gemmviz.catalogue.dtypes import ElementType, sums_of
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
@@ -36,7 +36,9 @@ def new_row(problem: Problem, dtype: ElementType, dtype_out: ElementType) -> Row
         NumPy names of the element types of A and B, and of C.
     """
     # Every row has a kernel's keys; what belongs to a source stays empty.
-    nobody = Kernel(NAME, Path(NAME), "", "cuda", LABEL, alias=NAME, entry=LABEL, dtype=dtype, accumulate=dtype_out)
+    nobody = Kernel(
+        NAME, Path(NAME), "", "cuda", LABEL, alias=NAME, entry=LABEL, dtype=dtype, accumulate=sums_of(dtype_out)
+    )
     row = results.new_row(nobody, problem, {})
     row |= {"backend": NAME, "source_sha256": None, "edited": False}
     return row

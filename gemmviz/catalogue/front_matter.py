@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 from msgspec import Meta
 
 from gemmviz.catalogue import capability
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, ElementType
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
@@ -45,24 +45,24 @@ class Matter(TypedDict, total=False):
     requires: list[Words]
     shared: Words
     dtype: ElementType
-    accumulate: ElementType
-    stores: ElementType
+    accumulate: SumType
+    stores: SumType
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
     code_of: object
 
 
-_A_TYPE = f"be one of {', '.join(ELEMENT_TYPES)}"
+_A_SUM_TYPE = f"be one of {', '.join(SUM_TYPES)}"
 _WANTED: Mapping[str, str] = {
     "version": f"be a whole number from 1, for example version = {VERSION}",
     **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
     **dict.fromkeys(("args", "block", "grid", "cluster", "requires"), "be a list of texts"),
     "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
     "shared": "be an expression",
-    "dtype": _A_TYPE,
-    "accumulate": _A_TYPE,
-    "stores": _A_TYPE,
+    "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
+    "accumulate": _A_SUM_TYPE,
+    "stores": _A_SUM_TYPE,
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 
@@ -133,12 +133,12 @@ def math(matter: Matter) -> str:
     return value
 
 
-def sums(matter: Matter) -> ElementType:
-    """Return the type that sums are kept in: that of A and B where nothing else is said."""
-    return matter.get("accumulate", matter.get("dtype", "float32"))
+def sums(matter: Matter) -> SumType:
+    """Return the type that sums are kept in: by default that of A and B, or of 32 bits where these have 8."""
+    return matter.get("accumulate", sums_of(matter.get("dtype", "float32")))
 
 
-def stores(matter: Matter) -> ElementType | None:
+def stores(matter: Matter) -> SumType | None:
     """Return the element type of C where it is another than that of the sums, or None."""
     value = matter.get("stores")
     return value if value != sums(matter) else None

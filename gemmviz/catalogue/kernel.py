@@ -9,7 +9,7 @@ from typing import Literal
 
 from gemmviz.catalogue import demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
-from gemmviz.catalogue.dtypes import ElementType
+from gemmviz.catalogue.dtypes import ElementType, SumType
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import line_of_key, located
@@ -103,8 +103,8 @@ class Kernel:
     shared: Expression = Expression("0")  # noqa: RUF009 (frozen)
     requires: tuple[Expression, ...] = ()
     dtype: ElementType = "float32"
-    accumulate: ElementType = "float32"
-    stores: ElementType | None = None
+    accumulate: SumType = "float32"
+    stores: SumType | None = None
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
@@ -209,7 +209,7 @@ class Kernel:
         return self.dtype_out if matrix == "C" else self.dtype
 
     @property
-    def dtype_out(self) -> ElementType:
+    def dtype_out(self) -> SumType:
         """The NumPy name of C's element type: that of the sums, unless the front matter says another."""
         return self.stores or self.accumulate
 

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gemmviz.catalogue.dtypes import ElementType
+import numpy as np
+
+from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
@@ -49,6 +51,8 @@ class Guess:
         What a recording said; empty before one was made.
     adds
         Whether the kernel adds to what C holds before, with atomicAdd.
+    stores
+        The element type of C.
     """
 
     path: Path
@@ -63,7 +67,7 @@ class Guess:
     shared: str = "0"
     requires: tuple[str, ...] = ()
     dtype: ElementType = "float32"
-    accumulate: ElementType = "float32"
+    accumulate: SumType = "float32"
     math: str = ""
     column_major: frozenset[str] = frozenset()
     why: dict[str, GuessReason] = field(default_factory=dict)
@@ -72,6 +76,7 @@ class Guess:
     settled: str = ""
     right: bool = False
     adds: bool = False
+    stores: SumType = "float32"
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end behind it."""
@@ -96,8 +101,10 @@ class Guess:
             keys.append(("requires", _texts(self.requires)))
         if self.dtype != "float32":
             keys.append(("dtype", json.dumps(self.dtype)))
-        if self.accumulate != self.dtype:
+        if self.accumulate != sums_of(self.dtype):
             keys.append(("accumulate", json.dumps(self.accumulate)))
+        if self.stores != self.accumulate:
+            keys.append(("stores", json.dumps(self.stores)))
         if self.math:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
@@ -192,7 +199,8 @@ def _likeness(function: Function, source: ParsedSource) -> float:
 def _describe(function: Function, source: ParsedSource, path: Path, text: str, names: tuple[str, ...]) -> Guess:
     index = indexing.read_indexing(function, source.constants_without_tunable())
     roles = assign(function, index)
-    dtype, accumulate = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
+    dtype, stored = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
+    stores = sums_of(stored)
     shaper = Shaper(function, source, index, roles, dtype)
     params = whole_params(function, source)
     if path.suffix == ".cu":
@@ -222,11 +230,12 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             made.shared,
             tuple(dict.fromkeys(made.requires)),
             dtype,
-            accumulate,
+            _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
             {**roles.why, **made.why},
             made.tiles,
+            stores=stores,
             adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
         )
         for made in shapes
@@ -251,6 +260,11 @@ def _argument(kind: str, name: str, shape: Shape) -> str:
 def _dtype(function: Function, roles: Roles, matrix: str) -> ElementType:
     kind = next((p.type for p in function.parameters if roles.of.get(p.name) == matrix), "float")
     return DTYPES.get(kind, "float32")
+
+
+def _sums(function: Function, stored: SumType) -> SumType:
+    """Return the type that sums are kept in: C's, or float where C has 16 bits and the body declares floats."""
+    return "float32" if np.dtype(stored).itemsize == 2 and "float" in function.body else stored
 
 
 def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:

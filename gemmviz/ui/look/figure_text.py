@@ -12,6 +12,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session, kernel_names
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
+_DTYPES |= {"int8": "INT8", "uint8": "UINT8", "float8_e4m3fn": "FP8 E4M3", "float8_e5m2": "FP8 E5M2"}
 BETWEEN = "  ·  "
 
 

@@ -18,6 +18,8 @@ from gemmviz.bench.row import dtype_out
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -63,6 +65,16 @@ def test_a_kernel_without_the_key_stores_c_as_it_sums_and_keeps_its_digest() -> 
 def test_an_unknown_type_of_c_is_refused() -> None:
     with pytest.raises(FrontMatterError, match=r"stores must be one of .*float16"):
         kernel(stores='"half"')
+
+
+def test_a_kernel_that_describes_itself_no_more_is_guessed_to_sum_in_float() -> None:
+    text = HALF_C.partition("// ---\n")[2]
+    made = guess(text, Path("k.cu"))
+    assert (made.dtype, made.accumulate, made.stores) == ("float16", "float32", "float16")
+    assert guessed_kernel(made).types == parse(HALF_C, Path("k.cu")).types
+    in_half = guess(text.replace("float sum = 0", "half sum = 0").replace("__half2float", ""), Path("k.cu"))
+    assert (in_half.accumulate, in_half.stores) == ("float16", "float16")
+    assert "stores" not in in_half.front_matter()
 
 
 def test_a_recording_holds_c_in_its_own_type() -> None:
