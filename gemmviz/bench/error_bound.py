@@ -30,7 +30,7 @@ from math import ceil, exp, log, sqrt
 import ml_dtypes
 
 from gemmviz.bench.row import Bound
-from gemmviz.catalogue.dtypes import TF32_ROUNDOFF, is_float, roundoff
+from gemmviz.catalogue.dtypes import FP8_SUM_BITS, TF32_ROUNDOFF, is_float, is_fp8, roundoff
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
@@ -61,19 +61,27 @@ class ErrorBound:
 
 def of_kernel(kernel: Kernel, problem: Problem) -> ErrorBound:
     """Return the bound for random inputs of a kernel at a size."""
-    k, sums = problem.k, kernel.accumulate
-    if not is_float(sums):
-        return ErrorBound("a priori", 0.0)
-    tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
-    kind: Bound = "a priori"
-    tolerance = gamma(k, sums, tensor_cores, kernel.math)
-    if tolerance is None:
-        inside = gamma(k, _INSIDE_TENSOR_CORES, tensor_cores) if tensor_cores else 0.0
-        tolerance = _both(inside or 0.0, probable_gamma(k, problem.m * problem.n, sums))
-        kind = "probabilistic" if tolerance < 1 else "none"
-    stored = kernel.dtype_out
-    rounded = roundoff(stored) if is_float(stored) and roundoff(stored) > roundoff(sums) else 0.0
+    k, sums, stored = problem.k, kernel.accumulate, kernel.dtype_out
+    kind, tolerance = _of_sums(kernel, problem)
+    finer = not is_float(stored) or (is_float(sums) and roundoff(stored) <= roundoff(sums))
+    rounded = 0.0 if finer else roundoff(stored)
     return ErrorBound(kind, _both(tolerance, rounded), k * _underflow(sums) + _underflow(stored))
+
+
+def _of_sums(kernel: Kernel, problem: Problem) -> tuple[Bound, float]:
+    """Return which bound limits the error of the sums, before they are stored, and its tolerance."""
+    k, sums = problem.k, kernel.accumulate
+    if is_fp8(kernel.dtype) and is_float(sums):
+        # They are cut off, so that their errors have no mean of zero.
+        known = _gamma(k, 2.0**-FP8_SUM_BITS, tensor_cores=True)
+        return ("none", 1.0) if known is None else ("a priori", known)
+    tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
+    known = gamma(k, sums, tensor_cores, kernel.math)
+    if known is not None:
+        return "a priori", known
+    inside = gamma(k, _INSIDE_TENSOR_CORES, tensor_cores) if tensor_cores else 0.0
+    probable = _both(inside or 0.0, probable_gamma(k, problem.m * problem.n, sums))
+    return ("probabilistic" if probable < 1 else "none"), probable
 
 
 def gamma(k: int, accumulate: str, tensor_cores: bool = False, math: str = "") -> float | None:
@@ -99,10 +107,14 @@ def gamma(k: int, accumulate: str, tensor_cores: bool = False, math: str = "") -
     """
     if not is_float(accumulate):
         return 0.0
-    unit = roundoff(accumulate)
-    error = (k + ceil(k / 4)) * 2 * unit if tensor_cores else k * unit
     operands = TF32_ROUNDOFF * (2 + TF32_ROUNDOFF) if math == "tf32" else 0.0
-    return _both(operands, error / (1 - error)) if error < 0.5 else None
+    of_sum = _gamma(k, roundoff(accumulate), tensor_cores)
+    return None if of_sum is None else _both(operands, of_sum)
+
+
+def _gamma(k: int, unit: float, tensor_cores: bool) -> float | None:
+    error = (k + ceil(k / 4)) * 2 * unit if tensor_cores else k * unit
+    return error / (1 - error) if error < 0.5 else None
 
 
 def probable_gamma(k: int, elements: int, accumulate: str) -> float:

@@ -23,6 +23,9 @@ MATHS = ("", "tf32")
 # A tf32 operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of it;
 # a kernel may also leave the rounding to the hardware, which cuts the bits off.
 TF32_ROUNDOFF = 2.0**-10
+# Tensor cores of compute capability 9.0 keep about 14 bits of a sum of products of 8-bit floats, whatever the type of
+# the sums: DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv:2412.19437, section 3.3.2. One bit less is relied on.
+FP8_SUM_BITS = 13
 
 
 def is_float(name: str) -> bool:
@@ -43,6 +46,11 @@ def largest_exact(name: str) -> int:
 def stored_as(name: str) -> str:
     """Return the type of the same size that any library can hold: the bits of a bfloat16 are a uint16."""
     return f"uint{8 * np.dtype(name).itemsize}" if name in NAMES else name
+
+
+def is_fp8(name: str) -> bool:
+    """Whether a type is a float of 8 bits."""
+    return np.dtype(name).itemsize == 1 and is_float(name)
 
 
 def sums_of(name: ElementType) -> SumType:

@@ -89,8 +89,8 @@ def random_inputs(problem: Problem, dtype: str, seed: int) -> tuple[Matrix, Matr
 def small_integer_inputs(problem: Problem, dtype: str, seed: int = 0) -> tuple[Matrix, Matrix]:
     """Return A and B for recording: whole numbers from -3 to 3 without 0, so that sums are exact and readable.
 
-    Unsigned types get those from 1 to 3. Products and sums are exact in float32 up to K = 2**24 / 9, so C of a recording
-    must equal the reference bit for bit; for sums in 16 bits see `gemmviz.catalogue.whole_numbers`.
+    Unsigned types get those from 1 to 3. Products and sums are exact in float32 up to K = 2**24 / 9, so C of a
+    recording must equal the reference bit for bit; for sums in 16 bits see `gemmviz.catalogue.whole_numbers`.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from math import ceil
 
 import numpy as np
 
-from gemmviz.catalogue.dtypes import largest_exact
+from gemmviz.catalogue.dtypes import FP8_SUM_BITS, is_fp8, largest_exact
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Matrix, Problem, small_integer_inputs
 
@@ -46,7 +46,8 @@ def spread(kernel: Kernel, problem: Problem, kept_free: int = 0, factor: int = 1
     kept_free, factor
         How much is added to `factor` times a sum: alpha A B + beta C has larger values than A B.
     """
-    largest = (min(map(largest_exact, (kernel.accumulate, kernel.dtype_out))) - kept_free) // factor
+    exact = [*map(largest_exact, (kernel.accumulate, kernel.dtype_out)), *([2**FP8_SUM_BITS] * is_fp8(kernel.dtype))]
+    largest = (min(exact) - kept_free) // factor
     if problem.k * _LARGEST_PRODUCT <= largest:
         return DENSE
     terms = max(1, largest // _LARGEST_SPARSE_PRODUCT - 1)

@@ -58,6 +58,9 @@ def test_the_probability_of_a_failure_is_the_one_that_is_stated(accumulate: str)
         (("bfloat16", "bfloat16", None), 256, "probabilistic"),
         (("bfloat16", "bfloat16", None), 4096, "none"),
         (("int32", "int32", None), 4096, "a priori"),
+        (("int8", "int32", "float16"), 131072, "a priori"),
+        (("float8_e4m3fn", "float32", None), 1000, "a priori"),
+        (("float8_e4m3fn", "float32", None), 4096, "none"),
     ],
     ids=str,
 )

@@ -61,6 +61,13 @@ def test_the_type_of_c_counts_as_the_type_of_the_sums_does() -> None:
     assert spread(kernel("float16", "float32"), Problem.cube(4096)) == spread(kernel("float16"), Problem.cube(4096))
 
 
+def test_sums_of_8_bit_floats_are_kept_within_the_bits_that_tensor_cores_keep() -> None:
+    problem = Problem(16, 16, 4096)
+    mine = Kernel("k", Path("k.cu"), "", "cuda", "k", dtype="float8_e4m3fn", accumulate="float32")
+    a, b = (matrix.astype(np.float64) for matrix in inputs_for(mine, problem))
+    assert (np.abs(a) @ np.abs(b)).max() + 3 <= 2**13
+
+
 def test_a_factor_and_what_is_added_leave_room() -> None:
     problem = Problem(64, 64, 4096)
     a, b = whole_inputs(problem, "float16", spread(kernel("float16"), problem, kept_free=3, factor=2))
