@@ -24,7 +24,7 @@ from gemmviz.backends.watch import Observed
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import D
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
@@ -256,26 +256,40 @@ class _CudaPrepared(DevicePrepared):
     def __init__(self, launch: Launch, build: Build, kernel: Any, types: Types) -> None:
         super().__init__(cupy(), launch, build)
         self._kernel = kernel
-        matrices = {"A": self.a, "B": self.b, "C": self.c.view}
-        maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
+        self._types = types
+        self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view}
+        matrices = self._matrices
+        self._maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
+        self._arguments: tuple[Any, ...] = ()
+        self.bind()
+
+    def bind(self) -> None:
+        """Make the arguments of the launch."""
+        launch, known = self.launch, self._matrices | self._maps
         self._arguments = tuple(
-            matrices[name] if name in MATRICES else maps[name] if name in maps else _scalar(launch, name, types[name])
-            for name in launch.kernel.args
+            known[name] if name in known else _scalar(launch, name, self._types[name]) for name in launch.kernel.args
         )
 
     def start(self) -> None:
-        """Queue one launch."""
+        """Queue one launch, behind one that sets C to zero where the kernel needs that."""
         launch = self.launch
+        if launch.kernel.zeroed:
+            self.c.clear()
         self._kernel(launch.grid, launch.block, self._arguments, shared_mem=launch.shared_bytes)
 
     def close(self) -> None:
         """Give the device memory back."""
-        self._arguments = ()
+        self._arguments, self._matrices, self._maps = (), {}, {}
         super().close()
 
 
 def _scalar(launch: Launch, name: str, kind: type[np.generic]) -> Any:
-    return np.dtype(kind).type(launch.scalar(name))
+    value = launch.scalar(name)
+    if (
+        kind is np.float16 and "bfloat16" in launch.kernel.types
+    ):  # a type of 16 bits, and the compiler does not say which
+        return np.asarray(value, "bfloat16").view(np.uint16)[()]
+    return np.dtype(kind).type(value)
 
 
 def _scalar_types(cp: Any, module: Any, launch: Launch) -> Types:

@@ -15,16 +15,34 @@ from gemmviz.catalogue.problem import Matrix, Problem, random_inputs
 from gemmviz.catalogue.whole_numbers import DENSE, Spread, spread, whole_inputs
 
 _CHECKED_ROWS = 4
+# Of the trial with other scalars than 1 and 0.
+_ALPHA, _BETA, _LARGEST_C = 2, -1, 3
 Key = tuple[str, Problem]
 
 
 @dataclass(frozen=True)
 class VerificationCase:
-    """Inputs and the correct C for them."""
+    """Inputs and the correct C for them.
 
+    Attributes
+    ----------
+    name
+        What kind of trial it is, for people: "on whole numbers".
+    a, b, reference
+        The inputs, and what the result is compared with.
+    alpha, beta
+        The scalars, for a kernel that takes them.
+    c
+        C before the launch (M x N); None where it must not count.
+    """
+
+    name: str
     a: Matrix
     b: Matrix
     reference: Reference
+    alpha: float = 1.0
+    beta: float = 0.0
+    c: Matrix | None = None
 
 
 @dataclass
@@ -75,22 +93,49 @@ class References:
             kept.random = expected, backend.product(np.abs(a), np.abs(b))
         expected, magnitude = kept.random
         bound = error_bound.of_kernel(launch.kernel, launch.problem)
-        return VerificationCase(a, b, Reference(expected, magnitude, bound))
+        return VerificationCase("on random numbers", a, b, Reference(expected, magnitude, bound))
 
     def exact(self, launch: Launch, backend: Backend) -> VerificationCase:
         """Return the trial with small whole numbers, where C must be exact (`gemmviz.catalogue.whole_numbers`).
 
         That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none.
         """
-        kept, zeros = self._find(launch), spread(launch.kernel, launch.problem)
+        a, b, expected = self._whole(launch, backend, spread(launch.kernel, launch.problem))
+        return VerificationCase("on whole numbers", a, b, Reference(expected))
+
+    def scaled(self, launch: Launch, backend: Backend) -> VerificationCase | None:
+        """Return a trial like `exact` with alpha = 2, beta = -1 and whole numbers in C; None without alpha, beta and D.
+
+        A kernel without beta that reads C and writes D adds C as it is.
+        """
+        kernel, problem = launch.kernel, launch.problem
+        adds = "beta" in kernel.args or kernel.has_d
+        if not adds and "alpha" not in kernel.args:
+            return None
+        alpha = _ALPHA if "alpha" in kernel.args else 1
+        beta = _BETA if "beta" in kernel.args else 1 if kernel.has_d else 0
+        zeros = spread(kernel, problem, kept_free=_LARGEST_C, factor=alpha)
+        a, b, expected = self._whole(launch, backend, zeros)
+        c = np.random.default_rng(self._seed).integers(-_LARGEST_C, _LARGEST_C + 1, problem.shape("C"), np.int8)
+        said = " and ".join(
+            f"{name} = {value}" for name, value in (("alpha", alpha), ("beta", beta)) if name in kernel.args
+        )
+        return VerificationCase(
+            f"on whole numbers, with {said or 'C added'}",
+            *(a, b, Reference(alpha * expected + beta * c), alpha, beta),
+            c.astype(kernel.dtype_out) if adds else None,
+        )
+
+    def _whole(self, launch: Launch, backend: Backend, zeros: Spread) -> tuple[Matrix, Matrix, Matrix]:
+        """Return A, B and A B of whole numbers, with a pattern of zeros."""
+        kept = self._find(launch)
         if kept.exact is None or kept.zeros != zeros:
             kept.exact = None  # its memory is for the next one
             a, b = whole_inputs(launch.problem, launch.kernel.dtype, zeros, self._seed)
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
             kept.zeros, kept.exact = zeros, (a, b, expected)
-        a, b, expected = kept.exact
-        return VerificationCase(a, b, Reference(expected))
+        return kept.exact
 
     def _find(self, launch: Launch) -> _Kept:
         key = launch.kernel.dtype, launch.problem

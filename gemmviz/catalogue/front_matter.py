@@ -9,14 +9,14 @@ from msgspec import Meta
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import MATRICES, D
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
-SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
+SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
 VERSION = 4
 """The newest version of the front matter that is known here."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4}
+_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4}
 """The versions that brought keys; all others were there from the first on."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
@@ -47,6 +47,7 @@ class Matter(TypedDict, total=False):
     dtype: ElementType
     accumulate: SumType
     stores: SumType
+    zero: list[Literal["C"]]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
@@ -63,6 +64,7 @@ _WANTED: Mapping[str, str] = {
     "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
     "accumulate": _A_SUM_TYPE,
     "stores": _A_SUM_TYPE,
+    "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 
@@ -77,7 +79,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
     """
     matter: Matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
-        if name in SCALARS or name in MATRICES or not name.isidentifier():
+        if name in (*SCALARS, *MATRICES, D) or not name.isidentifier():
             raise FrontMatterError(f"params.{name}: choose another name")
     return matter
 

@@ -15,7 +15,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import line_of_key, located
 from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
 from gemmviz.catalogue.guessing.undescribed import what_to_do
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import MATRICES, D
 from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
@@ -49,8 +49,8 @@ class Kernel:
     entry
         The function that is launched, with template arguments by name: ``"gputiled<TS>"``.
     args
-        What each parameter of the entry is, in order: matrices A, B, C, their tensor maps ``"A.map"``, and scalars
-        (M, N, K, lda, alpha, ...).
+        What each parameter of the entry is, in order: matrices A, B, C, their tensor maps ``"A.map"``, scalars (M, N,
+        K, lda, alpha, ...), and D where the result is not stored in C.
     params
         The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
         name is given to the compiler as a macro.
@@ -70,6 +70,8 @@ class Kernel:
         NumPy names of the element type of A and B and of the type that sums are kept in.
     stores
         NumPy name of the element type of C where it is another than that of the sums; else None. See `dtype_out`.
+    zeroed
+        Whether C is set to zero before each launch, because the kernel adds to it.
     math
         ``"tf32"``: products are made of operands that are rounded to tf32 before.
     column_major
@@ -105,6 +107,7 @@ class Kernel:
     dtype: ElementType = "float32"
     accumulate: SumType = "float32"
     stores: SumType | None = None
+    zeroed: bool = False
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
@@ -140,6 +143,7 @@ class Kernel:
                 "dtype": self.dtype,
                 "accumulate": self.accumulate,
                 "stores": self.stores or "",
+                "zero": ["C"] if self.zeroed else [],
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
@@ -212,6 +216,16 @@ class Kernel:
     def dtype_out(self) -> SumType:
         """The NumPy name of C's element type: that of the sums, unless the front matter says another."""
         return self.stores or self.accumulate
+
+    @property
+    def has_d(self) -> bool:
+        """Whether the kernel reads C and writes its result to D, a matrix of its own."""
+        return D in self.args
+
+    @property
+    def reads_result(self) -> bool:
+        """Whether the kernel may read the matrix of its result before it writes it."""
+        return self.zeroed or ("beta" in self.args and not self.has_d)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -356,6 +370,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         dtype=dtype,
         accumulate=front_matter.sums(matter),
         stores=front_matter.stores(matter),
+        zeroed=bool(matter.get("zero")),
         math=front_matter.math(matter),
         column_major=front_matter.column_major(matter),
         capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from gemmviz.backends.library import load
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES, A, B, C
-from gemmviz.catalogue.problem import poison_byte
+from gemmviz.catalogue.matrices import MATRICES, A, B, C, D
+from gemmviz.catalogue.problem import HUGE_BYTE, poison_byte
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 from gemmviz.sandbox import confined
@@ -267,7 +267,11 @@ class _Job:
             _Guarded(math.prod(launch.problem.shape(name)), np.dtype(dtype))
             for name, dtype in zip(MATRICES, dtypes, strict=True)
         ]
-        self._arguments = _arguments(launch, self.arrays)
+        # C of a kernel with D is no array of the recording.
+        self._read = (
+            _Guarded(math.prod(launch.problem.shape("C")), np.dtype(dtypes[C])) if launch.kernel.has_d else None
+        )
+        self._arguments = _arguments(launch, self.arrays, self._read)
         self.run = run = RecorderRun()
         run.block[:], run.grid[:] = launch.block, launch.grid
         run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
@@ -305,7 +309,9 @@ class _Job:
         """Set A and B, and C to values that no kernel computes by chance."""
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
         self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
-        self.arrays[C].view.view(np.uint8)[:] = poison_byte(self.launch.kernel)
+        self.arrays[C].view.view(np.uint8)[:] = 0 if self.launch.kernel.zeroed else poison_byte(self.launch.kernel)
+        if self._read is not None and "beta" in self.launch.kernel.args:
+            self._read.view.view(np.uint8)[:] = HUGE_BYTE
 
     def barrier_name(self, address: int) -> str:
         """Name the mbarrier at an address: ``full[2]``."""
@@ -396,13 +402,18 @@ class _Arguments:
     keep: list[Any]
 
 
-def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
-    """Return the arguments of ``gv_entry``: matrices as they are, scalars as pointers to a long long or a double."""
+def _arguments(launch: Launch, arrays: list[_Guarded], read: _Guarded | None) -> _Arguments:
+    """Return the arguments of ``gv_entry``: matrices as they are, scalars as pointers to a long long or a double.
+
+    `read` is the C of a kernel that writes D.
+    """
     pointers: list[int | None] = []
     keep: list[Any] = []
     for name in launch.kernel.args:
-        if name in MATRICES:
-            pointers.append(arrays[MATRICES.index(name)].address)
+        if name in (*MATRICES, D):
+            pointers.append(
+                (read if read and name == MATRICES[C] else arrays[C if name == D else MATRICES.index(name)]).address
+            )
             continue
         if name.endswith(SUFFIX):
             described = tma_boxes.described(launch, name.removesuffix(SUFFIX), arrays)

@@ -105,6 +105,8 @@ class Guess:
             keys.append(("accumulate", json.dumps(self.accumulate)))
         if self.stores != self.accumulate:
             keys.append(("stores", json.dumps(self.stores)))
+        if self.adds:
+            keys.append(("zero", '["C"]'))
         if self.math:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
@@ -142,8 +144,6 @@ class Guess:
                 found.append(f"Is parameter {name} really {role}? All that is known: {known.why}.")
         found += [f"No parameter is {m}." for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
         found += [f"maps has to say how large a box of {m} is, and how it is swizzled." for m in self.mapped]
-        if self.adds and not self.right:
-            found.append("It adds to C, which gemmviz does not set to zero before: it cannot be right here.")
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
                 known = self.why.get(key, GuessReason(1, ""))
