@@ -12,15 +12,12 @@ from gemmviz.bench.figures import TRANSFER, size_of
 from gemmviz.bench.ranking import beside_base
 from gemmviz.bench.row import Row, Sized, dtype_out, figure_of, stats_of
 from gemmviz.bench.stats import significant
+from gemmviz.bench.status_names import bound_text
 
 _ON_GPU = frozenset({"cuda", "cublas"})
 _LIBRARIES = frozenset({"numpy", "openblas", "cublas"})
 _WIDTH = 160
 _MANY = 4
-_BOUNDS = {
-    "probabilistic": "checked exactly on whole numbers; random inputs within a probabilistic bound",
-    "none": "checked exactly on whole numbers; for random inputs no bound is known at this K",
-}
 
 
 def console() -> Console:
@@ -93,9 +90,10 @@ def _print_variants(out: Console, rows: list[Row]) -> None:
 
 def _print_bounds(out: Console, rows: list[Row]) -> None:
     """Say which rows were not judged by a bound that always holds."""
-    for bound, said in _BOUNDS.items():
-        labels = dict.fromkeys(row["label"] for row in rows if row["verify"].get("bound") == bound and row["stats"])
-        if labels:
+    said_of = {row["label"]: bound_text(row) for row in rows if row["stats"]}
+    for said in dict.fromkeys(said_of.values()):
+        labels = [label for label, text in said_of.items() if text == said]
+        if said:
             out.print(f"{', '.join(labels)}: {said}", markup=False, highlight=False)
 
 

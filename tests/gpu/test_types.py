@@ -120,3 +120,94 @@ def test_the_library_is_right_with_these_types(engine, name, size):
     (row,) = bench(engine, (kernel.path, kernel.text), size=size)
     assert row["status"] == "ok", row["message"]
     assert (row["dtype_in"], row["dtype_acc"], row["dtype_out"]) == kernel.types[:3]
+
+
+FORMS = """// ---gemmviz
+// version = 4
+// entry   = "mine"
+// args    = ["A", "B", {pointers}, "M", "N", "K"{scalars}]
+// block   = [16, 16]
+// grid    = ["ceil(N / 16)", "ceil(M / 16)", {shares}]
+// dtype   = "{dtype}"
+{more}// ---
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+__global__ void mine(const {a} *A, const {a} *B, {parameters}, int M, int N, int K{factors})
+{{
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    if (row >= M || col >= N)
+        return;
+    {s} sum = {s}(0);
+    for (int k = blockIdx.z; k < K; k += gridDim.z)
+        sum += {s}(A[row * K + k]) * {s}(B[k * N + col]);
+    {store}
+}}
+"""
+
+
+def form(dtype, pointers, parameters, store, *, a, s="float", scalars="", factors="", shares="1", more=""):
+    return FORMS.format(
+        **{"dtype": dtype, "pointers": pointers, "parameters": parameters, "store": store, "a": a, "s": s},
+        **{"scalars": scalars, "factors": factors, "shares": shares, "more": more},
+    )
+
+
+AT = "row * N + col"
+IN_HALF = {"a": "half", "s": "half", "scalars": ', "alpha", "beta"', "factors": ", half alpha, half beta"}
+IN_BRAIN = IN_HALF | {"a": "__nv_bfloat16", "s": "float", "factors": ", __nv_bfloat16 alpha, __nv_bfloat16 beta"}
+IN_FLOAT = {"a": "float", "scalars": ', "alpha", "beta"', "factors": ", float alpha, float beta"}
+STORED_IN_HALF = '// accumulate = "float32"\n// stores = "float16"\n'
+STORED_IN_BRAIN = '// accumulate = "float32"\n// stores = "bfloat16"\n'
+WITH_FORMS = {
+    "beta": form("float32", '"C"', "float *C", f"C[{AT}] = alpha * sum + beta * C[{AT}];", **IN_FLOAT),
+    "beta in half": form("float16", '"C"', "half *C", f"C[{AT}] = alpha * sum + beta * C[{AT}];", **IN_HALF),
+    "beta in bfloat16": form(
+        *("bfloat16", '"C"', "__nv_bfloat16 *C"),
+        f"C[{AT}] = __float2bfloat16(float(alpha) * sum + float(beta) * float(C[{AT}]));",
+        **IN_BRAIN,
+        more=STORED_IN_BRAIN,
+    ),
+    "D": form(
+        "float32", '"C", "D"', "const float *C, float *D", f"D[{AT}] = alpha * sum + beta * C[{AT}];", **IN_FLOAT
+    ),
+    "D in half": form(
+        *("float16", '"C", "D"', "const half *C, half *D", f"D[{AT}] = __float2half(sum + float(C[{AT}]));"),
+        a="half",
+        more=STORED_IN_HALF,
+    ),
+    "split-K": form(
+        *("float32", '"C"', "float *C", f"atomicAdd(&C[{AT}], sum);"), a="float", shares="4", more='// zero = ["C"]\n'
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [(1, 1, 1), (67, 61, 59), (64, 128, 4096)], ids=str)
+@pytest.mark.parametrize("name", WITH_FORMS)
+def test_a_kernel_of_this_form_is_measured(engine, name, size):
+    (row,) = bench(engine, (Path("/nowhere/mine.cu"), WITH_FORMS[name]), size=size)
+    assert row["status"] == "ok", row["message"]
+    assert row["gflops"] > 0 and row["verify"]["after"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("beta", "alpha * sum", "sum"),
+        ("beta", f" + beta * C[{AT}]", ""),
+        ("beta in half", f" + beta * C[{AT}]", ""),
+        ("beta in bfloat16", "float(alpha) * sum", "sum"),
+        ("D", f"beta * C[{AT}]", f"C[{AT}]"),
+        ("D in half", f"sum + float(C[{AT}])", "sum"),
+    ],
+)
+def test_a_scalar_or_a_c_that_is_forgotten_is_found(engine, name, right, wrong):
+    text = WITH_FORMS[name]
+    assert right in text
+    (row,) = bench(engine, (Path("/nowhere/mine.cu"), text.replace(right, wrong)), size=(64, 96, 128))
+    assert row["status"] == "wrong" and "on whole numbers" in row["message"], row["message"]
+
+
+def test_adding_to_a_c_that_nobody_sets_to_zero_is_wrong(engine):
+    text = WITH_FORMS["split-K"].replace('// zero = ["C"]\n', "")
+    (row,) = bench(engine, (Path("/nowhere/mine.cu"), text), size=(64, 96, 128))
+    assert row["status"] == "wrong"

@@ -15,10 +15,10 @@ from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 
-ROLES = (*MATRICES, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
+ROLES = (*MATRICES, D, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
 # Below this a guess is named among the doubts.
 SURE = 0.5
 

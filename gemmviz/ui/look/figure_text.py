@@ -6,7 +6,7 @@ from statistics import median
 from gemmviz.bench.figures import Shown, size_of
 from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.bench.row import Row, Telemetry, figure_of
-from gemmviz.bench.status_names import status_name
+from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session import Session, kernel_names
@@ -160,20 +160,9 @@ def details(row: Row) -> list[str]:
     lines.append(BETWEEN.join(text.format(count=value) for value, text in build if value))
     if telemetry:
         lines.append(telemetry_text(telemetry))
-    lines.append(verification_text(row))
+    lines.append(bound_text(row))
     lines += [f"⚑ {flag}" for flag in row.get("flags") or ()]
     return [line for line in lines if line]
-
-
-def verification_text(row: Row) -> str:
-    """Say how C was checked where no bound that always holds judges random inputs; else nothing."""
-    verify = row.get("verify")
-    bound = verify.get("bound") if verify else None
-    if bound == "probabilistic":
-        return tr("checked exactly on whole numbers; random inputs within a probabilistic bound")
-    if bound == "none":
-        return tr("checked exactly on whole numbers; for random inputs no bound is known at this K")
-    return ""
 
 
 def telemetry_text(telemetry: Telemetry) -> str:
