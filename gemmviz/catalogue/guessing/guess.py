@@ -13,6 +13,7 @@ from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
+from gemmviz.catalogue.guessing.separate_d import with_d
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.matrices import MATRICES, D
@@ -214,6 +215,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     if launch and path.suffix == ".cu":
         by_host = host_launch.shape(launch, function, source, roles, shape)
         shapes = [by_host, shape] if by_host else shapes
+    named = with_d(function, index, roles)
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     found = [
@@ -223,7 +225,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             names,
             entry,
             tuple((p.name, p.type + (" *" if p.pointer else "")) for p in function.parameters),
-            tuple(roles.of.get(p.name, "") for p in function.parameters),
+            tuple(named.of.get(p.name, "") for p in function.parameters),
             _used(made.params, entry, made, source),
             made.block,
             made.grid,
@@ -233,7 +235,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
-            {**roles.why, **made.why},
+            {**named.why, **made.why},
             made.tiles,
             stores=stores,
             adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,

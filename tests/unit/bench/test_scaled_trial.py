@@ -13,6 +13,8 @@ from gemmviz.bench.rounds import take_turns
 from gemmviz.bench.row import Row
 from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import HUGE_BYTE, Problem
@@ -124,6 +126,16 @@ __global__ void k(const half *A, const half *B, {types}, int M, int N, int K{par
 """
 
 
+WITH_D = {
+    "pointers": '"C", "D"',
+    "types": "const half *C, half *D",
+    "scalars": ', "alpha", "beta"',
+    "parameters": ", half alpha, half beta",
+    "store": "D[row * N + col] = alpha * sum + beta * C[row * N + col];",
+    "more": "",
+}
+
+
 @pytest.mark.parametrize(
     "parts",
     [
@@ -135,14 +147,7 @@ __global__ void k(const half *A, const half *B, {types}, int M, int N, int K{par
             "store": "C[row * N + col] = alpha * sum + beta * C[row * N + col];",
             "more": "",
         },
-        {
-            "pointers": '"C", "D"',
-            "types": "const half *C, half *D",
-            "scalars": ', "alpha", "beta"',
-            "parameters": ", half alpha, half beta",
-            "store": "D[row * N + col] = alpha * sum + beta * C[row * N + col];",
-            "more": "",
-        },
+        WITH_D,
         {
             "pointers": '"C"',
             "types": "half *C",
@@ -159,6 +164,15 @@ def test_a_recording_of_a_kernel_in_half_has_no_false_alarm(parts: dict[str, str
     recording = record(launch(kernel, Problem(9, 11, 10)))
     assert recording.wrong == 0
     assert hazards.find(recording, c_is_input=kernel.reads_result) == []
+
+
+def test_a_kernel_that_writes_d_is_described() -> None:
+    text = HALF.format(**WITH_D).partition("// ---\n")[2]
+    made = guess(text, Path("k.cu"))
+    assert made.roles == ("A", "B", "C", "D", "M", "N", "K", "alpha", "beta")
+    assert made.doubts == [] and guessed_kernel(made).has_d
+    unknown = guess(text.replace("half *C", "half *weights").replace("* C[", "* weights["), Path("k.cu"))
+    assert "" in unknown.roles and "D" not in unknown.roles
 
 
 def test_the_keys_decide_the_launch_and_a_kernel_without_them_keeps_its_digest() -> None:
