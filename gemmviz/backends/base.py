@@ -35,15 +35,15 @@ class Build:
     Attributes
     ----------
     compile_ms
-        How long it took to get it ready; None when there is nothing to compile, or it came from the cache.
+        The time of the compilation; None if there is nothing to compile, or the result came from the cache.
     flags
         The compiler's flags.
     registers, shared_bytes, local_bytes
-        Per thread, per block (static and dynamic), per thread; None where unknown.
+        Per thread, per block (static and dynamic), per thread; None if unknown.
     notes
         Notes for people, for example that the cache folder cannot be written.
     variant
-        Which of its code paths a library chose, in a few words; it becomes part of the row's label.
+        The code path that a library chose, in a few words; it becomes part of the row's label.
     """
 
     compile_ms: float | None = None
@@ -104,7 +104,7 @@ class Prepared(ABC):
         """
 
     def queue_s(self) -> float | None:
-        """Return the host's time to queue one launch, in seconds; None where a call waits for its end."""
+        """Return the host's time to queue one launch, in seconds; None if a call waits for its end."""
         return None
 
     @abstractmethod

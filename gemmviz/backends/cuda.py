@@ -45,12 +45,12 @@ def cupy() -> Any:
     Raises
     ------
     Unavailable
-        When CUDA kernels cannot run here; the message says why and what to do.
+        When CUDA kernels cannot run here; the message gives the reason and a remedy.
     """
     verdict = cuda_verdict()
     if not verdict.usable:
         raise Unavailable(str(verdict))
-    # A figure called FP32 must be FP32, whatever the user's shell says.
+    # A figure called FP32 must be FP32, whatever the user's environment variables are.
     os.environ["CUPY_TF32"] = "0"
     os.environ.setdefault("CUPY_CACHE_DIR", str(data.cache_folder("cupy")[0]))
     try:
@@ -77,7 +77,7 @@ def nvrtc_version() -> str | None:
 
 @contextmanager
 def profiled() -> Iterator[None]:
-    """Let a profiler that watches this process see the launches inside."""
+    """Let a profiler of this process see the launches inside."""
     runtime = cupy().cuda.runtime
     runtime.profilerStart()
     try:
@@ -201,12 +201,12 @@ def _check_device(launch: Launch) -> None:
 
 
 def _check_cluster(cp: Any, kernel: Any, launch: Launch) -> None:
-    """Refuse a kernel whose clusters are not those of its front matter.
+    """Refuse a kernel whose clusters differ from those of its front matter.
 
     Raises
     ------
     BuildError
-        When ``__cluster_dims__`` says something else than ``cluster``.
+        When ``__cluster_dims__`` differs from ``cluster``.
     """
     known = driver().cuda
     if known is None or known < _CLUSTERS_FROM_CUDA:

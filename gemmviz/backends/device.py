@@ -19,7 +19,7 @@ _QUEUED, _QUEUE_LIMIT_S = 100, 0.2
 
 
 class DevicePrepared(Prepared):
-    """Matrices in the GPU's memory; a subclass says how to launch."""
+    """Matrices in the GPU's memory; a subclass launches the kernel."""
 
     def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
         self._cp = cp

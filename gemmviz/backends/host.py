@@ -13,7 +13,7 @@ from gemmviz.catalogue.problem import Matrix, Problem, stored, unstored
 
 
 class HostPrepared(Prepared):
-    """Matrices in host memory; a subclass says how to call the kernel."""
+    """Matrices in host memory; a subclass calls the kernel."""
 
     def __init__(self, launch: Launch, build: Build) -> None:
         self.build = build
@@ -99,7 +99,7 @@ def host_bytes(problem: Problem, itemsize: int) -> int:
 
 
 def available_memory() -> int | None:
-    """Return the host memory that can be had without swapping, in bytes, or None where it is unknown."""
+    """Return the host memory that can be had without swapping, in bytes, or None if it is unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))

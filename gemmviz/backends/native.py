@@ -48,7 +48,7 @@ class NativeBackend(HostBackend):
 
 
 class _Apart(Prepared):
-    """A kernel with its matrices in a process of its own, which it may break. Timing happens there."""
+    """A kernel with its matrices in its own process, which it may crash. Timing happens there."""
 
     def __init__(self, launch: Launch, build: Build, library: Path) -> None:
         self.build = build
@@ -130,7 +130,7 @@ class _NativePrepared(HostPrepared):
         self._arguments = (ctypes.c_void_p * len(names))(*(addresses[name] for name in names))
 
     def guard_stack(self) -> None:
-        """Let this process end by a signal of its own when the kernel fills the stack: see `stack_guard.c`.
+        """Let this process end by a special signal when the kernel overflows the stack: see `stack_guard.c`.
 
         Only for a process apart, which has no other use for the signals of a crash.
         """

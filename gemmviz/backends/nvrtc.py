@@ -12,6 +12,7 @@ from typing import Any
 
 from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
+from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
@@ -23,6 +24,32 @@ _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?err
 
 # Words that nvcc has from the host's headers.
 _WORDS = "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;"
+
+OF_CUPY = "-ftz=true"
+"""The flag that CuPy adds by itself: denormals count as zero."""
+
+
+def program_text(launch: Launch) -> str:
+    """Return the text that NVRTC compiles: a kernel's file without its host code, and what describes its types."""
+    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
+    path = launch.kernel.path
+    code = device_code(launch.kernel.text)
+    return f"{_WORDS}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}"
+
+
+def options(launch: Launch) -> tuple[str, ...]:
+    """Return NVRTC's options for a launch: all but `OF_CUPY`, and the architecture where the kernel needs none."""
+    kernel = launch.kernel
+    macros = (f"-D{name}={value}" for name, value in launch.macros.items())
+    ours = data.root("kernels") / "include"
+    exactly = architecture(kernel.capability)
+    return (
+        "--std=c++17",
+        # Without it CuPy compiles for the device, without the instructions that only this architecture has.
+        *((f"--gpu-architecture={exactly}",) if exactly else ()),
+        *macros,
+        *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
+    )
 
 
 def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -> tuple[Any, Any, Build]:
@@ -50,20 +77,9 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
         When the GPU cannot load the result.
     """
     kernel = launch.kernel
-    macros = (f"-D{name}={value}" for name, value in launch.macros.items())
-    ours = data.root("kernels") / "include"
     copies, own = str(source_folder(kernel.path).resolve()), str(kernel.path.parent.resolve())
-    exactly = architecture(kernel.capability)
-    flags = (
-        "--std=c++17",
-        # Without it CuPy compiles for the device, whose architecture has no instructions of its own then.
-        *((f"--gpu-architecture={exactly}",) if exactly else ()),
-        *macros,
-        *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
-        *extra_flags,
-    )
-    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
-    code = f"{_WORDS}\n{line_directive(kernel.path)}\n{device_code(kernel.text)}\n{describing_source(launch.entry)}"
+    flags = (*options(launch), *extra_flags)
+    code = program_text(launch)
     started = time.perf_counter()
     module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
     try:
@@ -79,8 +95,7 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
         raise LaunchError(f"{launch.label} does not load: {first_line(error)}") from None
     build = Build(
         compile_ms=(time.perf_counter() - started) * 1e3,
-        # CuPy adds this one by itself: denormals count as zero.
-        flags=(*(flag.replace(copies, own) for flag in flags), "-ftz=true"),
+        flags=(*(flag.replace(copies, own) for flag in flags), OF_CUPY),
         registers=registers,
         shared_bytes=int(function.shared_size_bytes) + launch.shared_bytes,
         local_bytes=int(function.local_size_bytes),
@@ -108,7 +123,10 @@ def mma_folders() -> tuple[Path, ...]:
     candidates = [Path(folder) / "include" for folder in named if folder]
     spec = importlib.util.find_spec("nvidia")
     for place in (spec.submodule_search_locations or []) if spec else []:
-        candidates += sorted(Path(place).glob("*/include"))
+        # Beside a CuPy for CUDA 12 there may be headers of 13: gemmviz[assembly] brings them.
+        major = cupy_major()
+        foreign = {f"cu{other}" for other in (13, 14) if major is not None and other != major}
+        candidates += sorted(Path(place).glob("*/include"), key=lambda one: (one.parent.name in foreign, one))
     candidates.append(Path("/usr/local/cuda/include"))
     # The first folder with each header is enough; a toolkit of another version behind it must not mix in.
     chosen: list[Path] = []
@@ -125,7 +143,7 @@ def has_mma_header() -> bool:
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error's text that says something."""
+    """Return the first line of an error's text that is not empty."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 

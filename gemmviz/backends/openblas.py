@@ -1,7 +1,7 @@
 """OpenBLAS at its best: a second copy of NumPy's own, set to the code path that is the fastest on this CPU.
 
 OpenBLAS chooses a path for the processor it believes to see when it is loaded, and does not always choose well. Each
-path that the processor has the instructions for is tried in a process of its own; then a copy of the library is loaded
+path that the processor has the instructions for is tried in its own process; then a copy of the library is loaded
 with the winner.
 """
 
@@ -144,7 +144,7 @@ def _candidates() -> list[str]:
 
 
 def _try(original: str, spelling: tuple[str, str], core: str) -> float:
-    """Return the seconds of a product with a core type, in a process of its own; infinite when it does not work."""
+    """Return the seconds of a product with a core type, in its own process; infinite if it does not work."""
     prefix, suffix = spelling
     command = [sys.executable, "-c", _TRIAL, original, f"{prefix}cblas_sgemm{suffix}", str(int(suffix == "64_"))]
     environment = {name: value for name, value in os.environ.items() if name != _VARIABLE}

@@ -33,7 +33,7 @@ class DeviceTrip(Trip):
         self._device = {name: cp.empty(size, types[name]) for name, size in sizes.items()}
 
     def go(self) -> tuple[float, float]:
-        """Copy A and B there and C back, each way until the device says that it is done."""
+        """Copy A and B there and C back, each way until the device has finished."""
         stream = self._cp.cuda.get_current_stream()
         stream.synchronize()
         started = time.perf_counter()

@@ -62,7 +62,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     Returns
     -------
     BuildError
-        The same error where its reason is another one.
+        The same error if its reason is another one.
     """
     name = kernel.path.name
     missing = _NO_FILE.search(str(error))
@@ -87,7 +87,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
 
 def find(text: str) -> list[Unsupported]:
     """Return every use of something that cannot be recorded, in the order of the lines."""
-    # Texts may look like code, and PTX in them is not C++: spaces stand for both.
+    # Texts may look like code, and PTX in them is not C++: both are replaced by spaces.
     code = plain_code(text)
     found = []
     for pattern, what, instead in _REFUSED:

@@ -1,4 +1,4 @@
-"""Turns result files into CSV, for spreadsheets and notebooks: units stand in the column's name."""
+"""Turns result files into CSV, for spreadsheets and notebooks: the name of each column includes its unit."""
 
 import csv
 import io

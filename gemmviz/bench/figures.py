@@ -161,7 +161,7 @@ class Turn:
 class SampleSeries:
     """The samples of one kernel at one size in the run under way, or the last one: GFLOPS of each launch.
 
-    ``starts`` holds, round by round, the index of its first sample; ``turn`` is the newest one, None where nobody said.
+    ``starts`` holds, round by round, the index of its first sample; ``turn`` is the newest one, None if unknown.
     """
 
     label: str

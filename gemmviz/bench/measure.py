@@ -31,16 +31,16 @@ _TIMING = (mark("{kernel}: timing"), mark("{kernel}: timing, round {round} of {r
 
 @dataclass(frozen=True)
 class MeasureStep:
-    """What happens next.
+    """The progress of a measurement, before its next part.
 
     Attributes
     ----------
     text
         For people.
     share
-        Of this kernel's round that is done, 0 to 1.
+        The finished share of this kernel's round, 0 to 1.
     deadline_s
-        Within how many seconds the next record comes unless the kernel hangs; None where nobody can tell.
+        The seconds until the next record, unless the kernel hangs; None if unknown.
     """
 
     text: str
@@ -50,7 +50,7 @@ class MeasureStep:
 
 @dataclass(frozen=True)
 class Finished:
-    """The row of the result file as it stands after a round; with `final`, nothing more comes of this kernel."""
+    """The row of the result file after a round; with `final`, it is the last one of this kernel."""
 
     row: Row
     final: bool
@@ -62,7 +62,7 @@ Find = Callable[[str], Backend]
 
 @dataclass(frozen=True)
 class Bench:
-    """What all measurements of a run share.
+    """The common part of all measurements of a run.
 
     Attributes
     ----------
@@ -84,19 +84,19 @@ class Bench:
 
 @dataclass
 class Measurement:
-    """One kernel at one size, with what the finished rounds have found.
+    """One kernel at one size, with the results of the finished rounds.
 
     Attributes
     ----------
     kernel, problem, params
-        What to measure at which size; parameters that are not given take their default.
+        The kernel, the size and the parameters; parameters that are not given take their default.
     bench
-        What it shares with the others.
+        The common part of the run.
     row
-        Its row of the result file. One with finished rounds, from a process that did not live to finish it, is
-        taken up again where it stands.
+        Its row of the result file. A row with finished rounds, from a process that died before the end, is
+        continued.
     over
-        Whether there is nothing more to do.
+        Whether it is finished.
     """
 
     kernel: Kernel
@@ -162,7 +162,7 @@ class Measurement:
             prepared.poison()
             yield from self._time(prepared, backend)
             yield MeasureStep(tr("{kernel}: verifying again", kernel=row["label"]), 0.97)
-            # The last output is what the last timed launch left: a kernel may be right at first and wrong later.
+            # The output of the last timed launch is verified: a kernel may be right at first and wrong later.
             trial = bench.references.random(concrete, backend)
             self._judge("after", _check(prepared, trial), trial.name)
         finally:
@@ -215,7 +215,7 @@ class Measurement:
         self.over = last
 
     def _turn(self, texts: tuple[str, str]) -> str:
-        """Say what is done, and in which round where there are several; `texts` are without and with it."""
+        """Return the present work, with the round if there are several; `texts` are without and with it."""
         rounds = self.bench.protocol.rounds
         return tr(texts[rounds > 1], kernel=self.row["label"], round=self.rounds + 1, rounds=rounds)
 
@@ -236,7 +236,8 @@ class Measurement:
 
     def _fail(self, status: Status, message: str, line: int | None) -> None:
         self.over = True
-        if self.rounds and status not in results.FAILURES:  # memory that others took says nothing about what is done
+        # Memory that other programs took does not undo finished rounds.
+        if self.rounds and status not in results.FAILURES:
             rows.cut_short(self.row, self.bench.protocol, status, message)
             return
         results.fail(self.row, status, message, line)
@@ -257,7 +258,7 @@ def _check(prepared: Prepared, trial: VerificationCase) -> Verdict | None:
 
 
 def blame(error: Exception, problem: Problem) -> tuple[Status, str, int | None]:
-    """Return status, message and line for what went wrong."""
+    """Return status, message and line for an error."""
     match error:
         case Unavailable():
             return "skipped", str(error), None

@@ -26,7 +26,7 @@ class Standing:
         where there is none, and for the libraries' own rows and variants.
     of_base
         For a variant: its GFLOPS over those of the rung that it comes from, of the same machine, size and parameters;
-        None where there are none. A variant that failed has a row without GFLOPS.
+        None if there are none. A variant that failed has a row without GFLOPS.
     """
 
     kernel: Kernel

@@ -1,4 +1,4 @@
-"""Measures the way of the matrices to the device and back: a row of its own, because no kernel is to blame for it."""
+"""Measures the copies of the matrices to the device and back: a separate row, because they are part of no kernel."""
 
 import time
 from collections.abc import Generator, Iterator
@@ -35,7 +35,7 @@ def new_row(problem: Problem, dtype: ElementType, dtype_out: ElementType) -> Row
     dtype, dtype_out
         NumPy names of the element types of A and B, and of C.
     """
-    # Every row has a kernel's keys; what belongs to a source stays empty.
+    # Every row has a kernel's keys; those of a source stay empty.
     nobody = Kernel(
         NAME, Path(NAME), "", "cuda", LABEL, alias=NAME, entry=LABEL, dtype=dtype, accumulate=sums_of(dtype_out)
     )

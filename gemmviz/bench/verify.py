@@ -83,7 +83,7 @@ class Verdict:
         return f"{share}; the worst is C[{row}, {column}] = {self.got:.7g}, and it should be {self.wanted:.7g}"
 
     def to_plain(self) -> Errors:
-        """Return the verdict as it stands in a result file (JSON knows no infinity: there it is None)."""
+        """Return the verdict in the form of a result file (JSON has no infinity: it becomes None)."""
         return {
             "max_abs": _finite(self.max_abs),
             "max_rel": _finite(self.max_rel),

@@ -1,6 +1,6 @@
 """Element types by name: NumPy's own, and bfloat16 and 8-bit floats, which the package ``ml_dtypes`` adds to NumPy.
 
-Everybody else writes ``np.dtype(name)``: importing this module makes NumPy know these names.
+Other modules write ``np.dtype(name)``: it accepts these names after the import of this module.
 """
 
 from typing import Literal, cast, get_args
@@ -18,7 +18,7 @@ SUM_TYPES: tuple[SumType, ...] = get_args(SumType)
 ELEMENT_TYPES: tuple[ElementType, ...] = get_args(ElementType)
 NAMES = {name: np.dtype(name) for name in ELEMENT_TYPES if np.dtype(name).kind == "V"}
 """The types that NumPy knows from ``ml_dtypes`` only."""
-# How products are made: as the type says, or by tensor cores that keep 10 bits behind the point of a float.
+# The precision of products: that of the type, or of tensor cores that keep 10 bits of a float's fraction.
 MATHS = ("", "tf32")
 # A tf32 operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of it;
 # a kernel may also leave the rounding to the hardware, which cuts the bits off.

@@ -23,7 +23,7 @@ def located(error: FrontMatterError, text: str, path: Path) -> FrontMatterError:
 
 
 def line_of_key(key: str, text: str) -> int | None:
-    """Return the line of a file, from 1, on which the front matter gives a key; None where it does not."""
+    """Return the line of a file, from 1, on which the front matter gives a key; None if it does not."""
     found = re.search(rf"^(//)?\s*{re.escape(key)}\s*=", text, re.MULTILINE)
     return text[: found.start()].count("\n") + 1 if found else None
 

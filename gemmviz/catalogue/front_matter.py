@@ -1,4 +1,4 @@
-"""The form of a kernel's front matter, and what is said of a value that is not of it."""
+"""The form of a kernel's front matter, and the messages about values that do not fit it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
 VERSION = 4
-"""The newest version of the front matter that is known here."""
+"""The newest version of the front matter that this gemmviz knows."""
 _SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4}
-"""The versions that brought keys; all others were there from the first on."""
+"""The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
 Words = str | int
@@ -25,7 +25,7 @@ Words = str | int
 
 
 class Matter(TypedDict, total=False):
-    """The front matter; ``maps`` and ``demo`` have readers of their own."""
+    """The front matter; ``maps`` and ``demo`` have separate readers."""
 
     version: FromOne
     title: str
@@ -70,12 +70,12 @@ _WANTED: Mapping[str, str] = {
 
 
 def read_matter(table: Mapping[str, object]) -> Matter:
-    """Return a front matter, each of whose values is of its type; keys that are not known are left out.
+    """Return a front matter whose values are checked; unknown keys are left out.
 
     Raises
     ------
     FrontMatterError
-        For a value that is not.
+        For a value of another type.
     """
     matter: Matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
@@ -85,7 +85,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
 
 
 def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str], within: str = "") -> Any:
-    """Return a table as a TypedDict, or say of its first wrong value what it must be.
+    """Return a table as a TypedDict; the error about its first wrong value says what is allowed.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str]
     form
         The TypedDict.
     wanted
-        By key, what follows "must" in the message.
+        By key, the words after "must" in the message.
     within
-        What stands before each key in the message, such as ``"demo."``.
+        The prefix of each key in the message, such as ``"demo."``.
 
     Raises
     ------
@@ -127,7 +127,7 @@ def one_line(text: str) -> str:
 
 
 def math(matter: Matter) -> str:
-    """Return what operands are rounded to before they are multiplied; empty where they are not."""
+    """Return the type that operands are rounded to before they are multiplied; empty if they are not rounded."""
     value, element_type = one_line(matter.get("math", "")), matter.get("dtype", "float32")
     if value not in MATHS or (value and element_type != "float32"):
         where = 'math may be "tf32" where dtype is float32, and is left out elsewhere'
@@ -152,7 +152,7 @@ def column_major(matter: Matter) -> frozenset[str]:
 
 
 def needed_capability(matter: Matter, with_tma: str) -> str:
-    """Return the declared capability; what tensor maps and clusters need, which `with_tma` names, is the least."""
+    """Return the declared capability; it must be enough for tensor maps or clusters, which `with_tma` names."""
     declared = capability.checked(one_line(matter.get("capability", "")))
     if with_tma and not declared:
         return capability.TMA

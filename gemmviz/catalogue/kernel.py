@@ -39,18 +39,18 @@ class Kernel:
     Attributes
     ----------
     name
-        What people type: the file's name without number and suffix.
+        The name for the command line: the file's name without number and suffix.
     path, text
         The file, and all of its text, front matter included; the code may be another file's (see `read`).
     backend
         ``"c"`` and ``"cuda"`` are kernels with a source; the others are library references.
     title, idea, source, alias
-        What people read: a title, one sentence, the document that the kernel comes from, its name in there.
+        Texts for people: a title, one sentence, the document that the kernel comes from, its name in there.
     entry
         The function that is launched, with template arguments by name: ``"gputiled<TS>"``.
     args
-        What each parameter of the entry is, in order: matrices A, B, C, their tensor maps ``"A.map"``, scalars (M, N,
-        K, lda, alpha, ...), and D where the result is not stored in C.
+        The role of each parameter of the entry, in order: matrices A, B, C, their tensor maps ``"A.map"``, scalars
+        (M, N, K, lda, alpha, ...), and D if the result is not stored in C.
     params
         The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
         name is given to the compiler as a macro.
@@ -59,13 +59,13 @@ class Kernel:
     shared
         Bytes of dynamic shared memory.
     requires
-        What must hold of sizes and parameters.
+        The conditions on sizes and parameters.
     capability
-        The compute capability that it needs, ``"8.0"`` (or later) or ``"9.0a"`` (exactly); empty where any will do.
+        The compute capability that it needs, ``"8.0"`` (or later) or ``"9.0a"`` (exactly); empty if any will do.
     maps
-        By matrix, which box of it a copy of the copy engine (TMA) moves.
+        By matrix, the box that a copy of the copy engine (TMA) moves.
     cluster
-        Blocks of a cluster: none, or up to three expressions. The kernel itself says ``__cluster_dims__``.
+        Blocks of a cluster: none, or up to three expressions. The kernel itself has ``__cluster_dims__``.
     dtype, accumulate
         NumPy names of the element type of A and B and of the type that sums are kept in.
     stores
@@ -77,14 +77,14 @@ class Kernel:
     column_major
         The matrices that are stored by columns.
     exhibit
-        What the kernel shows, where its purpose is a fault of a printed text, or what that wastes: it is run and
-        explained, and never ranked.
+        The fault or waste of a printed text, if the kernel exists to show it: it is run and explained, and
+        never ranked.
     breaks
-        What can be taken away from it, or put in, to see what happens: see `gemmviz.catalogue.breaks.broken`.
+        The declared changes, to try their effects: see `gemmviz.catalogue.breaks.broken`.
     version
-        Of the front matter that the file is written for.
+        The version of the front matter that the file is written for.
     demo
-        The size, parameters and step that show its idea; None where the file does not say.
+        The size, parameters and step that show its idea; None if the file gives none.
     unknown
         Keys of a newer version of the front matter that mean nothing here; see `notes`.
     """
@@ -121,10 +121,10 @@ class Kernel:
 
     @cached_property
     def sha256(self) -> str:
-        """Hexadecimal SHA-256 of what runs: the code, and the front matter that decides the launch.
+        """Hexadecimal SHA-256 of the code, and of the front matter that decides the launch.
 
-        What is for people (title, idea, demo, ...), which values of a parameter are offered and first, what sizes must
-        fulfil, and the declared changes have no part in it: a figure or proof stays one of this source.
+        Not included are texts for people (title, idea, demo, ...), the offered values of parameters, the conditions
+        on sizes, and the declared changes: figures and proofs stay valid when these change.
         """
         fence, (start, end) = FENCE.search(self.text), switches.block(self.text)
         before = self.text[: fence.start()] if fence else ""
@@ -159,10 +159,10 @@ class Kernel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know who open the file, in sentences.
+        """Notes for people who open the file, in sentences.
 
-        Keys that only a newer gemmviz knows, and a demo whose line is not in the source. A variant is another text
-        than the one that its demo is written for: of it that is not said.
+        They name keys that only a newer gemmviz knows, and a demo whose line is not in the source. A variant has
+        another text than its demo is written for, so its demo is not checked.
         """
         return (*self._left_out(), *(self._lost_demo() if not self.changes else ()))
 
@@ -197,14 +197,14 @@ class Kernel:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What was done to the kernel on file, for people: empty, or for example "without the second barrier"."""
+        """The changes to the kernel on file, for people: empty, or for example "without the second barrier"."""
         suffix = self.name.partition("~")[2]
         titles = {change.id: change.title[:1].lower() + change.title[1:] for change in self.breaks}
         return tuple(titles.get(part, part) for part in suffix.split("+")) if suffix else ()
 
     @property
     def defects(self) -> tuple[str, ...]:
-        """The classes of defects that the changes made to it are known to lead to."""
+        """The classes of defects that its changes are known to cause."""
         made = self.name.partition("~")[2].split("+")
         return tuple(dict.fromkeys(kind for change in self.breaks if change.id in made for kind in change.defects))
 
@@ -267,7 +267,7 @@ def load(path: Path) -> Kernel:
     Raises
     ------
     FrontMatterError
-        When the file has no front matter, or one that does not say what it must; the message names file and key.
+        When the front matter is missing, incomplete or wrong; the message names file and key.
     OSError, UnreadableFile
         When the file cannot be read.
     """
@@ -275,7 +275,7 @@ def load(path: Path) -> Kernel:
 
 
 def read(path: Path) -> str:
-    """Return the text of a kernel file: with the code of another file where it says so (``code_of``).
+    """Return the text of a kernel file: with the code of another file if it names one (``code_of``).
 
     Raises
     ------
@@ -295,7 +295,7 @@ def parse(text: str, path: Path) -> Kernel:
     text
         The whole file.
     path
-        Where it stands; its suffix says which backend runs it (``.c``, ``.cu``, or ``.toml`` for a reference).
+        Its path; the suffix decides the backend (``.c``, ``.cu``, or ``.toml`` for a reference).
 
     Raises
     ------
@@ -391,7 +391,7 @@ def _expressions(words: Iterable[Words]) -> tuple[Expression, ...]:
 
 
 def _alias(alias: str, name: str) -> str:
-    """Return what the document calls the kernel; a variant is not in there, and its alias says so."""
+    """Return the document's name of the kernel; the alias of a variant has its changes, too."""
     return alias + "".join(name.partition("~")[1:]) if alias else name
 
 

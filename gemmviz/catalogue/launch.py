@@ -109,7 +109,7 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     ------
     ConstraintError
         When a parameter does not exist, a constraint does not hold (the message offers the nearest size that does),
-        or CUDA's limits on blocks, grids and shared memory are passed.
+        or CUDA's limits on blocks, grids and shared memory are exceeded.
     FrontMatterError
         When an expression cannot be evaluated; the message names file and line.
     """
@@ -210,7 +210,7 @@ def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict
 
 
 def _single_changes(kernel: Kernel, problem: Problem, params: dict[str, int]) -> dict[str, int]:
-    """Return the parameters of which one alone, changed, makes a launch possible, each with its nearest such value."""
+    """Return the parameters that, changed alone, make a launch possible, each with its nearest such value."""
     must_hold = [condition.expression for condition in conditions(kernel)]
     found: dict[str, int] = {}
     for name, offered in kernel.params.items():

@@ -62,9 +62,9 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
         raise FrontMatterError("args names D, so that C is only read, and C.map: a map of D is not known")
     for matrix, mapped in zip(MATRICES, _MAPS, strict=True):
         if mapped in args and matrix not in maps:
-            raise FrontMatterError(f"args names {mapped!r}, but maps says nothing of {matrix}: how large is a box?")
+            raise FrontMatterError(f"args names {mapped!r}, but maps has no {matrix}: add the size of its box")
         if matrix in maps and mapped not in args:
-            raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: nobody is given that map")
+            raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: the map is not used")
 
 
 def check_shapes(**shapes: Sequence[Expression]) -> None:

@@ -112,7 +112,7 @@ def small_integer_inputs(problem: Problem, dtype: str, seed: int = 0) -> tuple[M
 
 
 def poison_byte(kernel: Kernel) -> int:
-    """Return the byte that fills the result before a kernel runs, so that an element which nobody writes shows.
+    """Return the byte that fills the result before a kernel runs, so that an unwritten element shows.
 
     All ones is NaN in every float type. A kernel that computes beta * C with beta = 0 must not see a NaN, and in an
     integer type all ones is -1, a likely result: there `HUGE_BYTE` serves.
@@ -126,7 +126,7 @@ def stored(kernel: Kernel, name: str, matrix: Matrix) -> Matrix:
     Parameters
     ----------
     kernel
-        Whose layout counts.
+        The kernel, for its layout.
     name
         ``"A"``, ``"B"`` or ``"C"``.
     matrix

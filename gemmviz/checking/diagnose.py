@@ -14,7 +14,7 @@ from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
-# On the first line, which is a comment: the lines keep their numbers. A compiler that does not know it passes it over.
+# In the first line, which is a comment: line numbers do not change. Compilers that do not know it ignore it.
 _NOT_OPTIMISED = '_Pragma("clang optimize off") '
 
 
@@ -26,7 +26,7 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
     job, recording
         The launch and its accesses.
     again
-        Records another launch; asked only where C is wrong and no defect of another class says why.
+        Records another launch; called only if C is wrong and no defect of another class explains it.
 
     Raises
     ------

@@ -71,7 +71,7 @@ def sentence(thing: Finding | SiteTraffic) -> str:
 
 
 def names(reports: Iterable[Report]) -> str:
-    """Name reports, those of one size together."""
+    """Name reports, grouped by size."""
     at: dict[Problem, list[str]] = {}
     for report in reports:
         at.setdefault(report.problem, []).append(report.label)

@@ -17,23 +17,24 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable,
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the requested one is imported:
-# the window must not wait for imports of the others.
+# the window must not wait for the imports of the other commands.
 _COMMANDS = {
     "window": "open the window (the default)",
     "list": "list the kernels",
     "record": "record every memory access of a kernel, on the CPU",
     "describe": "guess the front matter of a kernel that has none, and try it",
     "check": "look for races, overruns and other defects of a kernel, on the CPU",
-    "prove": "hold what recordings predict against a GPU's own counters",
+    "prove": "compare the predictions of recordings with a GPU's own counters",
     "bench": "verify kernels and measure their GFLOPS",
     "tune": "find the fastest parameters of a kernel on this machine",
-    "compare": "say what became faster or slower between two runs",
+    "compare": "list the kernels that became faster or slower between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
+    "assembly": "show the machine code of a CUDA kernel, line by line, without a GPU",
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",
-    "claims": "re-measure what the five documents claim, and judge it",
+    "claims": "re-measure the claims of the five documents, and judge them",
     "render": "draw a step of a recording as PNG or SVG, or many as a GIF or MP4",
     "trust": "list and forget the texts and folders that may run in the window",
-    "doctor": "say what works on this machine, and what to do about what does not",
+    "doctor": "say what works on this machine, with a remedy for the rest",
 }
 
 # The import name of each package that gemmviz needs.

@@ -106,7 +106,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def keep(document: Document) -> None:
-    """Store a run that has come to something; that it cannot be stored is told and no failure of the measurement."""
+    """Store a run that has results; if it cannot be stored, a message says so, and the measurement still counts."""
     if not document.get("recordings") and all(row["status"] == "cancelled" for row in document["results"]):
         return
     try:
@@ -123,7 +123,7 @@ def _sizes(args: argparse.Namespace) -> list[Problem]:
 
 
 def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntry]:
-    """Give each kernel those of the settings that it has a parameter for."""
+    """Give each kernel the settings of its own parameters."""
     for name in settings:
         if not any(name in kernel.params for kernel in kernels):
             raise ConstraintError(f"none of these kernels has a parameter {name!r}")

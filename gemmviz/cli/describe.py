@@ -95,7 +95,7 @@ def _tried(made: Guess) -> Guess:
 
 
 def _unanswered(made: Guess) -> bool:
-    """Return whether the front matter has a ``?`` where only a person can say what belongs there."""
+    """Return whether the front matter has a ``?``, which only a person can replace."""
     return bool(made.mapped) or not all(made.roles)
 
 

@@ -36,7 +36,7 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "doctor",
         help=summary,
-        description="Says what works on this machine, and what to do about what does not.",
+        description="Says what works on this machine, with a remedy for the rest.",
         epilog="Exit code 1 when something is missing that gemmviz needs. A GPU is not needed.",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")

@@ -40,7 +40,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--breaks",
         action="store_true",
-        help="what can be taken away from each kernel, or put in: the names work wherever a kernel's name does",
+        help="the declared changes of each kernel: their names work wherever a kernel's name does",
     )
     parser.set_defaults(run=_run)
 
@@ -64,7 +64,7 @@ def _run(args: argparse.Namespace) -> int:
 def _breaks_table(kernels: Sequence[Kernel]) -> Table:
     """Return a row for each variant that the kernels declare."""
     table = Table(title="What if...? Type the name behind any command that takes a kernel; join several changes with +")
-    for name in ("name", "what changes", "what comes of it", "where it shows"):
+    for name in ("name", "change", "effect", "where it shows"):
         table.add_column(name, overflow="fold", no_wrap=name == "name")
     for kernel in kernels:
         for change in kernel.breaks:

@@ -27,7 +27,7 @@ def console() -> Console:
 
 
 def print_results(document: Document, where: str = "as measured on this machine now") -> None:
-    """Print a result file: kernels, transfers, exhibits, and what went wrong."""
+    """Print a result file: kernels, transfers, exhibits, and errors."""
     out = console()
     rows, skipped = _apart(document["results"])
     kernels = [row for row in rows if row["backend"] != TRANSFER and not row["exhibit"]]
@@ -47,7 +47,7 @@ def print_results(document: Document, where: str = "as measured on this machine 
 
 
 def _apart(rows: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Take out the rows that were skipped for a reason that many share: one line tells it."""
+    """Take out the rows that were skipped for a common reason: one line gives the reason."""
     reasons = Counter(row["message"] for row in rows if row["status"] == "skipped")
     shared = {reason for reason, count in reasons.items() if count >= _MANY}
     together = [row["status"] == "skipped" and row["message"] in shared for row in rows]
@@ -65,7 +65,7 @@ def size(row: Sized) -> str:
 
 def _print_kernels(out: Console, rows: list[Row], where: str) -> None:
     table = Table(title=f"GFLOPS {where}")
-    # Names and sizes are never cut: what is cut cannot be typed.
+    # Names and sizes are never cut: a cut name cannot be typed.
     table.add_column("kernel", overflow="fold", min_width=16)
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("status", overflow="fold")
@@ -82,7 +82,7 @@ def _print_kernels(out: Console, rows: list[Row], where: str) -> None:
 
 
 def _print_variants(out: Console, rows: list[Row]) -> None:
-    """Say of each variant how its time compares with its rung's."""
+    """Compare the time of each variant with that of its original kernel."""
     for row, base, ratio in beside_base(rows):
         costs = f"takes {significant(1 / ratio, stats_of(row)['iqr_rel'])} times as long as {base['label']}"
         out.print(f"{row['label']} at {size(row)}: {costs}", markup=False, highlight=False)

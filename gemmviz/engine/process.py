@@ -18,6 +18,7 @@ from gemmviz.bench.row import Status
 from gemmviz.engine import framing, start
 from gemmviz.engine.messages import (
     FINAL,
+    AssembleRequest,
     BenchRequest,
     Cancel,
     CheckRequest,
@@ -40,7 +41,7 @@ _POLL_S = 0.02
 _GRACE_S = 0.3
 # A process that holds gigabytes was seen to take longer than two seconds to die on a busy machine.
 _DYING_S = 5.0
-# A process that is to take a request takes some of it within this time.
+# A live process reads some part of a request within this time.
 _TAKING_S = 20.0
 
 _End = Literal["crash", "timeout", "cancelled", "internal"]
@@ -85,6 +86,10 @@ class EngineProcess:
     def pid(self) -> int | None:
         """The number of the process, or None while there is none."""
         return self._process.pid if self._process is not None else None
+
+    def prepare(self) -> None:
+        """Start the process before its first request, which will be a recording."""
+        self._start(confined=True, records=True)
 
     def converse(self, request: Request, cancel: threading.Event, limit: float | None) -> Iterator[Reply]:
         """Send a request and yield its replies, up to the final one.
@@ -138,7 +143,7 @@ class EngineProcess:
                 elif give_up is not None and time.monotonic() > give_up and not over:
                     raise ProcessLost("cancelled", tr("cancelled"))
         finally:
-            # Lost, or the caller has stopped asking: what the process is doing is nobody's business any more.
+            # The process is lost, or the caller takes no more replies: its present work is not needed any more.
             if not over:
                 self.kill()
             else:
@@ -166,12 +171,12 @@ class EngineProcess:
         """Ask the process to end a run; return until when it has time to (`time.monotonic`)."""
         pipe = self._pipe
         if pipe is not None:
-            with suppress(OSError):  # it is dead already: the next look into the pipe tells how
+            with suppress(OSError):  # it is dead already: the next read from the pipe gives the reason
                 framing.send(pipe.fileno(), Cancel(run), _GRACE_S)
         return time.monotonic() + _GRACE_S
 
     def _receive(self) -> Reply | None:
-        """Return the next reply, or None when there is none for a while."""
+        """Return the next reply, or None if none comes within a short time."""
         receiver = self._receiver
         if receiver is None:
             raise ProcessLost("cancelled", tr("the engine was closed"))
@@ -185,12 +190,12 @@ class EngineProcess:
         assert message is None or isinstance(message, Reply)
         return message
 
-    def _start(self, confined: bool) -> None:
+    def _start(self, confined: bool, records: bool = False) -> None:
         self.kill()
         self._confined, self._scratch = confined, scratch.make()
-        # Also where nobody closes this engine.
+        # Also if this engine is never closed.
         self._remove_scratch = weakref.finalize(self, scratch.remove, self._scratch)
-        setting = Setting(self._scratch, self._limits, confined)
+        setting = Setting(self._scratch, self._limits, confined, records)
         context = multiprocessing.get_context("spawn")
         self._pipe, other = context.Pipe()
         self._process = context.Process(target=start.main, args=(other, setting), name="gemmviz-engine", daemon=True)
@@ -218,7 +223,7 @@ class EngineProcess:
             if process is not None and process.pid is not None:
                 self._end(process)
         finally:
-            # Not before: without it the process ends itself, and what is below it would be out of reach.
+            # Not before: without the pipe the process ends itself, and its child processes could not be found any more.
             if pipe is not None:
                 pipe.close()
             if remove is not None:
@@ -226,7 +231,7 @@ class EngineProcess:
 
     def _end(self, process: Any) -> None:
         if process.is_alive():
-            # First what is below it: a compiler, or what a kernel started, must not outlive it.
+            # Its children first: a compiler, or a process that a kernel started, must not outlive it.
             processes.end_tree(process.pid)
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -244,7 +249,7 @@ class EngineProcess:
         process.close()
 
     def _obituary(self) -> ProcessLost:
-        """Say how the process died."""
+        """Return the reason why the process died."""
         process = self._process
         if process is None:
             return ProcessLost("cancelled", tr("the engine was closed"))
@@ -258,7 +263,7 @@ class EngineProcess:
 def _sources(request: Request) -> Iterator[tuple[str, str]]:
     """Yield path and text of the sources that a request is about."""
     match request:
-        case RecordRequest() | CheckRequest() | TuneRequest():
+        case RecordRequest() | CheckRequest() | TuneRequest() | AssembleRequest():
             yield request.path, request.text
         case BenchRequest():
             yield from ((entry["path"], entry["text"]) for entry in request.kernels if "text" in entry)

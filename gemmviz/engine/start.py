@@ -25,7 +25,7 @@ def main(connection: Connection, setting: Setting) -> None:
     setting
         See `Setting`.
     """
-    # A group of its own: a compiler that it started ends with it, and a Ctrl-C in the terminal reaches the parent only.
+    # Its own process group: a compiler that it started ends with it, and Ctrl-C reaches the parent only.
     os.setsid()
     with suppress(OSError):
         # When a kernel takes all memory, Linux ends this process and not the window.

@@ -1,4 +1,4 @@
-"""Drives the engine's process: starts it, hands it requests, passes its replies on, and replaces it when it dies."""
+"""Serves requests by the engine's process, and completes them when the process dies."""
 
 import threading
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ from gemmviz.engine.process import EngineProcess, ProcessLost
 from gemmviz.language import tr
 from gemmviz.sandbox.limits import Limits
 
-# A new process says its first word, and answers a probe, within this time.
+# A new process sends its first reply, and answers a probe, within this time.
 _FIRST_S = 120.0
 
 
@@ -42,15 +42,15 @@ class Engine:
     """One engine. Not for several threads at once, except `close`.
 
     The process is started when it is first needed, and again after it died. One that has loaded many kernels is
-    replaced between two requests. What its consent does not allow reaches no process: neither a compiler nor a kernel
-    sees it.
+    replaced between two requests. A text that its consent does not allow reaches no process: it is neither
+    compiled nor run.
 
     Parameters
     ----------
     consent
-        Says which source texts may be compiled and run.
+        Decides which source texts may be compiled and run.
     limits
-        What a stranger's text may use.
+        The resources that a stranger's text may use.
     """
 
     def __init__(self, consent: Consent, limits: Limits | None = None) -> None:
@@ -62,19 +62,26 @@ class Engine:
         """The number of the process, or None while there is none."""
         return self._process.pid
 
+    def prepare(self) -> None:
+        """Start the process now, and let it import what a recording needs: the first one then comes sooner.
+
+        Call it before `run`.
+        """
+        self._process.prepare()
+
     def run(self, request: Request, cancel: threading.Event) -> Iterator[Reply]:
         """Yield the replies to a request; the last one is one of `messages.FINAL`.
 
-        Nothing that a kernel does raises here: a crash or an endless loop ends as `Failed`, or costs one row of a bench
-        run or one report of a check, whose others are still made.
+        No kernel makes this method raise: a crash or an endless loop ends as `Failed`, or spoils one row of a bench
+        run or one report of a check; the other rows and reports are still made.
 
         Parameters
         ----------
         request
-            What to do.
+            The request.
         cancel
-            Set it, from any thread, to end the run within half a second. A bench run then still ends with `BenchDone`:
-            what was finished, and rows with the status "cancelled"; a search with `Searched` and the best so far.
+            Set it, from any thread, to end the run within half a second. A bench run then still ends with `BenchDone`,
+            with finished rows and rows of status "cancelled"; a search ends with `Searched` and the best so far.
         """
         held = refused(request, self._consent)
         if held:
@@ -134,7 +141,7 @@ class Engine:
         header: Document | None = None
         for number, size in enumerate(request.sizes):
             ledger = Ledger(request.kernels, size)
-            # Every size has the same part of the whole; after a death, the rest of the work has the rest of that part.
+            # Every size has an equal share of the progress; after a death, the remaining work has the rest of it.
             done, whole = 0.0, len(request.sizes)
             silent_deaths = 0
             while not cancel.is_set():

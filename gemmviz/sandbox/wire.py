@@ -1,8 +1,8 @@
 """Carries results out of a process that a stranger's kernel has run in: plain typed data, bounded, never a pickle.
 
 A message is a token, the length of a JSON text, the text, and the arrays it speaks of as they lie in memory. Where the
-reader may look into the writer's memory, large arrays are named by their address and not carried. Whoever does not know
-the token cannot make a message; its content is about the kernel itself, and is checked as it is read.
+reader may look into the writer's memory, large arrays are named by their address and not carried. Without
+the token nobody can make a message; its content is about the kernel itself, and is checked as it is read.
 """
 
 import json
@@ -52,7 +52,7 @@ class Memory:
         Raises
         ------
         OSError
-            Where there is no such memory, or the kernel lets no process read it.
+            When there is no such memory, or Linux allows no process to read it.
         """
         found = np.empty(size, np.uint8)
         at = 0
@@ -94,9 +94,9 @@ def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: 
     Parameters
     ----------
     descriptor
-        Where it comes from.
+        The descriptor to read from.
     token
-        With which it must begin.
+        The token with which a message must begin.
     classes
         The dataclasses and exceptions that may be in it, by name.
     most

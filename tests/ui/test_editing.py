@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
 from gemmviz.ui.source.describe_form import DescribeForm
+from gemmviz.ui.stage.blank import outdated_text
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -101,6 +102,7 @@ def test_a_kernel_that_does_not_compile_is_marked_and_the_last_picture_stays(win
     line = line_of(window.source.toPlainText(), "= zero")
     qtbot.waitUntil(lambda: window.source.error() == line, timeout=RECORDING_MS)
     assert window.session.cursor.playable is before and window.session.staged.outdated
+    assert outdated_text(window.session.staged) == "Showing the last version that compiled  ·  8 × 8 × 8"
     assert any("zero" in mark.text for mark in window.source.marks[line])
     assert "30_gputiled.cu" in window.message_bar.text.text() and "~" not in window.message_bar.text.text()
     type_over(window, qtbot, "= zero;", "= 0;")

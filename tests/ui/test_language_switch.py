@@ -49,7 +49,8 @@ timer = QTimer()
 def look():
     window = next(w for w in running.topLevelWidgets() if isinstance(w, Window) and w.isVisible())
     if not first:
-        if window.charts is not None:
+        if session.results.references:
+            window.pages.page("charts")
             first.append(weakref.ref(window))
             session.preferences.speak("es")
     elif window is not first[0]():
@@ -80,7 +81,7 @@ def windows(qtbot, monkeypatch):
     windows._controller.recording.play_next = False
     windows._controller.recording.record()
     wait_recorded(windows.window, qtbot)
-    qtbot.waitUntil(lambda: windows.window.charts is not None)
+    qtbot.waitUntil(lambda: bool(session.results.references))
     yield windows
     session.choice._drafts.clear()
     windows.window.close()

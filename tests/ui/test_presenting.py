@@ -393,3 +393,10 @@ def test_every_text_has_a_contrast_of_seven_to_one(presenter, session, qtbot, na
     for text in (shown.text, shown.muted, shown.accent):  # what is painted: labels, source lines, marks
         assert min(contrast(rgb(text), rgb(g)) for g in (shown.background, shown.raised)) >= LEAST_CONTRAST
     assert presenter.source.theme is presenter.progress.theme is shown
+
+
+def test_the_kernels_title_stands_beside_the_stage_and_not_on_it_as_well(presenter, session):
+    title = session.choice.kernel.title
+    assert presenter.title.text() == title
+    painter = presenter.stage._painter_now()
+    assert painter is not None and title not in (painter.title or painter.playable.recording.label)

@@ -24,7 +24,7 @@ def record(engine, text, path="/nowhere/mine.c", n=4):
 
 
 def told(engine, body, top=""):
-    """The number that an attack told: see `attacks.attack`."""
+    """Return the number that an attack reports: see `attacks.attack`."""
     reply = record(engine, attacks.attack(body, top))
     assert isinstance(reply, Recorded), reply
     return Recording.from_plain(reply.recording).c[0, 0]

@@ -12,7 +12,7 @@ from gemmviz.backends.watch import Observed
 class FakeBackend(HostBackend):
     """Each launch calls `kernel(a, b, c_with_guards, launches_so_far)`; the default one multiplies.
 
-    `seconds` are what the next samples take; `log` notes every launch as (kernel's name, launches, cold).
+    `seconds` are the times of the next samples; `log` notes every launch as (kernel's name, launches, cold).
     `scalars` are alpha and beta of the launch under way.
     """
 

@@ -38,8 +38,8 @@ def parsed(**changes):
     return parse_lesson({**SMALL, **changes}, Path("mine.toml"))
 
 
-def record_what_is_chosen(session):
-    """Let a session without a window record as the window's controller would."""
+def recording_session(session):
+    """Connect a session without a window to the recorder, as the window's controller does; return it."""
 
     def recorded():
         recording = record(session.choice.launch(), as_written=session.choice.as_written)

@@ -61,7 +61,9 @@ def short_who(recording: Recording, row: int, *, whole: bool = False, block: boo
     thread = _index(recording.thread_index(int(log.thread[row])), recording.block)
     if not block or not (number or whole):
         return tr("thread {thread}", thread=thread)
-    return tr("thread {thread} of block {block}", thread=thread, block=_index(recording.block_index(number), recording.grid))
+    return tr(
+        "thread {thread} of block {block}", thread=thread, block=_index(recording.block_index(number), recording.grid)
+    )
 
 
 def _index(index: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:

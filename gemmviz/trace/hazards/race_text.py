@@ -1,4 +1,4 @@
-"""The sentence about a race: which thread is too early, and what is missing between the two accesses."""
+"""The sentence about a race: the thread that is too early, and the missing barrier between the two accesses."""
 
 from typing import Literal
 
@@ -10,10 +10,10 @@ from gemmviz.trace.hazards.hazard_text import element_name, short_who
 from gemmviz.trace.recording.recording import Recording
 
 Order = Literal["unknown", "write first", "other first", "writer is ahead", "other is ahead"]
-"""What the program wants of a write and another access of a race.
+"""The intended order of a write and another access of a race.
 
-``write first``, ``other first``: that access comes first, in the same pass of the loop. ``writer is ahead``: the write is
-for the next pass, and the other access belongs to this one. ``other is ahead``: the other way round.
+``write first``, ``other first``: that access comes first, in the same pass of the loop. ``writer is ahead``: the write
+is for the next pass, and the other access belongs to this one. ``other is ahead``: the other way round.
 """
 _WRITER_IS_EARLY = ("other first", "writer is ahead")
 _AHEAD = ("writer is ahead", "other is ahead")

@@ -1,9 +1,9 @@
-"""Two threads at one element, with nothing that puts them in order.
+"""Races: two threads access one element without a happens-before relation.
 
-Two accesses to one element by different threads race when at least one writes, not both are atomic, and nothing puts
-them in order: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no flag that
-one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization Functions" and
-"Memory Fence Functions".
+Two accesses to one element by different threads race when at least one writes, not both are atomic, and neither
+happens before the other: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no
+flag that one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization
+Functions" and "Memory Fence Functions".
 """
 
 from collections.abc import Iterator
@@ -112,7 +112,7 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) 
 def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: Waits) -> tuple[Order, str]:
     """Return the order that the program wants of the accesses of a race, and why nothing ensures it.
 
-    The reason is empty where a barrier is missing between two lines.
+    The reason is empty if a barrier is missing between two lines.
 
     A thread that makes both in this phase shows which of them comes first: without the barrier after the use of a
     tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.
@@ -147,9 +147,9 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: 
 
 
 def _arrives_late(recording: Recording, writer: int, other: int, line: Ints) -> bool:
-    """Tell whether a write is of an asynchronous copy that its thread waits for only after the other's line.
+    """Say whether a write is of an asynchronous copy that its thread waits for only after the other's line.
 
-    There is a barrier behind its issue, then; without the wait it puts nothing in order.
+    There is then a barrier after its issue; without the wait it does not order the accesses.
     """
     log = recording.accesses
     copy = log.copies[log.copies[:, 0] == writer]

@@ -105,7 +105,7 @@ def _put_in_order(column: Columns, further: npt.NDArray[np.int64], more: Bits) -
     change = (block[1:] != block[:-1]) | (phase[1:] != phase[:-1])
     if not ((thread[1:] < thread[:-1]) & ~change).any():
         return
-    # Blocks and phases stand in order. Sorting 16 bits, even twice, is many times as fast as sorting 64 bits once.
+    # Blocks and phases are in order. Sorting 16 bits, even twice, is many times as fast as sorting 64 bits once.
     number = np.concatenate(([0], np.cumsum(change)))
     threads = int(thread.max()) + 1
     if (int(number[-1]) + 1) * threads <= 1 << 16:

@@ -5,7 +5,7 @@ from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import QLabel, QScrollBar, QSizePolicy
 
 from gemmviz.bench.figures import Size
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart_choices import ReferenceBox, SizeBox, SourceLegend
 from gemmviz.ui.charts.figures.figure_table import FigureTable
@@ -136,7 +136,12 @@ class LadderChart(PaintedChart):
             parts.append(timed)
         here = self.session.results.cpu_cores
         for cores in self.figures.left_out:
-            said = tr("left out: references of a CPU with {cores} cores; this one has {here}", cores=cores, here=here)
+            said = trn(
+                "left out: references of a CPU with {count} core; this one has {here}",
+                "left out: references of a CPU with {count} cores; this one has {here}",
+                cores,
+                here=here,
+            )
             parts.append(said)
         return "  ·  ".join(parts)
 

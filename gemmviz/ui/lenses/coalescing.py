@@ -1,4 +1,4 @@
-"""The lens on coalescing: 32 lanes over the sectors that come for them, with what came unused."""
+"""The lens on coalescing: 32 lanes above the sectors that they request, with unused bytes."""
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -21,7 +21,7 @@ from gemmviz.ui.stage.caption import thousands
 _NARROWEST_SECTOR = 7.0
 _FEWEST_ACROSS = 4  # sectors: so wide are they where there are fewer, too
 _GAP = 3.0  # between rows of sectors
-_LEAST_FILL = 2.6  # pixels: so wide is what a lane asks for, in the narrowest sector, too
+_LEAST_FILL = 2.6  # pixels: the least width of the bytes that a lane asks for
 _LEGIBLE_DOT = 6.5  # radius from which a lane's number is written in its dot
 
 
@@ -122,7 +122,7 @@ class _Picture:
                 page.write(box, str(lane), SMALL, theme.muted, MIDDLE)
 
     def _links(self, top: float, bottom: float, high: float) -> None:
-        """Draw a line from each lane to what it asks for."""
+        """Draw a line from each lane to the bytes that it asks for."""
         page = self.page
         plain, chosen = QColor(self.colour), None
         plain.setAlphaF(0.75)
@@ -190,7 +190,7 @@ class _Picture:
             page.write(used, names[-1], SMALL, page.theme.muted, RIGHT)
 
     def _captions(self, row: QRectF) -> None:
-        """Say how much of what comes is used, and how far apart neighbouring lanes ask."""
+        """Write the used share of the moved bytes, and the distance of neighbouring lanes."""
         page, use = self.page, self.use
         used = tr("used {used} of {moved} bytes", used=thousands(use.used_bytes), moved=thousands(use.moved_bytes))
         wide = page.width(used, bold=True) + page.em

@@ -24,7 +24,7 @@ def shown_request(moment: LensMoment, space: Space) -> WarpRequest | None:
     Returns
     -------
     WarpRequest or None
-        None where the warp makes no such request.
+        None if the warp makes no such request.
     """
     playable = moment.playable
     return warp_requests(playable).shown(playable, moment.step, moment.block, moment.warp, space)

@@ -1,4 +1,4 @@
-"""A form for a kernel without front matter: it shows what gemmviz guesses, lets people mend it, and tries it."""
+"""A form for a kernel without front matter: it shows the guess of gemmviz, which people can correct and try."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -43,7 +43,7 @@ _MONOSPACE = "font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;"
 
 
 class DescribeForm(QDialog):
-    """Asks how a kernel is to be run, with everything filled in that can be guessed.
+    """Asks for the description of a kernel's launch, filled in as far as it can be guessed.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ class DescribeForm(QDialog):
         self._check()
 
     def _described(self) -> Guess:
-        """Return what the fields say."""
+        """Return the guess with the values of the fields."""
         params = {}
         for name, line in self._params.items():
             numbers = [part.strip() for part in line.text().split(",")]
@@ -275,7 +275,7 @@ class DescribeForm(QDialog):
         )
 
     def _check(self) -> None:
-        """Say whether what the fields hold is valid, and what it launches."""
+        """Show whether the fields are valid, and the launch that they describe."""
         made, theme = self._described(), self._theme()
         self.preview.show_text(made.described() if made.entry else self._text)
         wrong_line = None
@@ -289,7 +289,7 @@ class DescribeForm(QDialog):
             job = launch(kernel, size)
             blocks, threads = (" × ".join(map(str, shape[:2])) for shape in (job.grid, job.block))
             said = tr(
-                "Valid. At {size}: {blocks} blocks of {threads} threads ({count} threads a block).",
+                "Valid. At {size}: blocks {blocks}, threads of each {threads} = {count}.",
                 size=str(size).replace("x", "×"),
                 blocks=blocks,
                 threads=threads,
@@ -340,9 +340,9 @@ class DescribeForm(QDialog):
     # -- trying
 
     def try_it(self) -> None:
-        """Record small problems; where nobody has changed a field, go on with what is nearly as likely.
+        """Record small problems; if no field was changed, go on with guesses that are nearly as likely.
 
-        Who asks for it allows the text to run.
+        The request allows the text to run.
         """
         if not self.attempt.isEnabled():
             return

@@ -116,7 +116,7 @@ class StagePainter:
         return rect.width(), rect.height(), self.captioned, self.words, self.lens is not None
 
     def _around_words(self, rect: QRectF) -> Plan | None:
-        """Place everything around the words in the free quadrant; None where that is too small for them."""
+        """Place everything around the words in the free quadrant; None if that is too small for them."""
         high = self.metrics.height()
         title, caption = (TITLE_LINES + 0.3) * high, CAPTION_LINES * high if self.captioned else 0.0
         words = title + caption, title + (self.words or caption)
@@ -171,14 +171,14 @@ class StagePainter:
         return plan.words is None or view != View()
 
     def title_place(self, rect: QRectF, view: View) -> QRectF:
-        """Return where the title stands, with what is below it."""
+        """Return the place of the title, with the lines below it."""
         plan = self.plan(rect, view)
         if plan.words is None or self.in_lines(plan, view):
             return QRectF(rect.left(), rect.top(), rect.width(), self._lines.head)
         return QRectF(plan.words.left, plan.words.top, plan.words.width, TITLE_LINES * self.metrics.height())
 
     def words_place(self, rect: QRectF, view: View) -> QRectF:
-        """Return where the caption stands, or what takes its place: see `words`."""
+        """Return the place of the caption, or of its replacement: see `words`."""
         plan, title = self.plan(rect, view), self.title_place(rect, view)
         if plan.words is None or self.in_lines(plan, view):
             return QRectF(title.left(), title.bottom(), title.width(), self.words)
@@ -292,7 +292,7 @@ class StagePainter:
     # Parts that change with the step
 
     def _near(self, moment: Moment) -> Related | None:
-        """Return the cells that are not dimmed; None where nothing is."""
+        """Return the cells that are not dimmed; None if nothing is."""
         frozen = (moment.step, moment.block, moment.warp) if moment.frozen else None
         if moment.cell is None and frozen is None:
             return None
@@ -360,7 +360,7 @@ class StagePainter:
         return Said(name, "", rest, chosen=True, formulas=self._formulas(moment.cell))
 
     def _formulas(self, cell: tuple[int, int]) -> tuple[tuple[str, ...], ...]:
-        """Say how the thread of a chosen element of C finds it; nothing where the source does not say it."""
+        """Say how the thread of a chosen element of C finds it; nothing if the source does not say it."""
         if cell[0] != C:
             return ()
         if self._formula is None or self._formula[0] != cell[1]:

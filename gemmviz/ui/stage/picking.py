@@ -61,7 +61,7 @@ class Picking:
         self._cursor.pick(None)
 
     def pick_at(self, panels: Sequence[Panel], point: QPointF) -> None:
-        """Choose the cell at a point; none where there is no cell.
+        """Choose the cell at a point; none if there is no cell.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class Picking:
 
     @staticmethod
     def element_of_c(panels: Sequence[Panel], point: QPointF) -> int | None:
-        """Return the element of C at a point, counted by rows; None where there is none.
+        """Return the element of C at a point, counted by rows; None if there is none.
 
         Parameters
         ----------

@@ -220,7 +220,9 @@ class Stage(QWidget):
         self.arranged.emit()
 
     def _title(self) -> str:
-        """Return the kernel's own title where the chosen one is shown."""
+        """Return the kernel's own title where the chosen one is shown; none where words beside the stage have it."""
+        if self.presented:
+            return ""
         shown, kernel = known(self.staged.cursor.playable).recording, self.staged.choice.kernel
         return tr(kernel.title) if shown.kernel == kernel.name and kernel.title else ""
 
@@ -282,7 +284,7 @@ class Stage(QWidget):
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep something of a zoomed picture in sight."""
+        """Keep a part of a zoomed picture visible."""
         super().resizeEvent(event)
         if self.view != View():
             self._look(self.view)
@@ -320,7 +322,7 @@ class Stage(QWidget):
         return point_of_interest(self.panels(), painter.seen(whole, not self.in_quadrant()), self.picking.chosen())
 
     def _look(self, view: View) -> None:
-        """Show another part of the picture, as far as something of it stays in sight."""
+        """Show another part of the picture; some of it stays visible."""
         painter = self._painter_now()
         if painter is not None:
             whole = QRectF(self.rect())
@@ -370,6 +372,8 @@ class Stage(QWidget):
                 self.size_wanted.emit(event.globalPosition().toPoint())
             else:
                 self.picking.pick_at(self.panels(), event.position())
+                if self._inspected is not None:
+                    self._inspected.clicked.emit()
         self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -385,7 +389,7 @@ class Stage(QWidget):
         return super().event(event)
 
     def tip(self, point: QPointF) -> str:
-        """Return the text about a place; empty where nothing has to be explained."""
+        """Return the text about a place; empty if nothing has to be explained."""
         painter = self._painter_now()
         if painter is None:
             return ""

@@ -10,7 +10,7 @@ from gemmviz.ui.stage.scene import Panel
 
 NEAREST, FURTHEST = 1.0, 60.0
 """How far the stage can be zoomed: at 1 all of it is seen."""
-_IN_SIGHT = 64.0  # pixels of some array that stay in sight however far it is shifted
+_IN_SIGHT = 64.0  # pixels of some array that stay visible however far it is shifted
 
 
 @dataclass(frozen=True)

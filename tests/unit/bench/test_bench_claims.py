@@ -1,4 +1,4 @@
-"""The documents' claims: complete, runnable as planned, and judged by what was found."""
+"""The documents' claims: complete, runnable as planned, and judged by their evidence."""
 
 from pathlib import Path
 
@@ -117,7 +117,7 @@ def test_a_claim_waits_for_its_run_then_holds_or_not():
     ) in slower.sentence
 
 
-def test_what_cannot_run_here_cannot_be_judged_here():
+def test_a_claim_that_cannot_run_here_cannot_be_judged_here():
     claim = CLAIMS["s0-unroll"]
     evidence = Evidence()
     for case in cases(claim):
@@ -153,7 +153,7 @@ def test_a_flagged_figure_says_so():
         (1.0, (1.0, 1.2), "throttled", "holds"),
     ],
 )
-def test_noisy_rows_judge_only_what_their_noise_cannot_turn(unrolled, rounds, flag, state):
+def test_noisy_rows_decide_only_beyond_their_noise(unrolled, rounds, flag, state):
     claim, evidence = CLAIMS["s0-unroll"], Evidence()
     for case in cases(claim):
         evidence.add_row(row(case, 1.0))
@@ -377,7 +377,7 @@ def test_a_recording_answers_only_the_view_that_a_case_asks_for():
         ("s2-walkthrough", "holds"),
     ],
 )
-def test_what_a_recording_can_judge_is_judged_without_a_gpu(name, state):
+def test_claims_about_recordings_are_judged_without_a_gpu(name, state):
     claim, evidence = CLAIMS[name], Evidence()
     for job in judging.plan([claim], KERNELS).record:
         kernel = find(job.case.kernel, KERNELS)

@@ -125,7 +125,7 @@ def test_a_missing_term_shows_where_the_rounding_bound_is_too_wide_to_see_it():
     assert found["verify"]["tolerance"] == 0
 
 
-def test_a_kernel_that_multiplies_c_by_beta_zero_is_not_blamed_for_what_c_held():
+def test_a_kernel_that_multiplies_c_by_beta_zero_may_read_any_old_c():
     text = SOURCE.replace('"K"]', '"K", "alpha", "beta"]').replace("int k", "int k, float alpha, float beta")
 
     def with_beta(a, b, c, launches):
@@ -149,7 +149,7 @@ def test_a_kernel_that_multiplies_c_by_beta_zero_is_not_blamed_for_what_c_held()
         (FakeBackend(prepare_error=Unavailable("no compiler: install one")), "skipped", "install one"),
     ],
 )
-def test_whatever_goes_wrong_is_a_row(backend, status, says):
+def test_every_fault_is_a_row(backend, status, says):
     found = row(backend)
     assert found["status"] == status
     assert says in found["message"]

@@ -53,7 +53,7 @@ def test_a_value_that_is_not_finite_fails(value):
     assert verdict.to_plain()["max_abs"] is None
 
 
-def test_an_element_that_nobody_wrote_fails():
+def test_an_unwritten_element_fails():
     a, b, wanted = reference(8, 8, 8)
     c = a @ b
     c[-1, -1] = np.frombuffer(b"\xff" * 4, np.float32)[0]

@@ -1,4 +1,4 @@
-"""What a file of claims must say, how each rule judges, and the sentence of a finding."""
+"""The required fields of a file of claims, the rules, and the sentence of a finding."""
 
 import pytest
 
@@ -16,12 +16,22 @@ from gemmviz.catalogue.errors import GemmvizError
         ("= 1", "broken.toml"),
         (
             'source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""\n'
+            '[claim.cases]\nloop = { kernel = "hostmult0", size = "8" }',
+            'x: has a cases.loop.size that cannot be: "8"',
+        ),
+        (
+            'source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""\n'
+            '[[claim.checks]]\nrule = "equal"\nwhat = "gflops"\ncases = []',
+            "x: lacks label",
+        ),
+        (
+            'source = "S0"\n[[claim]]\nid = "x"\ntitle = ""\nstatement = ""\n'
             '[[claim.checks]]\nrule = "guess"\nwhat = "gflops"\nlabel = ""\ncases = []',
             "x: no rule 'guess'",
         ),
     ],
 )
-def test_a_claim_that_does_not_say_what_it_must_is_refused(tmp_path, text, says):
+def test_a_claim_with_a_missing_or_wrong_field_is_refused(tmp_path, text, says):
     (tmp_path / "broken.toml").write_text(text)
     with pytest.raises(GemmvizError, match=says):
         judging.load(tmp_path)

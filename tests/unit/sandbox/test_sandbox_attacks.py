@@ -1,4 +1,4 @@
-"""What a stranger's kernel tries in vain. After each, the window's process lives and the next run works."""
+"""Attacks of a stranger's kernel, all in vain. After each, the window's process lives and the next run works."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def outside(tmp_path):
-    """A folder as a user has them: the kernel knows its name, and may not touch it."""
+    """A user's folder: the kernel knows its name, and may not touch it."""
     (tmp_path / "kept.txt").write_text("kept")
     (tmp_path / "kept.txt").chmod(0o644)
     return tmp_path

@@ -87,7 +87,7 @@ def test_a_kernel_that_takes_for_ever_to_compile_is_given_up():
         engine.close()
 
 
-# As zig does: the compiler's own process waits for another one, and ends without a word when that one fails.
+# Like zig: the compiler's own process waits for another one, and ends without a message when that one fails.
 WAITS = "case $1 in --version) echo clang; exit 0;; esac; sh -c '{child}'; exit 1"
 
 

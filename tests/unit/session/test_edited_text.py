@@ -1,4 +1,4 @@
-"""A text that was changed in the window is a kernel of its own."""
+"""A text that was changed in the window is a separate kernel."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def edit(session, old, new):
     session.choice.edit(session.choice.text.replace(old, new, 1))
 
 
-def test_an_edited_kernel_is_a_kernel_of_its_own_at_the_same_size(session):
+def test_an_edited_kernel_is_a_separate_kernel_at_the_same_size(session):
     session.choice.choose(params={"TS": 2})
     base = session.choice.kernel
     edit(session, "float sum = 0;", "float sum = 1;")
@@ -38,14 +38,14 @@ def test_a_text_that_is_no_kernel_is_kept_and_the_kernel_before_stays(session):
     assert session.choice.fault is None and not session.choice.all_unsaved()
 
 
-def test_a_text_without_its_front_matter_is_said_how_to_mend_and_names_no_file_that_is_not_there(session):
+def test_the_message_about_missing_front_matter_names_a_remedy_and_no_missing_file(session):
     session.choice.edit("x" + session.choice.text)
     said = str(session.choice.fault)
     assert said.startswith("30_gputiled.cu: no front matter") and "F6" in said
     assert "~edited" not in said and "describe" not in said
 
 
-def test_a_broken_kernel_is_mended_into_what_was_edited_before(session):
+def test_taking_a_change_back_restores_the_edited_text(session):
     edit(session, "float sum = 0;", "float sum = 1;")
     edited = session.choice.text
     session.choice.break_it(("no-second-barrier",))
@@ -58,7 +58,7 @@ def test_a_broken_kernel_is_mended_into_what_was_edited_before(session):
     assert session.choice.text == edited and not session.choice.breaks
 
 
-def test_only_what_gemmviz_brings_unchanged_is_shipped(session):
+def test_only_unchanged_files_of_gemmviz_are_shipped(session):
     assert session.choice.shipped(session.choice.kernel)
     edit(session, "float sum = 0;", "float sum = 1;")
     assert not session.choice.shipped(session.choice.kernel) and session.choice.is_shipped_file(session.choice.base)
@@ -66,7 +66,7 @@ def test_only_what_gemmviz_brings_unchanged_is_shipped(session):
     assert not session.choice.shipped(session.choice.kernel)
 
 
-def test_a_file_that_changes_keeps_what_is_chosen(session):
+def test_a_file_that_changes_keeps_the_choice(session):
     session.choice.choose(params={"TS": 2})
     other = find("gpumult0", session.choice.kernels)
     session.choice.renew(parse(other.text + "\n", other.path))

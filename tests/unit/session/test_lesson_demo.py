@@ -4,7 +4,7 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from lesson_texts import at_demo, parsed, playable_of, record_what_is_chosen
+from lesson_texts import at_demo, parsed, playable_of, recording_session
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.demo import Demo
@@ -18,7 +18,7 @@ from gemmviz.session.tour.lessons import recorded_at, resolve
 @pytest.fixture
 def session(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return record_what_is_chosen(new_session())
+    return recording_session(new_session())
 
 
 def test_a_lesson_without_a_size_is_recorded_at_the_demo():
@@ -32,7 +32,7 @@ def test_a_lesson_without_a_size_is_recorded_at_the_demo():
     assert parse_lesson(tomllib.loads(write_lesson(lesson)), lesson.path) == lesson
 
 
-def test_a_stop_at_the_demo_has_its_step_its_block_its_thread_and_what_it_owns():
+def test_a_stop_at_the_demo_has_its_step_block_thread_and_element():
     lesson, kernel = at_demo(size=None, params=None), find("gputiled", ladder())
     playable = playable_of(lesson)
     (stop,) = resolve(lesson, playable, "en", kernel.demo)
@@ -47,7 +47,7 @@ def test_a_stop_at_the_demo_has_its_step_its_block_its_thread_and_what_it_owns()
     assert (stop.cell, stop.block, stop.panel) == ((0, 3), None, "warp")
 
 
-def test_a_demo_that_is_not_there_is_said(session, tmp_path):
+def test_a_missing_demo_has_a_message(session, tmp_path):
     lesson, kernel = at_demo(size=None), replace(find("gputiled", ladder()), demo=None)
     with pytest.raises(GemmvizError, match="say which size to record, as gputiled has no demo: size = 8"):
         recorded_at(lesson, kernel)

@@ -139,7 +139,7 @@ def test_a_language_that_is_missing_falls_back_to_english():
         ({"stop": [{"at": {"end": True}, "say": "x", "next": "mm"}, *SMALL["stop"]]}, "the last stop only"),
     ],
 )
-def test_a_faulty_file_says_what_to_do(changes, said):
+def test_the_message_about_a_faulty_file_names_the_remedy(changes, said):
     with pytest.raises(GemmvizError) as raised:
         parsed(**changes)
     assert said in str(raised.value)
@@ -150,7 +150,7 @@ def test_a_faulty_file_says_what_to_do(changes, said):
     [
         ({"at": {"line": "As[ty]"}}, "stop 1: 'As[ty]' stands in lines 29, 33"),
         ({"at": {"line": "nothing like it"}}, "stands in no line"),
-        ({"at": {"line": "sum += As", "nth": 99}}, "line 33 makes such an access 16 times"),
+        ({"at": {"line": "sum += As", "nth": 99}}, "line 33 makes such an access only 16×"),
         ({"at": {"line": "sum += As", "array": "X"}}, "no array 'X': there are A, B, C, As, Bs"),
         ({"at": {"phase": 9}}, "there is no phase 9: the last one is 5"),
         ({"at": {"tile": 9}}, "there is no tile 9: the last one is 2"),

@@ -1,7 +1,7 @@
 """Stops that people set themselves, and the lesson that is made of them."""
 
 import pytest
-from lesson_texts import record_what_is_chosen
+from lesson_texts import recording_session
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.errors import GemmvizError
@@ -12,7 +12,7 @@ from gemmviz.session.tour.lesson_file import write_lesson
 @pytest.fixture
 def session(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return record_what_is_chosen(new_session())
+    return recording_session(new_session())
 
 
 def test_own_stops_are_set_changed_and_taken_back(session):

@@ -27,7 +27,7 @@ def wrong(question):
     return (question.right + 1) % 4
 
 
-def test_it_asks_about_what_comes_next_and_the_stage_stays_where_it_is(session, predict):
+def test_it_asks_about_the_next_event_and_the_stage_stays(session, predict):
     assert predict.question.step > session.cursor.step == 3
     assert predict.chosen is None and not predict.revealed
 
@@ -53,13 +53,13 @@ def test_answers_are_counted_once_and_cannot_be_changed_afterwards(predict):
     assert (predict.right, predict.answered) == (0, 1)
 
 
-def test_a_question_that_nobody_answered_is_revealed_and_not_counted(predict):
+def test_a_question_without_an_answer_is_revealed_and_not_counted(predict):
     predict.reveal()
     assert predict.revealed
     assert (predict.right, predict.answered) == (0, 0)
 
 
-def test_the_next_question_is_about_what_comes_after_the_one_revealed(session, predict):
+def test_the_next_question_is_about_the_event_after_the_revealed_one(session, predict):
     predict.reveal()
     step = session.cursor.step
     predict.reveal()

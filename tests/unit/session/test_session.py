@@ -41,7 +41,7 @@ def test_a_rung_opens_at_its_demo(session):
     assert (first.choice.base.name, size_of(first), first.choice.params) == ("gputiled", (8, 8, 8), {"TS": 4})
 
 
-def test_a_size_that_somebody_chose_stays_from_rung_to_rung(session):
+def test_a_chosen_size_stays_from_kernel_to_kernel(session):
     naive, tiled = (
         find(name, session.choice.kernels) for name in ("matmul_kernel_naive", "matmul_kernel_block_tiling")
     )
@@ -52,7 +52,7 @@ def test_a_size_that_somebody_chose_stays_from_rung_to_rung(session):
     session.choice.choose(problem=Problem.cube(16))
     session.choice.choose_kernel(naive)
     assert size_of(session) == (16, 16, 16) and session.choice.params["BX"] < 32
-    # The size that somebody chose is the demo's by chance: so are the parameters.
+    # The chosen size is the demo's by chance: so are the parameters.
     session.choice.choose(problem=Problem.cube(12))
     session.choice.choose_kernel(tiled)
     assert session.choice.params == {"BLOCK": 4}
@@ -82,7 +82,7 @@ def test_the_demo_is_shown_when_its_recording_is_there(session, playable):
     assert len(wanted) == 1 and session.cursor.step > 0
 
 
-def test_who_goes_on_to_something_else_is_not_taken_to_the_demo(session):
+def test_the_demo_is_not_shown_after_another_action(session):
     session.choice.choose(problem=Problem.cube(16))
     session.demonstration.show()
     session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
@@ -109,11 +109,11 @@ def test_a_rung_that_does_not_take_the_chosen_size_is_shown_at_another_and_the_n
     assert session.choice.problem == Problem.cube(8)
 
 
-def test_a_size_that_one_block_holds_gives_way_to_a_larger_one_until_somebody_insists(session):
+def test_a_size_of_one_block_becomes_larger_unless_it_is_chosen_again(session):
     session.choice.choose(problem=Problem.cube(8))
     session.choice.choose_kernel(find("wgmma", session.choice.kernels))
     assert (session.choice.problem, session.choice.wanted) == (Problem.cube(128), Problem.cube(8))
-    # Two rows of tiles for two blocks above each other: neither is without work.
+    # Two rows of tiles for two blocks above each other: both have work.
     session.choice.choose_kernel(find("cluster", session.choice.kernels))
     assert session.choice.problem == Problem.cube(256) and session.choice.params["CLUSTER"] == 2
     session.choice.choose(problem=Problem.cube(64))
@@ -122,7 +122,7 @@ def test_a_size_that_one_block_holds_gives_way_to_a_larger_one_until_somebody_in
     assert session.choice.problem == Problem.cube(64)
 
 
-def test_a_refused_size_is_said(session):
+def test_a_refused_size_has_a_message(session):
     session.choice.choose(params={"TS": 64})
     with pytest.raises(ConstraintError, match="TS <= 32"):
         session.choice.launch()

@@ -43,7 +43,7 @@ def test_a_transfer_is_kept_and_is_no_rung(session):
 
 def test_references_stand_in_where_there_is_no_gpu_and_leave_when_it_is_measured_here(session):
     session.results.set_references([elsewhere(row("gputiled", 5000.0))])
-    assert session.results.shown("gputiled", (64, 64, 64)) is None  # nobody knows yet what this machine has
+    assert session.results.shown("gputiled", (64, 64, 64)) is None  # the facts of this machine are not known yet
     session.results.set_device("a laptop", None)
     shown = session.results.shown("gputiled", (64, 64, 64))
     assert shown.row["gflops"] == 5000.0
@@ -56,7 +56,7 @@ def test_with_nothing_measured_the_size_is_the_largest_that_most_gpu_rungs_have(
     rows = [row(name, 10.0, n) for n in (256, 512) for name in ("gputiled", "gpumult1")]
     loops = [row(name, 1.0, 64, backend="c") for name in ("hostmult0", "hostmult1", "hostmult1_opt")]
     session.results.set_references([elsewhere(row("gputiled", 9.0, 1024), *rows, *loops)])
-    assert session.results.shown_size() is None  # nobody knows yet what this machine has
+    assert session.results.shown_size() is None  # the facts of this machine are not known yet
     session.results.set_device("a laptop", None)
     assert session.results.shown_size() == (512, 512, 512)
     session.results.add_result(row("hostmult0", 2.0, 128, backend="c"))
@@ -76,7 +76,7 @@ def test_a_rung_without_a_figure_at_the_shown_size_has_its_nearest(session):
     assert session.results.shown("gputiled").row["N"] == 256
     assert session.results.shown("gputiled", (512, 512, 512)) is None
     session.results.add_result(row("gputiled", 1.0, 64))
-    assert session.results.shown("gputiled").row["N"] == 64  # what was measured here stands before what was not
+    assert session.results.shown("gputiled").row["N"] == 64  # sizes measured here come before others
 
 
 def test_of_the_references_the_default_parameters_are_shown_and_here_the_last_ones(session):
@@ -89,7 +89,7 @@ def test_of_the_references_the_default_parameters_are_shown_and_here_the_last_on
     assert session.results.shown("gputiled").row["params"] == {"TS": 8}
 
 
-def test_references_are_hidden_beside_a_gpu_until_somebody_wants_them(session):
+def test_references_are_hidden_beside_a_gpu_until_they_are_wanted(session):
     session.results.set_references([elsewhere(row("gputiled", 5000.0))])
     session.results.set_device("a GPU", {"name": "a GPU"})
     assert session.results.shown("gputiled") is None

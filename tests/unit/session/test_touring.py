@@ -1,7 +1,7 @@
 """A lesson is walked in a session: recorded at its size, left, followed by the next one."""
 
 import pytest
-from lesson_texts import at_demo, parsed, record_what_is_chosen
+from lesson_texts import at_demo, parsed, recording_session
 
 from gemmviz import data
 from gemmviz.app import new_session
@@ -21,7 +21,7 @@ def english():
 @pytest.fixture
 def session(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    return record_what_is_chosen(new_session())
+    return recording_session(new_session())
 
 
 def test_a_lesson_at_the_demo_is_walked(session):
@@ -64,7 +64,7 @@ def test_a_lesson_is_recorded_as_compiled_and_leaving_brings_the_view_back(sessi
     assert not session.tour.active
 
 
-def test_a_lesson_may_say_that_it_is_about_what_the_text_names(session, tmp_path):
+def test_a_lesson_may_be_recorded_as_written(session, tmp_path):
     session.choice.choose_kernel(find("gpumult0", session.choice.kernels))
     session.choice.choose(as_written=True)
     session.tour.recording_wanted.emit()
@@ -104,7 +104,7 @@ def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     ) == session.choice.base.demo.size
 
 
-def test_choosing_something_else_ends_the_lesson_and_stands(session):
+def test_another_choice_ends_the_lesson_and_is_kept(session):
     session.tour.toggle_lesson()
     session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     assert not session.tour.active

@@ -55,7 +55,7 @@ def test_a_barrier_that_was_dropped_is_a_race_between_the_tiles_lines(dropped: i
         assert (" has written it " in race.text) == (dropped == 0)
 
 
-def test_a_race_round_the_loop_is_said_in_one_sentence_with_both_threads_and_lines() -> None:
+def test_the_sentence_about_a_race_in_a_loop_names_both_threads_and_lines() -> None:
     lines = TILED.text.splitlines()
     second = [n for n, line in enumerate(lines) if "__syncthreads" in line][1]
     del lines[second]
@@ -77,7 +77,7 @@ def test_a_race_names_both_threads_both_lines_and_the_element() -> None:
 
 
 def test_a_race_that_the_recording_does_not_show_may_happen() -> None:
-    # Each thread reads what an earlier one wrote: recorded one after the other, all values are right.
+    # Each thread reads the value of an earlier one: recorded one after the other, all values are right.
     race = found("    __shared__ float s[64];\n    s[t] = t;\n    C[i] = s[t ? t - 1 : 0];")[0]
     assert race.text.startswith("Thread 32 may read s[31] (line 12) before thread 31 has written it (line 11).")
 
@@ -110,7 +110,7 @@ def test_c_that_is_read_before_it_is_written_is_named_with_its_line() -> None:
     assert "read of memory nobody wrote" not in {f.kind for f in found("    C[i] += A[t % 32];", c_is_input=True)}
 
 
-def test_shared_memory_that_nobody_wrote() -> None:
+def test_unwritten_shared_memory() -> None:
     body = "    __shared__ float s[64];\n    if (t < 63) s[t] = t;\n    __syncthreads();\n    C[i] = s[t];"
     finding = found(body)[0]
     assert (finding.kind, finding.line, finding.count) == ("read of memory nobody wrote", 13, 2)
@@ -206,7 +206,7 @@ def of_copy(before: str) -> list[Finding]:
     return [f for f in hazards.find(record(launch(kernel, Problem(8, 16, 4)))) if f.kind != "wrong result"]
 
 
-def test_what_an_asynchronous_copy_writes_is_in_flight_from_its_issue_to_its_wait() -> None:
+def test_an_asynchronous_copy_is_in_flight_from_its_issue_to_its_wait() -> None:
     assert of_copy("") == []
     (mine,) = of_copy("C[i] = s[t];")
     assert (mine.kind, mine.line, mine.other_line) == ("race", 14, 16)
@@ -229,9 +229,7 @@ def test_what_an_asynchronous_copy_writes_is_in_flight_from_its_issue_to_its_wai
         ),
     ],
 )
-def test_a_copy_that_is_not_waited_for_is_told_from_a_barrier_that_is_not_there(
-    after_the_copy: str, missing: str
-) -> None:
+def test_a_copy_without_a_wait_differs_from_a_missing_barrier(after_the_copy: str, missing: str) -> None:
     head = HEAD.replace("// ---\n__global__", "// ---\n#include <cuda_pipeline.h>\n__global__")
     text = head + COPY.partition("    BEFORE")[0] + after_the_copy + " C[i] = seen;\n}\n"
     races = hazards.find(record(launch(parse(text, Path("k.cu")), Problem(8, 16, 4))))
@@ -336,13 +334,11 @@ __global__ void k(const float *A, const float *B, float *C, int N, int K)
         # Every operand is there and paired with another: only the store can be named.
         ("As[y][k]", "As[y][k ^ 1]", (27, 24), "as line 27 stores it"),
         ("As[y][x] =", "As[y][x ^ 1] =", (27, 24), "as line 27 stores it"),
-        # What is stored was never in A: nobody knows what the operands are.
+        # The stored value was never in A: the operands are unknown.
         ("As[y][x] = a", "As[y][x] = 1.5f * a + y", (27, 24), "as line 27 stores it"),
     ],
 )
-def test_what_waits_in_a_register_while_the_tile_before_is_used_is_no_use(
-    old: str, new: str, lines: tuple[int, int], says: str
-) -> None:
+def test_a_value_that_waits_in_a_register_is_no_use(old: str, new: str, lines: tuple[int, int], says: str) -> None:
     assert old in PREFETCH
     findings = examine(parse(PREFETCH.replace(old, new), Path("k.cu")), Problem(16, 24, 32), {}).findings
     assert {(f.kind, f.line, f.other_line) for f in findings} == {("wrong result", *lines)}
@@ -389,7 +385,7 @@ def test_a_declaration_over_several_lines_is_read_as_well() -> None:
     assert (finding.line, finding.other_line, finding.array) == (12, USE + 1, "sum")
 
 
-def test_of_some_blocks_only_what_these_write_counts() -> None:
+def test_of_some_blocks_only_their_own_writes_count() -> None:
     job = launch(parse(GEMM, Path("k.cu")), Problem(19, 13, 17))
     assert hazards.find(record(job, blocks=(1, 3))) == []
     broken = launch(parse(GEMM.replace("= sum;", "= -sum;"), Path("k.cu")), Problem(19, 13, 17))
@@ -418,7 +414,7 @@ def test_a_line_that_writes_the_element_only_later_is_not_said_to_write_others()
     assert finding.text.endswith("which nobody has written yet; line 12 writes it only later")
 
 
-def test_a_line_that_writes_only_other_elements_is_said_to() -> None:
+def test_a_line_that_writes_only_other_elements_is_named() -> None:
     body = "    __shared__ float s[64];\n    if (t < 63)\n        s[t] = t;\n    __syncthreads();\n    C[i] = s[t];"
     finding = found(body)[0]
     assert (finding.line, finding.other_line) == (14, 12)
