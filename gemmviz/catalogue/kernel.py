@@ -10,16 +10,16 @@ from typing import Literal
 from gemmviz.catalogue import demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.dtypes import ElementType, SumType
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import line_of_key, located
 from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
-from gemmviz.catalogue.guessing.undescribed import what_to_do
 from gemmviz.catalogue.matrices import MATRICES, D
+from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
-from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
+from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
 from gemmviz.language import tr
 
 __all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
@@ -310,24 +310,7 @@ def parse(text: str, path: Path) -> Kernel:
 
 @lru_cache(maxsize=512)  # the ladder is read more often than it changes
 def _parsed(text: str, path: Path) -> Kernel:
-    return _build(_front_matter(text, path), text, path)
-
-
-def _front_matter(text: str, path: Path) -> dict[str, object]:
-    body, found = text, None
-    if path.suffix != ".toml":
-        found = FENCE.search(text)
-        if found is None:
-            raise NoFrontMatter(what_to_do(text, path))
-        body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
-    try:
-        return parse_toml(body)
-    except ValueError as error:
-        # Its own line counts from the front matter's first: the message has the file's.
-        said = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
-        at = re.search(r"at line (\d+)", str(error))
-        first = text[: found.start("body")].count("\n") if found else 0
-        raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
+    return _build(matter_table(text, path), text, path)
 
 
 def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
