@@ -43,7 +43,8 @@ def measure(
     from gemmviz.catalogue.errors import KernelTimeout
     from gemmviz.catalogue.ladder import find, ladder
     from gemmviz.catalogue.launch import launch, nearest_size
-    from gemmviz.catalogue.problem import Problem, small_integer_inputs, stored
+    from gemmviz.catalogue.problem import Problem, stored
+    from gemmviz.catalogue.whole_numbers import inputs_for
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
     from gemmviz.trace.recording import recording_cost
@@ -59,7 +60,7 @@ def measure(
         return {"skipped": "takes no size near this one"}
     job = launch(kernel, problem, params)
     library = build(job, as_written=as_written)
-    a, b = small_integer_inputs(problem, kernel.dtype)
+    a, b = inputs_for(kernel, problem)
     a, b = stored(kernel, "A", a), stored(kernel, "B", b)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best: dict[str, object] = {}
@@ -69,7 +70,7 @@ def measure(
         raw = recorder.run(library, job, a, b, deadline_s=120, capacity=recorder.MAX_ACCESSES, workers=workers)
         inside, ran = raw.seconds, clock() - began
         arrays = [Array(n, "global", problem.shape(n), kernel.dtype) for n in "AB"]
-        arrays.append(Array("C", "global", problem.shape("C"), kernel.accumulate))
+        arrays.append(Array("C", "global", problem.shape("C"), kernel.dtype_out))
         arrays += [Array(s.name, "shared", s.shape, s.dtype) for s in raw.shared]
         log = accesses(raw, arrays)
         taken = clock() - began

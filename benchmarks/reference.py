@@ -21,7 +21,7 @@ from gemmviz.bench import claims, results
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.bench.ranking import LIBRARIES
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import Row, dtype_out
 from gemmviz.catalogue.ladder import ladder
 
 _KEPT_SAMPLES = 40
@@ -47,7 +47,7 @@ def with_run(document: Document) -> Document:
     libraries = [row for row in rows if row["backend"] in LIBRARIES and row["gflops"]]
 
     def alike(row: Row) -> tuple[Any, ...]:
-        return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"]
+        return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"], dtype_out(row)
 
     def dated(row: Row) -> Row:
         rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]

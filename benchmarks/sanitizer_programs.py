@@ -122,7 +122,7 @@ def program(job: Launch) -> str:
     fields = {
         **{"M": problem.m, "N": problem.n, "K": problem.k, "ENTRY": job.entry, "SHARED": job.shared_bytes},
         **{f"AT_{name}": text for name, text in at.items()},
-        **{"IN": _TYPES[kernel.dtype], "OUT": _TYPES[kernel.accumulate], "ARGUMENTS": ", ".join(arguments)},
+        **{"IN": _TYPES[kernel.dtype], "OUT": _TYPES[kernel.dtype_out], "ARGUMENTS": ", ".join(arguments)},
         **{key: ", ".join(map(str, shape)) for key, shape in (("GRID", job.grid), ("BLOCK", job.block))},
     }
     main = _MAIN.replace("int main()", f'{_MAPS}#line 1 "main.cu"\nint main()') if job.maps else _MAIN

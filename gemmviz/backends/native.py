@@ -25,7 +25,7 @@ from gemmviz.backends.toolchain import (
 )
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import MATRICES, D
 from gemmviz.catalogue.problem import Matrix
 from gemmviz.sandbox import confined, kept
 
@@ -66,6 +66,14 @@ class _Apart(Prepared):
         """Fill C and its guard zones."""
         self._ask("poison")
 
+    def set_scalars(self, alpha: float, beta: float) -> None:
+        """Hand alpha and beta over from the next launch on."""
+        self._ask("set_scalars", alpha, beta)
+
+    def fill(self, c: Matrix) -> None:
+        """Put C where the kernel reads it."""
+        self._ask("fill", c)
+
     def run(self) -> None:
         """Launch once."""
         self._ask("run")
@@ -99,7 +107,8 @@ class _Apart(Prepared):
 def _answering(launch: Launch, build: Build, library: Path) -> Callable[..., object]:
     prepared = _NativePrepared(launch, build, library)
     prepared.guard_stack()
-    questions = {name: getattr(prepared, name) for name in ("load", "poison", "run", "sample", "fetch", "intact")}
+    asked = ("load", "poison", "set_scalars", "fill", "run", "sample", "fetch", "intact")
+    questions = {name: getattr(prepared, name) for name in asked}
     return lambda name, *arguments: questions[name](*arguments)
 
 
@@ -110,12 +119,12 @@ class _NativePrepared(HostPrepared):
         self._guard, self._entry = code.gemmviz_guard_stack, code.gv_call
         self._entry.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         self._entry.restype = None
-        addresses = {"A": self.a.ctypes.data, "B": self.b.ctypes.data, "C": self.c.address}
+        addresses = {"A": self.a.ctypes.data, "B": self.b.ctypes.data, "C": self.c.read.ctypes.data, D: self.c.address}
         names = launch.kernel.args
         self._cells = {
             name: np.array(launch.scalar(name), np.float64 if name in ("alpha", "beta") else np.int64)
             for name in names
-            if name not in MATRICES
+            if name not in (*MATRICES, D)
         }
         addresses |= {name: cell.ctypes.data for name, cell in self._cells.items()}
         self._arguments = (ctypes.c_void_p * len(names))(*(addresses[name] for name in names))
@@ -127,9 +136,18 @@ class _NativePrepared(HostPrepared):
         """
         self._guard()
 
+    def bind(self) -> None:
+        """Hand the scalars over."""
+        for name, cell in self._cells.items():
+            cell[...] = self.launch.scalar(name)
+
     def call(self, launches: int) -> None:
         """Run the kernel; ctypes lets other threads of Python run meanwhile."""
-        self._entry(ctypes.addressof(self._arguments), launches)
+        each = 1 if self.launch.kernel.zeroed else launches
+        for _ in range(launches // each):
+            if self.launch.kernel.zeroed:
+                self.c.clear()
+            self._entry(ctypes.addressof(self._arguments), each)
 
 
 def compile_kernel(launch: Launch) -> tuple[Path, Build]:

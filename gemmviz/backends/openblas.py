@@ -80,7 +80,8 @@ class OpenblasBackend(HostBackend):
         """Allocate; there is nothing to compile."""
         library = best()
         kernel = launch.kernel
-        if kernel.dtype not in _ENTRIES or kernel.accumulate != kernel.dtype or kernel.column_major:
+        same = kernel.dtype == kernel.accumulate == kernel.dtype_out
+        if kernel.dtype not in _ENTRIES or not same or kernel.column_major:
             raise ConstraintError(f"{kernel.name}: OpenBLAS multiplies float32 or float64 here, stored by rows")
         threads = f"{library.threads} thread{'s' if library.threads > 1 else ''}"
         return _OpenblasPrepared(launch, Build(variant=f"{library.core}, {threads}"), library)

@@ -32,7 +32,7 @@ _REFUSED = [
     (r"<<<|\bcuda(?:Malloc|Memcpy|Free|DeviceSynchronize|GetLastError|Event\w+|Stream\w+|Error_t)\w*\b",
      mark("host code ({name})"),
      mark("keep the kernel in a file of its own; the front matter says how it is launched")),
-    (r"\b__nv_fp8\w*|\b__nv_fp4\w*", "{name}", mark("use half, bfloat16 or float")),
+    (r"\b__nv_fp[46]\w*", "{name}", mark("use half, bfloat16 or float")),
     (r"\bcu(?:tlass|te)\s*::\s*\w+", "{name}", mark("write the kernel without that library")),
 ]  # fmt: skip
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"][^>\"\n]+[>\"])", re.MULTILINE)
@@ -70,7 +70,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
         line = _include_line(kernel.text, missing[1]) or error.line
         text = tr(
             "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
-            "<cuda_bf16.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
+            "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
             what=f"#include <{missing[1]}>",
         )
         return BuildError(f"{name}:{line}: {text}", line)

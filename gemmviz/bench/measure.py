@@ -163,7 +163,8 @@ class Measurement:
             yield from self._time(prepared, backend)
             yield MeasureStep(tr("{kernel}: verifying again", kernel=row["label"]), 0.97)
             # The output of the last timed launch is verified: a kernel may be right at first and wrong later.
-            self._judge("after", _check(prepared, bench.references.random(concrete, backend)))
+            trial = bench.references.random(concrete, backend)
+            self._judge("after", _check(prepared, trial), trial.name)
         finally:
             prepared.close()
 
@@ -172,14 +173,19 @@ class Measurement:
         references = self.bench.references
         yield MeasureStep(tr("{kernel}: computing the reference", kernel=self.row["label"]), 0.1)
         # Whole numbers first: there a single term shows that is left out.
-        trials = [t for t in (references.exact(concrete, backend), references.random(concrete, backend)) if t]
+        scaled = references.scaled(concrete, backend)
+        trials = [references.exact(concrete, backend), *([scaled] if scaled else [])]
+        trials.append(references.random(concrete, backend))
         for number, trial in enumerate(trials):
             text = tr("{kernel}: verifying", kernel=self.row["label"])
-            yield MeasureStep(text, 0.2 + 0.1 * number, self.bench.protocol.deadline_s)
+            yield MeasureStep(text, 0.2 + 0.05 * number, self.bench.protocol.deadline_s)
             prepared.load(trial.a, trial.b)
+            prepared.set_scalars(trial.alpha, trial.beta)
             prepared.poison()
+            if trial.c is not None:
+                prepared.fill(trial.c)
             prepared.run()
-            self._judge("before", _check(prepared, trial))
+            self._judge("before", _check(prepared, trial), trial.name)
             if self.over:
                 return
         if self.kernel.exhibit:
@@ -221,12 +227,12 @@ class Measurement:
             yield MeasureStep(self._turn(_WARMING_UP), 0.4, self.bench.protocol.deadline_s)
         return launch_s
 
-    def _judge(self, when: Literal["before", "after"], verdict: Verdict | None) -> None:
-        """Note a verdict; None means that the kernel wrote outside C."""
+    def _judge(self, when: Literal["before", "after"], verdict: Verdict | None, trial: str) -> None:
+        """Note a verdict of a trial; None means that the kernel wrote outside C."""
         results.describe_verdict(self.row, when, verdict)
         if verdict is None or not verdict.ok:
-            late = "right at first, wrong after many launches: " if when == "after" else ""
-            self._fail("wrong", late + (verdict.message if verdict else "the kernel writes outside C"), None)
+            where = "right at first, wrong after many launches" if when == "after" else trial
+            self._fail("wrong", f"{where}: {verdict.message if verdict else 'the kernel writes outside C'}", None)
 
     def _fail(self, status: Status, message: str, line: int | None) -> None:
         self.over = True

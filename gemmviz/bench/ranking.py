@@ -112,14 +112,11 @@ def _base_row(row: Row, rows: Sequence[Row]) -> Row | None:
 def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]]) -> tuple[float | None, str]:
     if kernel.backend in LIBRARIES:
         return None, ""
-    types = kernel.dtype, kernel.accumulate, kernel.math
+    types = kernel.types
     rivals = [
         (figure_of(s.row), k.title)
         for k, s in chosen
-        if k.backend in LIBRARIES
-        and place(k) == place(kernel)
-        and (k.dtype, k.accumulate, k.math) == types
-        and s.origin == shown.origin
+        if k.backend in LIBRARIES and place(k) == place(kernel) and k.types == types and s.origin == shown.origin
     ]
     if not rivals:
         return None, ""

@@ -20,7 +20,7 @@ from gemmviz.backends.environment import Environment, cpu_of
 from gemmviz.bench import schema
 from gemmviz.bench.document import AppFacts, Document, Measured
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Order, Row, SampleStats, Status, StopReason
+from gemmviz.bench.row import Order, Row, SampleStats, Status, StopReason, dtype_out
 from gemmviz.bench.verify import Verdict
 from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, Unavailable
@@ -50,6 +50,7 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "K": problem.k,
         "dtype_in": kernel.dtype,
         "dtype_acc": kernel.accumulate,
+        "dtype_out": kernel.dtype_out,
         "layout": {"A": stored["A"], "B": stored["B"], "C": stored["C"]},
         "params": kernel.defaults | dict(params),
         **deepcopy(schema.UNKNOWN),
@@ -93,7 +94,7 @@ def describe_verdict(row: Row, when: Literal["before", "after"], verdict: Verdic
 def describe_samples(row: Row, seconds: list[float], stats: SampleStats, stop: StopReason | None, flops: int) -> None:
     """Fill in the figures; the row counts as ok from here on."""
     m, n, k = row["M"], row["N"], row["K"]
-    read, written = np.dtype(row["dtype_in"]).itemsize, np.dtype(row["dtype_acc"]).itemsize
+    read, written = np.dtype(row["dtype_in"]).itemsize, np.dtype(dtype_out(row)).itemsize
     compulsory = read * (m * k + k * n) + written * m * n
     row |= {
         "status": "ok",

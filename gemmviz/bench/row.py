@@ -30,12 +30,23 @@ class Layout(TypedDict):
     C: Order
 
 
+Bound = Literal["exact", "a priori", "probabilistic", "none"]
+"""What limits the error of C: nothing may differ, a bound that always holds, one that holds almost always, or none."""
+
+
 class Errors(TypedDict, total=False):
     """How far C is from a float64 reference; an error without bounds is None."""
 
     max_abs: float | None
     max_rel: float | None
     tolerance: float
+    bound: Annotated[
+        Bound,
+        Meta(
+            description='where the tolerance comes from. "none": sums have so many terms that no bound tells right '
+            "from wrong on random inputs; C was checked on whole numbers, where it must be exact. Older files lack it"
+        ),
+    ]
     worst_index: list[int]
     wrong: int
 
@@ -195,7 +206,8 @@ class Row(Launched, Outcome):
     label: Annotated[str, Meta(description="entry with its parameters, for people")]
     backend: Backend | Literal["transfer"]
     dtype_in: Annotated[ElementType, Meta(description="element type of A and B")]
-    dtype_acc: Annotated[ElementType, Meta(description="element type of C and of the sums")]
+    dtype_acc: Annotated[ElementType, Meta(description="element type of the sums")]
+    dtype_out: NotRequired[Annotated[ElementType, Meta(description="element type of C; without it, that of the sums")]]
     layout: Layout
 
 
@@ -242,6 +254,11 @@ def figure_of(row: Row) -> float:
     """Return the GFLOPS of a row that has a figure."""
     assert row["gflops"] is not None
     return row["gflops"]
+
+
+def dtype_out(row: Row) -> ElementType:
+    """Return C's element type: older files have C in the type of the sums, and do not say so."""
+    return row.get("dtype_out", row["dtype_acc"])
 
 
 def stats_of(row: Row) -> SampleStats:

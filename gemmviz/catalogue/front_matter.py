@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 from msgspec import Meta
 
 from gemmviz.catalogue import capability
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, ElementType
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import MATRICES, D
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
-SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
-VERSION = 3
+SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
+VERSION = 4
 """The newest version of the front matter that this gemmviz knows."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3}
+_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4}
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
@@ -45,22 +45,26 @@ class Matter(TypedDict, total=False):
     requires: list[Words]
     shared: Words
     dtype: ElementType
-    accumulate: ElementType
+    accumulate: SumType
+    stores: SumType
+    zero: list[Literal["C"]]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
     code_of: object
 
 
-_A_TYPE = f"be one of {', '.join(ELEMENT_TYPES)}"
+_A_SUM_TYPE = f"be one of {', '.join(SUM_TYPES)}"
 _WANTED: Mapping[str, str] = {
     "version": f"be a whole number from 1, for example version = {VERSION}",
     **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
     **dict.fromkeys(("args", "block", "grid", "cluster", "requires"), "be a list of texts"),
     "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
     "shared": "be an expression",
-    "dtype": _A_TYPE,
-    "accumulate": _A_TYPE,
+    "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
+    "accumulate": _A_SUM_TYPE,
+    "stores": _A_SUM_TYPE,
+    "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 
@@ -75,7 +79,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
     """
     matter: Matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
-        if name in SCALARS or name in MATRICES or not name.isidentifier():
+        if name in (*SCALARS, *MATRICES, D) or not name.isidentifier():
             raise FrontMatterError(f"params.{name}: choose another name")
     return matter
 
@@ -129,6 +133,17 @@ def math(matter: Matter) -> str:
         where = 'math may be "tf32" where dtype is float32, and is left out elsewhere'
         raise FrontMatterError(f"{where}; not {quoted(value)}")
     return value
+
+
+def sums(matter: Matter) -> SumType:
+    """Return the type that sums are kept in: by default that of A and B, or of 32 bits where these have 8."""
+    return matter.get("accumulate", sums_of(matter.get("dtype", "float32")))
+
+
+def stores(matter: Matter) -> SumType | None:
+    """Return the element type of C where it is another than that of the sums, or None."""
+    value = matter.get("stores")
+    return value if value != sums(matter) else None
 
 
 def column_major(matter: Matter) -> frozenset[str]:

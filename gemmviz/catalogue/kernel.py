@@ -9,17 +9,17 @@ from typing import Literal
 
 from gemmviz.catalogue import demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
-from gemmviz.catalogue.dtypes import ElementType
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
+from gemmviz.catalogue.dtypes import ElementType, SumType
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import line_of_key, located
 from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
-from gemmviz.catalogue.guessing.undescribed import what_to_do
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import MATRICES, D
+from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
-from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
+from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
 from gemmviz.language import tr
 
 __all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
@@ -49,8 +49,8 @@ class Kernel:
     entry
         The function that is launched, with template arguments by name: ``"gputiled<TS>"``.
     args
-        The role of each parameter of the entry, in order: matrices A, B, C, their tensor maps ``"A.map"``, and scalars
-        (M, N, K, lda, alpha, ...).
+        The role of each parameter of the entry, in order: matrices A, B, C, their tensor maps ``"A.map"``, scalars
+        (M, N, K, lda, alpha, ...), and D if the result is not stored in C.
     params
         The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
         name is given to the compiler as a macro.
@@ -67,7 +67,11 @@ class Kernel:
     cluster
         Blocks of a cluster: none, or up to three expressions. The kernel itself has ``__cluster_dims__``.
     dtype, accumulate
-        NumPy names of the element type and of the type that sums are kept in.
+        NumPy names of the element type of A and B and of the type that sums are kept in.
+    stores
+        NumPy name of the element type of C where it is another than that of the sums; else None. See `dtype_out`.
+    zeroed
+        Whether C is set to zero before each launch, because the kernel adds to it.
     math
         ``"tf32"``: products are made of operands that are rounded to tf32 before.
     column_major
@@ -101,7 +105,9 @@ class Kernel:
     shared: Expression = Expression("0")  # noqa: RUF009 (frozen)
     requires: tuple[Expression, ...] = ()
     dtype: ElementType = "float32"
-    accumulate: ElementType = "float32"
+    accumulate: SumType = "float32"
+    stores: SumType | None = None
+    zeroed: bool = False
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
@@ -136,6 +142,8 @@ class Kernel:
                 "shared": _texts([self.shared]),
                 "dtype": self.dtype,
                 "accumulate": self.accumulate,
+                "stores": self.stores or "",
+                "zero": ["C"] if self.zeroed else [],
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
@@ -202,7 +210,27 @@ class Kernel:
 
     def dtype_of(self, matrix: str) -> ElementType:
         """Return the NumPy name of the element type of matrix ``"A"``, ``"B"`` or ``"C"``."""
-        return self.accumulate if matrix == "C" else self.dtype
+        return self.dtype_out if matrix == "C" else self.dtype
+
+    @property
+    def dtype_out(self) -> SumType:
+        """The NumPy name of C's element type: that of the sums, unless the front matter says another."""
+        return self.stores or self.accumulate
+
+    @property
+    def has_d(self) -> bool:
+        """Whether the kernel reads C and writes its result to D, a matrix of its own."""
+        return D in self.args
+
+    @property
+    def reads_result(self) -> bool:
+        """Whether the kernel may read the matrix of its result before it writes it."""
+        return self.zeroed or ("beta" in self.args and not self.has_d)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of A and B, of sums and of C, and `math`: figures of kernels with other types are not compared."""
+        return self.dtype, self.accumulate, self.dtype_out, self.math
 
     @property
     def recordable(self) -> bool:
@@ -282,24 +310,7 @@ def parse(text: str, path: Path) -> Kernel:
 
 @lru_cache(maxsize=512)  # the ladder is read more often than it changes
 def _parsed(text: str, path: Path) -> Kernel:
-    return _build(_front_matter(text, path), text, path)
-
-
-def _front_matter(text: str, path: Path) -> dict[str, object]:
-    body, found = text, None
-    if path.suffix != ".toml":
-        found = FENCE.search(text)
-        if found is None:
-            raise NoFrontMatter(what_to_do(text, path))
-        body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
-    try:
-        return parse_toml(body)
-    except ValueError as error:
-        # Its own line counts from the front matter's first: the message has the file's.
-        said = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
-        at = re.search(r"at line (\d+)", str(error))
-        first = text[: found.start("body")].count("\n") if found else 0
-        raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
+    return _build(matter_table(text, path), text, path)
 
 
 def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
@@ -340,7 +351,9 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         shared=Expression(str(matter.get("shared", 0))),
         requires=_expressions(matter.get("requires", [])),
         dtype=dtype,
-        accumulate=matter.get("accumulate", dtype),
+        accumulate=front_matter.sums(matter),
+        stores=front_matter.stores(matter),
+        zeroed=bool(matter.get("zero")),
         math=front_matter.math(matter),
         column_major=front_matter.column_major(matter),
         capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),

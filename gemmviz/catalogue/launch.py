@@ -48,6 +48,8 @@ class Launch:
         The tensor maps that the kernel takes, by matrix.
     cluster
         Blocks of a cluster, (x, y, z); (1, 1, 1) without clusters.
+    alpha, beta
+        The factors of A B and of C, for kernels that take them.
     """
 
     kernel: Kernel
@@ -60,6 +62,8 @@ class Launch:
     shared_bytes: int
     maps: dict[str, TensorMap] = field(default_factory=dict)
     cluster: Dim3 = (1, 1, 1)
+    alpha: float = 1.0
+    beta: float = 0.0
 
     @property
     def threads(self) -> int:
@@ -79,12 +83,12 @@ class Launch:
         return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "") + variant
 
     def scalar(self, name: str) -> int | float:
-        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha (1) or beta (0)."""
+        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha or beta."""
         problem = self.problem
         if name in ("alpha", "beta"):
-            return 1.0 if name == "alpha" else 0.0
-        if name in ("lda", "ldb", "ldc"):
-            matrix = name[-1].upper()
+            return self.alpha if name == "alpha" else self.beta
+        if name in ("lda", "ldb", "ldc", "ldd"):
+            matrix = "C" if name == "ldd" else name[-1].upper()
             rows, columns = problem.shape(matrix)
             return rows if matrix in self.kernel.column_major else columns
         return {"M": problem.m, "N": problem.n, "K": problem.k}[name]

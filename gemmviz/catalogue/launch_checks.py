@@ -7,9 +7,10 @@ from gemmviz.catalogue import tensor_map
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import SCALARS
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import MATRICES, C, D
 
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
+_KNOWN = (*MATRICES, D, *SCALARS, *_MAPS)
 
 
 def check_entry(entry: str, text: str) -> None:
@@ -52,11 +53,13 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
     if not args:
         raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
     for argument in args:
-        if argument not in (*MATRICES, *SCALARS, *_MAPS):
-            raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS, *_MAPS))}")
+        if argument not in _KNOWN:
+            raise FrontMatterError(f"args names {argument!r}; known are {', '.join(_KNOWN)}")
     missing = [m for m, mapped in zip(MATRICES, _MAPS, strict=True) if not {m, mapped} & {*args}]
     if missing:
         raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
+    if D in args and _MAPS[C] in args:
+        raise FrontMatterError("args names D, so that C is only read, and C.map: a map of D is not known")
     for matrix, mapped in zip(MATRICES, _MAPS, strict=True):
         if mapped in args and matrix not in maps:
             raise FrontMatterError(f"args names {mapped!r}, but maps has no {matrix}: add the size of its box")

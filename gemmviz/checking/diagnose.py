@@ -33,7 +33,7 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
     KernelFault
         From `again`.
     """
-    c_is_input = "beta" in job.kernel.args
+    c_is_input = job.kernel.reads_result
     found = hazards.find(recording, c_is_input=c_is_input)
     if not found or any(finding.kind != "wrong result" for finding in found):
         return found

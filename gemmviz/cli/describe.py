@@ -138,6 +138,7 @@ def _write_json(target: str, made: Guess) -> None:
         "requires": list(made.requires),
         "dtype": made.dtype,
         "accumulate": made.accumulate,
+        "stores": made.stores,
         "column_major": sorted(made.column_major),
         "evidence": {key: {"confidence": round(e.confidence, 2), "why": e.why} for key, e in made.why.items()},
         "doubts": made.doubts,

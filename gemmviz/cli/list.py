@@ -97,8 +97,8 @@ def _runs_on(kernel: Kernel, device: Device | None) -> str:
 
 
 def _elements(kernel: Kernel) -> str:
-    same = kernel.accumulate == kernel.dtype
-    return kernel.dtype if same else f"{kernel.dtype}, sums {kernel.accumulate}"
+    sums = "" if kernel.accumulate == kernel.dtype else f", sums {kernel.accumulate}"
+    return kernel.dtype + sums + (f", C {kernel.stores}" if kernel.stores else "")
 
 
 def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
@@ -129,6 +129,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
         },
         "dtype": kernel.dtype,
         "accumulate": kernel.accumulate,
+        "stores": kernel.dtype_out,
         "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in MATRICES},
         "demo": kernel.demo and kernel.demo.to_plain(),
         "exhibit": kernel.exhibit,

@@ -10,8 +10,9 @@ from rich.table import Table
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import TRANSFER, size_of
 from gemmviz.bench.ranking import beside_base
-from gemmviz.bench.row import Row, Sized, figure_of, stats_of
+from gemmviz.bench.row import Row, Sized, dtype_out, figure_of, stats_of
 from gemmviz.bench.stats import significant
+from gemmviz.bench.status_names import bound_text
 
 _ON_GPU = frozenset({"cuda", "cublas"})
 _LIBRARIES = frozenset({"numpy", "openblas", "cublas"})
@@ -34,6 +35,7 @@ def print_results(document: Document, where: str = "as measured on this machine 
     if kernels:
         _print_kernels(out, kernels, where)
         _print_variants(out, kernels)
+        _print_bounds(out, kernels)
     if transfers:
         _print_transfers(out, transfers, where)
     _print_messages(out, [*kernels, *transfers, *skipped])
@@ -86,6 +88,15 @@ def _print_variants(out: Console, rows: list[Row]) -> None:
         out.print(f"{row['label']} at {size(row)}: {costs}", markup=False, highlight=False)
 
 
+def _print_bounds(out: Console, rows: list[Row]) -> None:
+    """Say which rows were not judged by a bound that always holds."""
+    said_of = {row["label"]: bound_text(row) for row in rows if row["stats"]}
+    for said in dict.fromkeys(said_of.values()):
+        labels = [label for label, text in said_of.items() if text == said]
+        if said:
+            out.print(f"{', '.join(labels)}: {said}", markup=False, highlight=False)
+
+
 def _cells(row: Row, rows: list[Row]) -> list[str]:
     status: str = row["status"]
     if status == "skipped":
@@ -117,7 +128,7 @@ def _share(row: Row, rows: list[Row]) -> float | None:
     """Return the row's GFLOPS over those of the best library in the same place, at the same size and types."""
 
     def task(of: Row) -> tuple[object, ...]:
-        return of["backend"] in _ON_GPU, size_of(of), of["dtype_in"], of["dtype_acc"]
+        return of["backend"] in _ON_GPU, size_of(of), of["dtype_in"], of["dtype_acc"], dtype_out(of)
 
     libraries = [other for other in rows if other["backend"] in _LIBRARIES and other["gflops"]]
     rivals = [figure_of(other) for other in libraries if task(other) == task(row)]

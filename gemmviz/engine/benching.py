@@ -176,8 +176,8 @@ class _Size:
         for job, entry in enumerate(self.request.kernels):
             if "transfer" not in entry:
                 continue
-            dtype, accumulate = entry["transfer"]
-            with closing(transfers.measure(self.problem, dtype, accumulate, self.shared)) as records:
+            dtype, dtype_out = entry["transfer"]
+            with closing(transfers.measure(self.problem, dtype, dtype_out, self.shared)) as records:
                 for record in records:
                     if self.cancel.is_set():
                         return

@@ -215,7 +215,7 @@ def _record(request: RecordRequest, send: Send) -> None:
     if totals:
         recording = recording.without_accesses()
     elif len(recording.accesses) <= _MOST_CHECKED_ALONG:
-        found = hazards.find(recording, c_is_input="beta" in concrete.kernel.args)
+        found = hazards.find(recording, c_is_input=concrete.kernel.reads_result)
     send(Recorded(request.run, recording.to_plain(), order.to_plain() if order else {}, counted.to_plain(), found))
 
 

@@ -113,7 +113,7 @@ def _transfer(entries: Sequence[KernelEntry]) -> list[KernelEntry]:
         with suppress(GemmvizError):
             kernel = parse(entry["text"], Path(entry["path"]))
             if kernel.backend in _ON_A_GPU:
-                return [{"transfer": [kernel.dtype, kernel.accumulate]}]
+                return [{"transfer": [kernel.dtype, kernel.dtype_out]}]
     return []
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import ml_dtypes  # NumPy then has bfloat16 by name
+import ml_dtypes  # NumPy then has bfloat16 and 8-bit floats by name
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +24,9 @@ _MOST_TEXT = 64 << 20
 _CHUNK = 1 << 22
 _LARGE, _AT_ONCE = 1 << 16, 1 << 30
 _HEAD = struct.Struct("<QQ")
-_OURS = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
+_OURS = {
+    kind.name: kind for kind in map(np.dtype, (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2))
+}
 Classes = Mapping[str, type]
 
 

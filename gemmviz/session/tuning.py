@@ -106,7 +106,7 @@ class Tuning:
             return []
         size, found = (self.problem.m, self.problem.n, self.problem.k), []
         for library in self._choice.kernels:
-            same = (library.dtype, library.accumulate, library.math) == (kernel.dtype, kernel.accumulate, kernel.math)
+            same = library.types == kernel.types
             if library.backend not in LIBRARIES or not same or place(library) != place(kernel):
                 continue
             shown = self._rival(library.name, size, self.device(kernel))

@@ -27,6 +27,8 @@ _ELEMENT = {
     "ulonglong": "uint64",
     "__half": "float16",
     "__nv_bfloat16": "bfloat16",
+    "__nv_fp8_e4m3": "float8_e4m3fn",
+    "__nv_fp8_e5m2": "float8_e5m2",
 }
 # Stands for a dtype: an mbarrier of gemmviz/ptx.h, which holds no data.
 BARRIER = "barrier"

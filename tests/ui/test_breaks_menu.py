@@ -174,7 +174,7 @@ def test_a_variants_bar_is_hatched_and_tells_what_it_is(idle):
     wrong, slower = (standing_text(chart.figures.bars[at].standing, idle.session) for at in (2, 3))
     assert "without the second barrier" in wrong and "C is not A x B" in wrong and "GFLOPS" not in wrong
     assert "with threadIdx.x counting rows: costs 2.5×, never ranked" in slower
-    assert chart.table().rows[2][7] is None
+    assert chart.table().rows[2][8] is None
 
 
 def test_every_declared_change_says_what_to_look_for(idle):

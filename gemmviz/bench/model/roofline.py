@@ -99,10 +99,10 @@ def attainable_gflops(device: Facts | None, intensity: float, dtype: str, accumu
     return min(peak[0], intensity * memory) if peak and memory else None
 
 
-def compulsory_intensity(problem: Problem, dtype: str, accumulate: str) -> float:
+def compulsory_intensity(problem: Problem, dtype: str, dtype_out: str) -> float:
     """Return 2 M N K / bytes of A, B and C in FLOP/byte: each matrix crosses the bus once."""
     m, n, k = problem.m, problem.n, problem.k
-    read, written = np.dtype(dtype).itemsize, np.dtype(accumulate).itemsize
+    read, written = np.dtype(dtype).itemsize, np.dtype(dtype_out).itemsize
     return problem.flops / (read * (m * k + k * n) + written * m * n)
 
 
@@ -158,7 +158,7 @@ def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
 def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
     """Return the place of a row of a result file, with the bytes that its launch moves where they are known."""
     problem = Problem(row["M"], row["N"], row["K"])
-    compulsory = compulsory_intensity(problem, row["dtype_in"], row["dtype_acc"])
+    compulsory = compulsory_intensity(problem, row["dtype_in"], row.get("dtype_out", row["dtype_acc"]))
     if traffic is None:
         return Point(row["gflops"], compulsory)
     by_global = problem.flops / traffic.global_bytes if traffic.global_bytes else None

@@ -24,6 +24,10 @@ DTYPES: dict[str, ElementType] = {
     "int32_t": "int32",
     "__nv_bfloat16": "bfloat16",
     "nv_bfloat16": "bfloat16",
+    **dict.fromkeys(("int8_t", "signed char", "char"), "int8"),
+    **dict.fromkeys(("uint8_t", "unsigned char"), "uint8"),
+    "__nv_fp8_e4m3": "float8_e4m3fn",
+    "__nv_fp8_e5m2": "float8_e5m2",
 }
 _MATRIX_WORDS = {
     "A": {"a", "x", "m", "left", "lhs", "in1", "input1", "first", "1", "in0", "0"},

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.dtypes import NAMES
 from gemmviz.simt.recorder import RawTrace
 from gemmviz.trace.recording.accesses import Accesses, Array
 from gemmviz.trace.recording.async_copy_rows import pairs
@@ -133,7 +134,7 @@ def _to_values(bits: Bits, which: npt.NDArray[np.uint8], arrays: Sequence[Array]
             continue
         mine = np.array([array.dtype == name for array in arrays])
         rows = slice(None) if len(dtypes) == 1 else mine[which]
-        if kind.itemsize <= 4 and (kind.kind in "iuf" or name == "bfloat16"):
+        if kind.itemsize <= 4 and (kind.kind in "iuf" or name in NAMES):
             unsigned = bits[rows].astype(f"u{kind.itemsize}")
             bits[rows] = unsigned.view(kind).astype(np.float32).view(np.uint32)
         else:

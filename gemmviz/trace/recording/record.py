@@ -15,7 +15,8 @@ from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
-from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
+from gemmviz.catalogue.problem import stored, unstored
+from gemmviz.catalogue.whole_numbers import inputs_for
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
@@ -80,7 +81,7 @@ def record(
     expected_cost = _expected(launch, part.blocks, as_written)
     progress(_recording_text(part, expected_cost), deadline_s + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
-    a, b = small_integer_inputs(launch.problem, launch.kernel.dtype)
+    a, b = inputs_for(launch.kernel, launch.problem)
     recording = _recording(part, _run(part, library, a, b, deadline_s), a.astype(np.float64), b.astype(np.float64))
     return replace(recording, build_seconds=built - started, run_seconds=time.perf_counter() - built)
 
@@ -209,7 +210,7 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
     kernel = launch.kernel
     matrices = [
         Array(name, "global", launch.problem.shape(name), dtype, name in kernel.column_major)
-        for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.accumulate))
+        for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.dtype_out))
     ]
     swizzled = swizzles(raw.told, raw.shared)
     shared = [Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)]

@@ -63,7 +63,7 @@ class LadderChart(PaintedChart):
     def table(self) -> FigureTable:
         """Return the figures that are drawn."""
         headings = (
-            *("kernel", "parameters", "M", "N", "K", "element type", "sums", "GFLOPS (cold median)"),
+            *("kernel", "parameters", "M", "N", "K", "element type", "sums", "C", "GFLOPS (cold median)"),
             *("spread (IQR / median)", "speed-up over the first kernel", "share of the library", "library"),
             *("share of the modelled peak", "flags", "origin"),
         )
@@ -75,7 +75,8 @@ class LadderChart(PaintedChart):
             spread = stats.get("iqr_rel") if stats else None
             rows.append(
                 (
-                    *(kernel.name, params, row["M"], row["N"], row["K"], kernel.dtype, kernel.accumulate),
+                    *(kernel.name, params, row["M"], row["N"], row["K"]),
+                    *(kernel.dtype, kernel.accumulate, kernel.dtype_out),
                     *(s.gflops or None, spread, s.speedup, s.share, s.library, s.peak_share),
                     "; ".join(row.get("flags") or ()),
                     s.origin or f"measured: {self.session.results.device or 'this machine'}",

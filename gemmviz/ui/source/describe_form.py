@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, SUM_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
@@ -86,10 +86,12 @@ class DescribeForm(QDialog):
         self.entry.setAccessibleName(tr("Entry"))
         self.entry.currentTextChanged.connect(self._on_entry)
         self.block, self.grid, self.shared, self.requires = (QLineEdit() for _ in range(4))
-        self.dtype, self.accumulate = QComboBox(), QComboBox()
+        self.dtype, self.accumulate, self.stores = QComboBox(), QComboBox(), QComboBox()
         self.columns = {matrix: QCheckBox(matrix) for matrix in MATRICES}
-        for box in (self.dtype, self.accumulate):
-            box.addItems(list(ELEMENT_TYPES))
+        self.dtype.addItems(list(ELEMENT_TYPES))
+        for box in (self.accumulate, self.stores):
+            box.addItems(list(SUM_TYPES))
+        for box in (self.dtype, self.accumulate, self.stores):
             box.currentTextChanged.connect(self._on_changed)
         for line in (self.block, self.grid, self.shared, self.requires):
             line.textEdited.connect(self._on_changed)
@@ -168,7 +170,7 @@ class DescribeForm(QDialog):
         self._filling = True
         for field in (self.entry, *self.columns.values(), self.block, self.grid, self.shared, self.requires):
             field.setParent(None)
-        for field in (self.dtype, self.accumulate):
+        for field in (self.dtype, self.accumulate, self.stores):
             field.setParent(None)
         while self._form.rowCount():
             self._form.removeRow(0)
@@ -208,9 +210,12 @@ class DescribeForm(QDialog):
         self.dtype.setCurrentText(made.dtype)
         self.accumulate.setCurrentText(made.accumulate)
         self.dtype.setToolTip(tr("Element type of A and B"))
-        self.accumulate.setToolTip(tr("Element type of C"))
+        self.stores.setCurrentText(made.stores)
+        self.accumulate.setToolTip(tr("Type in which the products are summed"))
+        self.stores.setToolTip(tr("Element type of C"))
         self._form.addRow(tr("A and B hold"), self.dtype)
-        self._form.addRow(tr("C holds"), self.accumulate)
+        self._form.addRow(tr("Sums are kept in"), self.accumulate)
+        self._form.addRow(tr("C holds"), self.stores)
         ticks = QWidget()
         row = QHBoxLayout(ticks)
         row.setContentsMargins(0, 0, 0, 0)
@@ -228,7 +233,7 @@ class DescribeForm(QDialog):
         fields = [self.entry, *self._rows, *self._params.values()]
         if self._path.suffix == ".cu":
             fields += [self.block, self.grid]
-        fields += [self.shared, self.requires, self.dtype, self.accumulate, *self.columns.values()]
+        fields += [self.shared, self.requires, self.dtype, self.accumulate, self.stores, *self.columns.values()]
         for before, after in zip(fields, [*fields[1:], self.preview], strict=True):
             QWidget.setTabOrder(before, after)
 
@@ -264,7 +269,8 @@ class DescribeForm(QDialog):
             shared=self.shared.text().strip() or "0",
             requires=split_text(self.requires.text()),
             dtype=ELEMENT_TYPES[self.dtype.currentIndex()],
-            accumulate=ELEMENT_TYPES[self.accumulate.currentIndex()],
+            accumulate=SUM_TYPES[self.accumulate.currentIndex()],
+            stores=SUM_TYPES[self.stores.currentIndex()],
             column_major=frozenset(matrix for matrix, box in self.columns.items() if box.isChecked()),
         )
 

@@ -129,10 +129,12 @@ def test_a_kernel_that_multiplies_c_by_beta_zero_may_read_any_old_c():
     text = SOURCE.replace('"K"]', '"K", "alpha", "beta"]').replace("int k", "int k, float alpha, float beta")
 
     def with_beta(a, b, c, launches):
-        c.view[:] = (a @ b).reshape(-1) + 0 * c.view
+        alpha, beta = backend.scalars
+        c.view[:] = alpha * (a @ b).reshape(-1) + beta * c.view
 
-    found = row(FakeBackend(with_beta), kernel=parse(text, Path("mine.c")))
-    assert found["status"] == "ok"
+    backend = FakeBackend(with_beta)
+    found = row(backend, kernel=parse(text, Path("mine.c")))
+    assert found["status"] == "ok", found["message"]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,15 @@ def test_each_figure_is_in_its_column(capsys):
     ]
 
 
+@pytest.mark.parametrize(("bound", "says"), [("probabilistic", "within a probabilistic bound"), ("none", "no bound")])
+def test_a_row_that_no_certain_bound_judged_says_so(capsys, bound, says):
+    judged = row("gputiled") | {"verify": {"before": "ok", "after": "ok", "bound": bound}}
+    text = printed(capsys, judged, row("cublas"))
+    assert sum(says in line for line in text.splitlines()) == 1
+    assert f"{judged['label']}: checked exactly on whole numbers; " in text
+    assert says not in printed(capsys, row("gputiled"))
+
+
 def test_copies_stand_in_a_table_of_their_own(capsys):
     copy = row("gputiled") | {"kernel": "transfer", "backend": "transfer", "label": "host to device and back"}
     copy |= {"gflops": None, "gbps": 10.0, "transfer": {"to_device_s": 2e-3, "to_host_s": 1e-3}}

@@ -32,10 +32,13 @@ def test_a_round_replaces_the_one_before_and_sizes_are_kept_apart(session):
     assert session.results.rows["gputiled"]["N"] == 128
 
 
+SINGLE = {"dtype_in": "float32", "dtype_acc": "float32"}
+
+
 def test_a_transfer_is_kept_and_is_no_rung(session):
-    session.results.add_result(row("transfer", None, backend="transfer", dtype_in="float32", gbps=12.0))
+    session.results.add_result(row("transfer", None, backend="transfer", gbps=12.0, **SINGLE))
     assert "transfer" not in session.results.rows and session.results.sizes() == []
-    assert session.results.figures.transfer((64, 64, 64), "float32")["gbps"] == 12.0
+    assert session.results.figures.transfer((64, 64, 64), "float32", "float32")["gbps"] == 12.0
 
 
 def test_references_stand_in_where_there_is_no_gpu_and_leave_when_it_is_measured_here(session):
