@@ -150,12 +150,16 @@ class AssemblyTab(QWidget):
         above.addWidget(self.architecture)
         above.addWidget(self.form)
         above.addWidget(self.launch, 1)
-        above.addWidget(self.file, 1)
         for label in (self.loop, self.said):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setContentsMargins(8, 0, 8, 2)
+        asked, of_file = QHBoxLayout(), QHBoxLayout()
+        asked.setContentsMargins(8, 2, 8, 2)
+        asked.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        of_file.setContentsMargins(6, 0, 6, 0)
+        of_file.addWidget(self.file)
         used = QHBoxLayout()
         used.setContentsMargins(8, 0, 8, 0)
         used.addWidget(self.usage)
@@ -171,9 +175,10 @@ class AssemblyTab(QWidget):
         column.setSpacing(2)
         column.addLayout(above)
         column.addWidget(self.said)
-        column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addLayout(asked)
         column.addLayout(used)
         column.addWidget(self.loop)
+        column.addLayout(of_file)
         column.addWidget(self.tables, 1)
         column.addStretch(0)
 
@@ -228,7 +233,7 @@ class AssemblyTab(QWidget):
         for name in names:
             self.architecture.addItem(name, name)
         self.architecture.setCurrentIndex(max(self.architecture.findData(code.architecture), 0))
-        self.form.setCurrentIndex(int(code.form == "ptx"))
+        self.form.setCurrentIndex(_FORMS.index(code.form))
         self.launch.setCurrentIndex(int(code.as_measured))
         for at, params in enumerate((self.session.choice.params, self.session.choice.bench_params)):
             self.launch.setItemData(at, _params(params), Qt.ItemDataRole.ToolTipRole)
