@@ -16,6 +16,9 @@ PRODUCTS = (
     *("HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA", "HGMMA", "IGMMA", "BGMMA", "QGMMA"),
 )
 """Instructions that multiply and add; an HFMA2 or IMAD only where its operands do: see `products`."""
+UNFUSED = ("FMUL", "DMUL")
+"""They make the products where nothing multiplies and adds at once."""
+_SUMS = ("FADD", "DADD")
 MEMORY = (
     *("LDS", "LDSM", "STS", "STSM", "LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL"),
     *("UTMALDG", "UTMASTG", "UTMAREDG", "UBLKCP", "ATOM", "ATOMG", "ATOMS", "RED", "REDG"),
@@ -24,7 +27,7 @@ MEMORY = (
 WAITING = ("BAR", "SYNCS", "DEPBAR", "LDGDEPBAR", "WARPGROUP", "WARPSYNC", "MEMBAR", "FENCE")
 """Barriers, and instructions that wait for copies and products."""
 OTHER = "other"
-SHOWN = (*PRODUCTS, *MEMORY, *WAITING, OTHER)
+SHOWN = (*PRODUCTS, *UNFUSED, *_SUMS, *MEMORY, *WAITING, OTHER)
 """Kinds in the order in which they are shown."""
 # HMMA.16816.F32: 16 x 8 x 16. HGMMA.64x128x16.F32: 64 x 128 x 16.
 _SMALL = re.compile(r"\.(?P<m>16|8)(?P<n>8)(?P<k>\d{1,3})(?=\.|$)")
@@ -74,6 +77,12 @@ def products(one: Instruction, integer: bool = False) -> int:
         return int(large["m"]) * int(large["n"]) * int(large["k"]) // _WARPGROUP
     small = _SMALL.search(one.opcode)
     return int(small["m"]) * int(small["n"]) * int(small["k"]) if small and stem in PRODUCTS else 0
+
+
+def worths(listing: Listing) -> list[int]:
+    """Return the products of each instruction; where none multiplies and adds, those that only multiply make them."""
+    found = [products(one, listing.integer) for one in listing.instructions]
+    return found if any(found) else [WARP if one.stem in UNFUSED else 0 for one in listing.instructions]
 
 
 def shared_bytes(one: Instruction) -> int:

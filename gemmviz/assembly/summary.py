@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from gemmviz.assembly.counts import PRODUCTS, counted, products, shared_bytes
+from gemmviz.assembly.counts import PRODUCTS, UNFUSED, counted, shared_bytes, worths
 from gemmviz.assembly.flow import innermost, loops
 from gemmviz.assembly.listing import Listing
 
@@ -47,7 +47,7 @@ class Summary:
 
 def summary(listing: Listing) -> Summary:
     """Return the counts of a listing, and of its main loop."""
-    worth = [products(one, listing.integer) for one in listing.instructions]
+    worth = worths(listing)
     main = innermost(loops(listing.instructions), worth)
     whole = _part(listing, tuple(range(len(listing.instructions))), worth)
     return Summary(whole, _part(listing, main.instructions, worth) if main else None)
@@ -58,7 +58,7 @@ def _part(listing: Listing, indices: tuple[int, ...], worth: list[int]) -> Part:
     made: Counter[str] = Counter()
     for index, one in zip(indices, held, strict=True):
         made[one.stem] += worth[index]
-    unit = max(PRODUCTS, key=lambda name: made[name])
+    unit = max((*PRODUCTS, *UNFUSED), key=lambda name: made[name])
     return Part(
         indices,
         counted(held, listing.integer),

@@ -5,7 +5,7 @@ from collections import Counter
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
-from gemmviz.assembly.counts import MEMORY, OTHER, PRODUCTS, WAITING, in_order, kind
+from gemmviz.assembly.counts import MEMORY, OTHER, PRODUCTS, UNFUSED, WAITING, in_order, kind
 from gemmviz.assembly.listing import Instruction
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -197,7 +197,7 @@ def _shown(one: Instruction) -> str:
 
 def _colour(one: Instruction, integer: bool, theme: Theme) -> str:
     found = kind(one, integer)
-    if found in PRODUCTS:
+    if found in (*PRODUCTS, *UNFUSED):
         return theme.good
     if found in MEMORY:
         return theme.write if found.startswith(_WRITES) else theme.read

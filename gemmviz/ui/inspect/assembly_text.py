@@ -29,7 +29,7 @@ def loop_text(listing: Listing, found: Summary) -> str:
     """Say what the main loop holds, and how much of it there is for each product instruction."""
     if found.loop is None:
         if not found.whole.unit:
-            return tr("No instruction multiplies and adds.")
+            return tr("No instruction multiplies.")
         return BETWEEN.join([tr("No loop holds the products"), *_counts(found.whole)])
     part = found.loop
     first, last = (listing.instructions[part.instructions[at]].address for at in (0, -1))

@@ -1,5 +1,7 @@
 """The main loop is found in any order of blocks: nested, left early, moved to the end, behind a meeting of threads."""
 
+from dataclasses import replace
+
 from listings import tiled_listing
 
 from gemmviz.assembly.flow import innermost, loops
@@ -114,6 +116,22 @@ def test_threads_meet_where_the_barrier_says():
         BSYNC B0
     """
     assert main(moved) == [0, 1, 2, 3, 4, 6, 7]
+
+
+def test_products_and_sums_apart_are_products_where_nothing_does_both():
+    listing = tiled_listing()
+    apart = []
+    for instruction in listing.instructions:
+        fused = instruction.stem == "FFMA"
+        apart += [replace(instruction, opcode="FMUL.FTZ")] * fused + [replace(instruction, opcode="FADD.FTZ")] * fused
+        apart += [] if fused else [instruction]
+    loop = summary(replace(listing, instructions=apart)).loop
+    fused = summary(listing).loop
+    assert (loop.unit, loop.products, loop.counts["FADD"]) == ("FMUL", fused.products, fused.counts["FFMA"])
+    # Beside instructions that do both, a multiplication scales something.
+    scaled = [*listing.instructions, replace(listing.instructions[0], opcode="FMUL")]
+    whole = summary(replace(listing, instructions=scaled)).whole
+    assert whole.products == summary(listing).whole.products and whole.counts["FMUL"] == 1
 
 
 def test_the_main_loop_of_tiles_multiplies_one_tile_and_reads_it_from_shared_memory():
