@@ -1,5 +1,7 @@
 """The tab of the machine code: source lines above, SASS or PTX below, linked both ways."""
 
+from typing import get_args
+
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -27,11 +29,11 @@ from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.style import letters_wide, scaled
 
 _POINTS = 8.5
-_FORMS: dict[Form, str] = {"sass": "SASS", "ptx": "PTX"}
 _USUAL = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120")
 """Offered until the compiler says which architectures it knows."""
 _MOST_COUNTS = 15  # letters of the counts beside a line
 _LETTERS_ARCHITECTURE = 9
+_FORMS: tuple[Form, ...] = get_args(Form)
 _TOP = QAbstractItemView.ScrollHint.PositionAtTop
 
 
@@ -130,12 +132,12 @@ class AssemblyTab(QWidget):
             box.setAccessibleName(name)
             box.setToolTip(tip)
         letters_wide(self.architecture, _LETTERS_ARCHITECTURE)
-        self.form.addItems(list(_FORMS.values()))
+        self.form.addItems([form.upper() for form in _FORMS])
         self.launch.addItems([tr("of the stage"), tr("as measured")])
         for wide in (self.launch, self.file):
             wide.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.architecture.activated.connect(self._on_architecture)
-        self.form.activated.connect(lambda at: self.code.choose(form=list(_FORMS)[at]))
+        self.form.activated.connect(lambda at: self.code.choose(form=_FORMS[at]))
         self.launch.activated.connect(lambda at: self.code.choose(as_measured=bool(at)))
         self.file.activated.connect(self._on_file)
         self.again.clicked.connect(lambda *_: self.code.refresh(again=True))
@@ -231,7 +233,7 @@ class AssemblyTab(QWidget):
         for name in names:
             self.architecture.addItem(name, name)
         self.architecture.setCurrentIndex(max(self.architecture.findData(code.architecture), 0))
-        self.form.setCurrentIndex(list(_FORMS).index(code.form))
+        self.form.setCurrentIndex(_FORMS.index(code.form))
         self.launch.setCurrentIndex(int(code.as_measured))
         for at, params in enumerate((self.session.choice.params, self.session.choice.bench_params)):
             self.launch.setItemData(at, _params(params), Qt.ItemDataRole.ToolTipRole)
