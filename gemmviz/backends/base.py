@@ -73,8 +73,8 @@ class Prepared(ABC):
         """Hand alpha and beta over from the next launch on, where the kernel takes them; at first they are 1 and 0."""
 
     @abstractmethod
-    def fill(self, c: Matrix) -> None:
-        """Put C (M x N) where the kernel reads it; `poison` undoes that."""
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C (M x N) and a bias (N) where the kernel reads them, if they are given; `poison` undoes that."""
 
     @abstractmethod
     def run(self) -> None:
@@ -200,6 +200,8 @@ class Guarded:
         The result, flat, and where it is.
     read
         C as the kernel reads it, flat: the result's own memory, or memory of its own where the kernel has D.
+    bias
+        The bias, N elements; empty where the kernel takes none.
 
     Parameters
     ----------
@@ -224,16 +226,20 @@ class Guarded:
         self.read = xp.empty(self.view.shape, dtype) if self._separate else self.view
         # A kernel without beta adds C as it is.
         self._read_pattern = HUGE_BYTE if "beta" in launch.kernel.args else 0
+        self.bias = xp.zeros(problem.n if launch.kernel.has_bias else 0, dtype)
 
     def poison(self) -> None:
-        """Fill the result, both guard zones, and a C of its own with their patterns."""
+        """Fill the result, both guard zones, and a C of its own with their patterns; set the bias to zero."""
         self.raw.fill(self._pattern)
         if self._separate:
             self.read.view("uint8").fill(self._read_pattern)
+        self.bias.fill(0)
 
-    def fill(self, c: Matrix) -> None:
-        """Put C, flat, where the kernel reads it."""
-        self.read[...] = self._xp.asarray(c.view(self.read.dtype))
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C, flat, and a bias where the kernel reads them, if they are given."""
+        for memory, values in ((self.read, c), (self.bias, bias)):
+            if values is not None:
+                memory[...] = self._xp.asarray(values.view(memory.dtype))
 
     def clear(self) -> None:
         """Set the result to zero."""

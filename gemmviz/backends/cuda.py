@@ -24,7 +24,7 @@ from gemmviz.backends.watch import Observed
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import D
+from gemmviz.catalogue.matrices import BIAS, D
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
@@ -257,7 +257,7 @@ class _CudaPrepared(DevicePrepared):
         super().__init__(cupy(), launch, build)
         self._kernel = kernel
         self._types = types
-        self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view}
+        self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view, BIAS: self.c.bias}
         matrices = self._matrices
         self._maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
         self._arguments: tuple[Any, ...] = ()

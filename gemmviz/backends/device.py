@@ -49,9 +49,9 @@ class DevicePrepared(Prepared):
     def bind(self) -> None:
         """Hand over what the launch says; a library is always called with alpha = 1 and beta = 0."""
 
-    def fill(self, c: Matrix) -> None:
-        """Put C where the kernel reads it, in the kernel's layout."""
-        self.c.fill(stored(self.launch.kernel, "C", c))
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C, in the kernel's layout, and a bias where the kernel reads them."""
+        self.c.fill(None if c is None else stored(self.launch.kernel, "C", c), bias)
 
     def run(self) -> None:
         """Launch once and wait."""

@@ -4,7 +4,7 @@ from gemmviz.backends import unsupported
 from gemmviz.backends.toolchain import source_folder
 from gemmviz.catalogue.errors import BuildError, CompileStopped
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
@@ -17,7 +17,7 @@ def call(launch: Launch) -> str:
     """
     arguments = []
     for index, name in enumerate(launch.kernel.args):
-        if name in (*MATRICES, D):
+        if name in (*MATRICES, D, BIAS):
             # C++ converts no void pointer by itself: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
         elif name.endswith(SUFFIX):

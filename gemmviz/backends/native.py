@@ -25,7 +25,7 @@ from gemmviz.backends.toolchain import (
 )
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.problem import Matrix
 from gemmviz.sandbox import confined, kept
 
@@ -70,9 +70,9 @@ class _Apart(Prepared):
         """Hand alpha and beta over from the next launch on."""
         self._ask("set_scalars", alpha, beta)
 
-    def fill(self, c: Matrix) -> None:
-        """Put C where the kernel reads it."""
-        self._ask("fill", c)
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C and a bias where the kernel reads them."""
+        self._ask("fill", c, bias)
 
     def run(self) -> None:
         """Launch once."""
@@ -120,11 +120,12 @@ class _NativePrepared(HostPrepared):
         self._entry.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         self._entry.restype = None
         addresses = {"A": self.a.ctypes.data, "B": self.b.ctypes.data, "C": self.c.read.ctypes.data, D: self.c.address}
+        addresses[BIAS] = self.c.bias.ctypes.data
         names = launch.kernel.args
         self._cells = {
             name: np.array(launch.scalar(name), np.float64 if name in ("alpha", "beta") else np.int64)
             for name in names
-            if name not in (*MATRICES, D)
+            if name not in (*MATRICES, D, BIAS)
         }
         addresses |= {name: cell.ctypes.data for name, cell in self._cells.items()}
         self._arguments = (ctypes.c_void_p * len(names))(*(addresses[name] for name in names))

@@ -182,8 +182,7 @@ class Measurement:
             prepared.load(trial.a, trial.b)
             prepared.set_scalars(trial.alpha, trial.beta)
             prepared.poison()
-            if trial.c is not None:
-                prepared.fill(trial.c)
+            prepared.fill(trial.c, trial.bias)
             prepared.run()
             self._judge("before", _check(prepared, trial), trial.name)
             if self.over:

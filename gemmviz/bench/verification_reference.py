@@ -10,7 +10,9 @@ from gemmviz.backends.host import available_memory, host_bytes
 from gemmviz.bench import error_bound
 from gemmviz.bench.verify import Reference
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import BIAS
 from gemmviz.catalogue.problem import Matrix, Problem, random_inputs
 from gemmviz.catalogue.whole_numbers import DENSE, Spread, spread, whole_inputs
 
@@ -32,8 +34,8 @@ class VerificationCase:
         The inputs, and what the result is compared with.
     alpha, beta
         The scalars, for a kernel that takes them.
-    c
-        C before the launch (M x N); None where it must not count.
+    c, bias
+        C before the launch (M x N), and the bias (N); None where they must not count.
     """
 
     name: str
@@ -43,6 +45,7 @@ class VerificationCase:
     alpha: float = 1.0
     beta: float = 0.0
     c: Matrix | None = None
+    bias: Matrix | None = None
 
 
 @dataclass
@@ -52,6 +55,7 @@ class _Kept:
     inputs: tuple[Matrix, Matrix] | None = None
     random: tuple[Matrix, Matrix] | None = None
     zeros: Spread = DENSE
+    positive: bool = False
     exact: tuple[Matrix, Matrix, Matrix] | None = None
 
     @property
@@ -93,48 +97,57 @@ class References:
             kept.random = expected, backend.product(np.abs(a), np.abs(b))
         expected, magnitude = kept.random
         bound = error_bound.of_kernel(launch.kernel, launch.problem)
+        expected = _after(launch.kernel, expected)
         return VerificationCase("on random numbers", a, b, Reference(expected, magnitude, bound))
 
     def exact(self, launch: Launch, backend: Backend) -> VerificationCase:
         """Return the trial with small whole numbers, where C must be exact (`gemmviz.catalogue.whole_numbers`).
 
-        That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none.
+        That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none. An
+        epilogue that sets negative elements to zero gets no negative numbers here, as it would hide missing terms.
         """
-        a, b, expected = self._whole(launch, backend, spread(launch.kernel, launch.problem))
+        kernel = launch.kernel
+        a, b, expected = self._whole(launch, backend, spread(kernel, launch.problem), kernel.epilogue == "relu")
         return VerificationCase("on whole numbers", a, b, Reference(expected))
 
     def scaled(self, launch: Launch, backend: Backend) -> VerificationCase | None:
-        """Return a trial like `exact` with alpha = 2, beta = -1 and whole numbers in C; None without alpha, beta and D.
+        """Return a trial like `exact` with alpha = 2, beta = -1, and whole numbers in C and the bias.
 
-        A kernel without beta that reads C and writes D adds C as it is.
+        None for a kernel that takes none of these and has no epilogue. A kernel without beta that reads C and writes D
+        adds C as it is.
         """
         kernel, problem = launch.kernel, launch.problem
         adds = "beta" in kernel.args or kernel.has_d
-        if not adds and "alpha" not in kernel.args:
+        if not (adds or kernel.has_bias or kernel.epilogue or "alpha" in kernel.args):
             return None
         alpha = _ALPHA if "alpha" in kernel.args else 1
         beta = _BETA if "beta" in kernel.args else 1 if kernel.has_d else 0
-        zeros = spread(kernel, problem, kept_free=_LARGEST_C, factor=alpha)
-        a, b, expected = self._whole(launch, backend, zeros)
-        c = np.random.default_rng(self._seed).integers(-_LARGEST_C, _LARGEST_C + 1, problem.shape("C"), np.int8)
-        said = " and ".join(
-            f"{name} = {value}" for name, value in (("alpha", alpha), ("beta", beta)) if name in kernel.args
-        )
+        zeros = spread(kernel, problem, kept_free=2 * _LARGEST_C, factor=alpha)
+        a, b, expected = self._whole(launch, backend, zeros, positive=False)
+        generator = np.random.default_rng(self._seed)
+        c = generator.integers(-_LARGEST_C, _LARGEST_C + 1, problem.shape("C"), np.int8)
+        bias = generator.integers(-_LARGEST_C, _LARGEST_C + 1, problem.n, np.int8)
+        result = alpha * expected + beta * c + (bias if kernel.has_bias else 0)
+        known = {"alpha": f"alpha = {alpha}", "beta": f"beta = {beta}", BIAS: "a bias"}
+        said = [text for name, text in known.items() if name in kernel.args]
+        said += ["C added"] * (adds and beta == 1) + ["negative sums"] * bool(kernel.epilogue)
         return VerificationCase(
-            f"on whole numbers, with {said or 'C added'}",
-            *(a, b, Reference(alpha * expected + beta * c), alpha, beta),
+            f"on whole numbers, with {' and '.join(said)}",
+            *(a, b, Reference(_after(kernel, result)), alpha, beta),
             c.astype(kernel.dtype_out) if adds else None,
+            bias.astype(kernel.dtype_out) if kernel.has_bias else None,
         )
 
-    def _whole(self, launch: Launch, backend: Backend, zeros: Spread) -> tuple[Matrix, Matrix, Matrix]:
-        """Return A, B and A B of whole numbers, with a pattern of zeros."""
+    def _whole(self, launch: Launch, backend: Backend, zeros: Spread, positive: bool) -> tuple[Matrix, Matrix, Matrix]:
+        """Return A, B and A B of whole numbers, with a pattern of zeros; `positive`: without negative ones."""
         kept = self._find(launch)
-        if kept.exact is None or kept.zeros != zeros:
+        if kept.exact is None or (kept.zeros, kept.positive) != (zeros, positive):
             kept.exact = None  # its memory is for the next one
             a, b = whole_inputs(launch.problem, launch.kernel.dtype, zeros, self._seed)
+            a, b = (np.abs(a), np.abs(b)) if positive else (a, b)
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
-            kept.zeros, kept.exact = zeros, (a, b, expected)
+            kept.zeros, kept.positive, kept.exact = zeros, positive, (a, b, expected)
         return kept.exact
 
     def _find(self, launch: Launch) -> _Kept:
@@ -150,6 +163,11 @@ class References:
         needed = host_bytes(launch.problem, np.dtype(launch.kernel.dtype_out).itemsize)
         while self._kept and (available_memory() or 0) < 2 * needed:
             self._kept.popitem(last=False)
+
+
+def _after(kernel: Kernel, product: Matrix) -> Matrix:
+    """Return the result of a kernel whose product is known: its epilogue is applied."""
+    return np.maximum(product, 0) if kernel.epilogue == "relu" else product
 
 
 def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:

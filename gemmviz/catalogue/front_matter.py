@@ -9,14 +9,14 @@ from msgspec import Meta
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.matrices import MATRICES, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
 VERSION = 4
 """The newest version of the front matter that this gemmviz knows."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4}
+_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4, "epilogue": 4}
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
@@ -48,6 +48,7 @@ class Matter(TypedDict, total=False):
     accumulate: SumType
     stores: SumType
     zero: list[Literal["C"]]
+    epilogue: Literal["", "relu"]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
@@ -64,6 +65,7 @@ _WANTED: Mapping[str, str] = {
     "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
     "accumulate": _A_SUM_TYPE,
     "stores": _A_SUM_TYPE,
+    "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
     "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
@@ -79,7 +81,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
     """
     matter: Matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
-        if name in (*SCALARS, *MATRICES, D) or not name.isidentifier():
+        if name in (*SCALARS, *MATRICES, D, BIAS) or not name.isidentifier():
             raise FrontMatterError(f"params.{name}: choose another name")
     return matter
 

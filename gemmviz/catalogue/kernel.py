@@ -14,7 +14,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import line_of_key, located
 from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
-from gemmviz.catalogue.matrices import MATRICES, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.switches import Break
@@ -50,7 +50,7 @@ class Kernel:
         The function that is launched, with template arguments by name: ``"gputiled<TS>"``.
     args
         The role of each parameter of the entry, in order: matrices A, B, C, their tensor maps ``"A.map"``, scalars
-        (M, N, K, lda, alpha, ...), and D if the result is not stored in C.
+        (M, N, K, lda, alpha, ...), D if the result is not stored in C, and a bias.
     params
         The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
         name is given to the compiler as a macro.
@@ -72,6 +72,8 @@ class Kernel:
         NumPy name of the element type of C where it is another than that of the sums; else None. See `dtype_out`.
     zeroed
         Whether C is set to zero before each launch, because the kernel adds to it.
+    epilogue
+        ``"relu"``: negative elements of the result become zero.
     math
         ``"tf32"``: products are made of operands that are rounded to tf32 before.
     column_major
@@ -108,6 +110,7 @@ class Kernel:
     accumulate: SumType = "float32"
     stores: SumType | None = None
     zeroed: bool = False
+    epilogue: Literal["", "relu"] = ""
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
@@ -144,6 +147,7 @@ class Kernel:
                 "accumulate": self.accumulate,
                 "stores": self.stores or "",
                 "zero": ["C"] if self.zeroed else [],
+                "epilogue": self.epilogue,
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
@@ -221,6 +225,11 @@ class Kernel:
     def has_d(self) -> bool:
         """Whether the kernel reads C and writes its result to D, a matrix of its own."""
         return D in self.args
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether the kernel adds a bias to each row of its result."""
+        return BIAS in self.args
 
     @property
     def reads_result(self) -> bool:
@@ -354,6 +363,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         accumulate=front_matter.sums(matter),
         stores=front_matter.stores(matter),
         zeroed=bool(matter.get("zero")),
+        epilogue=matter.get("epilogue", ""),
         math=front_matter.math(matter),
         column_major=front_matter.column_major(matter),
         capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),

@@ -7,10 +7,10 @@ from gemmviz.catalogue import tensor_map
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import SCALARS
-from gemmviz.catalogue.matrices import MATRICES, C, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
 
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
-_KNOWN = (*MATRICES, D, *SCALARS, *_MAPS)
+_KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS)
 
 
 def check_entry(entry: str, text: str) -> None:

