@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 
-from gemmviz import __version__
+from gemmviz import __version__, data
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -102,13 +102,18 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
 
 
 def _with_window(arguments: Sequence[str]) -> list[str]:
-    """Add the command ``window`` where none is given: ``gemmviz`` and ``gemmviz my.cu`` open it."""
+    """Add the command ``window`` where none is given: ``gemmviz``, ``gemmviz my.cu`` and ``gemmviz gputiled``."""
     first = arguments[0] if arguments else ""
     if first in ("-h", "--help", "--version"):
         return [*arguments]  # not list(): the command of that name is an attribute here, once imported
     if not first or first.startswith("-") or first.endswith((".cu", ".c", ".toml", ".gemmviz")):
         return ["window", *arguments]
-    return [*arguments]
+    return ["window", *arguments] if first not in _COMMANDS and _is_kernel(first) else [*arguments]
+
+
+def _is_kernel(word: str) -> bool:
+    """Say whether a word is the name of a kernel, without reading the kernels."""
+    return word.isidentifier() and any(data.root("kernels").glob(f"*/*_{word}.c*"))
 
 
 def _lacks(package: str) -> str:

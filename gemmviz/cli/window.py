@@ -28,7 +28,7 @@ def add(commands: Any, summary: str) -> None:
         "command line that reopens its state.",
     )
     parser.add_argument(
-        "file", nargs="?", help="a .cu or .c file with front matter, a lesson (.toml) or a state (.gemmviz) to open"
+        "file", nargs="?", help="a .cu or .c file, a lesson (.toml) or a state (.gemmviz) to open, or a kernel's name"
     )
     parser.add_argument("--kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=_DEFAULT_SIZE, grows=True)
@@ -63,6 +63,8 @@ def _run(args: argparse.Namespace) -> int:
     gc.disable()
     from gemmviz import app  # late: everything else works without Qt
 
+    if args.file and not args.kernel and not Path(args.file).suffix and not Path(args.file).exists():
+        args.kernel, args.file = args.file, None
     chosen = snapshot(args)
     if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
         raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")
