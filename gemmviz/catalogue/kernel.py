@@ -70,10 +70,8 @@ class Kernel:
         NumPy names of the element type of A and B and of the type that sums are kept in.
     stores
         NumPy name of the element type of C where it is another than that of the sums; else None. See `dtype_out`.
-    zeroed
-        Whether C is set to zero before each launch, because the kernel adds to it.
-    epilogue
-        ``"relu"``: negative elements of the result become zero.
+    zeroed, epilogue
+        Whether C is set to zero before each launch, as the kernel adds to it; ``"relu"`` if it cuts negative elements.
     math
         ``"tf32"``: products are made of operands that are rounded to tf32 before.
     column_major

@@ -54,6 +54,8 @@ class Guess:
         Whether the kernel adds to what C holds before, with atomicAdd.
     stores
         The element type of C.
+    epilogue
+        The function that the kernel applies to its result, if a name in it says so; else empty.
     """
 
     path: Path
@@ -78,6 +80,7 @@ class Guess:
     right: bool = False
     adds: bool = False
     stores: SumType = "float32"
+    epilogue: str = ""
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end behind it."""
@@ -108,6 +111,8 @@ class Guess:
             keys.append(("stores", json.dumps(self.stores)))
         if self.adds:
             keys.append(("zero", '["C"]'))
+        if self.epilogue:
+            keys.append(("epilogue", json.dumps(self.epilogue)))
         if self.math:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
@@ -238,6 +243,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             {**named.why, **made.why},
             made.tiles,
             stores=stores,
+            epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",
             adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
         )
         for made in shapes

@@ -201,6 +201,7 @@ def test_a_kernel_that_writes_d_is_described() -> None:
     assert "" in unknown.roles and "D" not in unknown.roles
     other = text.replace("half *C", "half *bias").replace("beta * C[row * N + col]", "bias[col]")
     assert guess(other, Path("k.cu")).roles[2:4] == ("bias", "C")
+    assert guess(other, Path("k.cu")).epilogue == "" != guess(other.replace("k(", "gemm_relu("), Path("k.cu")).epilogue
 
 
 def test_the_keys_decide_the_launch_and_a_kernel_without_them_keeps_its_digest() -> None:
