@@ -78,6 +78,15 @@ def test_a_source_line_marks_its_instructions_and_an_instruction_its_line(tab, q
     assert tab.code.index == barrier + 1
 
 
+def test_a_new_listing_begins_with_the_code_and_the_main_loop(tab, qtbot):
+    listing = filled(tab)
+    first = min(listing.line(one.place) for one in listing.instructions if listing.line(one.place))
+    begins = summary(listing).loop.instructions[0]
+    for table, row in ((tab.source, first - 1), (tab.rows, begins)):
+        shown = table.model().index(row, 0)
+        qtbot.waitUntil(lambda table=table, shown=shown: 0 <= table.visualRect(shown).top() < table.height() // 3)
+
+
 def test_ptx_is_linked_as_well_and_the_loop_is_marked_in_sass(tab, qtbot):
     listing = filled(tab)
     loop = summary(listing).loop
