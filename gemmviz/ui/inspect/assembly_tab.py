@@ -321,12 +321,12 @@ class AssemblyTab(QWidget):
         """Compile what is chosen now: nothing is compiled while the tab is not seen."""
         super().showEvent(event)
         self.refresh()
-        self.code.watch(True)
+        self.code.watch(id(self), True)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Compile nothing any more."""
         super().hideEvent(event)
-        self.code.watch(False)
+        self.code.watch(id(self), False)
 
 
 def _params(params: dict[str, int]) -> str:
