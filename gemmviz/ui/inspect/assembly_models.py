@@ -91,7 +91,8 @@ class SourceModel(QAbstractTableModel):
         found = in_order(Counter(self.counts.get(line, {})))
         if not found:
             return ""
-        said = ", ".join(f"{count} {tr(name) if name == OTHER else name}" for name, count in found)
+        names = {OTHER: tr("other")}
+        said = ", ".join(f"{count} {names.get(name, name)}" for name, count in found)
         return "\n".join([tr("line {line}: {instructions}", line=line, instructions=said), *self._recorded(line)])
 
     def _recorded(self, line: int) -> Iterator[str]:
