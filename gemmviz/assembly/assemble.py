@@ -24,13 +24,13 @@ from gemmviz.assembly.listing import (
 from gemmviz.assembly.toolkit import toolkit
 from gemmviz.assembly.usage import usage
 from gemmviz.backends.toolchain import build_folder, source_folder
+from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 
 _MOST_SOURCE = 1 << 20  # characters of an included file that is shown
-_INTEGERS = ("int32",)
 
 
 def assemble(launch: Launch, wanted: str, device: str, progress: Callable[[str], None]) -> Listing:
@@ -116,7 +116,7 @@ def listed(launch: Launch, made_for: str, made: Compiled, text: str, folder: Pat
         entry=made.entry,
         architecture=made_for,
         compiler=f"NVRTC {made.version}",
-        integer=launch.kernel.dtype in _INTEGERS,
+        integer=not is_float(launch.kernel.accumulate),
         threads=launch.threads,
         usage=usage(made.log, made.entry, launch.shared_bytes),
         files=places.files,
