@@ -1,5 +1,6 @@
 """Faults that end a run early: each is raised as an error with a text for people."""
 
+import ctypes
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -132,6 +133,9 @@ _ENDS: dict[Status, _End] = {
         ),
         ConstraintError,
     ),
+    Status.UNKNOWN_PTX: _End(
+        mark("the PTX instruction {instruction} cannot be recorded: the recorder does not know it"), ConstraintError
+    ),
     Status.NO_MEMORY: _End(mark("not enough memory for {count} threads per block"), ConstraintError, before="{file}: "),
 }
 _BLOCK_BEFORE = _End(
@@ -198,6 +202,8 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
             return {"barrier": barrier_name(job.fault_address)}
         case Status.ADDS_NO_FLOATS:
             return {"matrix": MATRICES[job.fault_other]}
+        case Status.UNKNOWN_PTX:
+            return {"instruction": ctypes.string_at(job.fault_address).decode(errors="replace")}
         case Status.NO_MEMORY:
             return {"count": launch.threads}
     return {}

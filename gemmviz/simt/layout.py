@@ -54,6 +54,7 @@ class Status(IntEnum):
     ADDS_NO_FLOATS = 17
     FLAG_NEVER_SET = 18
     STACK_OVERFLOW = 19
+    UNKNOWN_PTX = 20
 
 
 class NoteKind(IntEnum):

@@ -70,6 +70,7 @@ enum gv_status {
     GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) whose elements are no floats
     GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other can set any more
     GV_STACK_OVERFLOW = 19,    // fault_address is in the forbidden page below a thread's stack
+    GV_UNKNOWN_PTX = 20,       // fault_address is the name of an instruction of inline PTX
 };
 
 typedef struct {

@@ -57,8 +57,11 @@ void gv_shared_written(void) GV_CALLED;
 void gv_global_read(void) GV_CALLED;
 // Waits until so many threads of the block have come to the barrier of that number; or all blocks of the cluster.
 void gv_named_barrier(int number, int threads) GV_CALLED;
+// Counts at a barrier of the block, and does not wait.
+void gv_named_arrival(int number, int threads) GV_CALLED;
 void gv_cluster_barrier(void) GV_CALLED;
 uint32_t gv_cluster_rank(void) GV_CALLED;
+uint32_t gv_cluster_blocks(void) GV_CALLED;
 // d: n / 2 sums of the thread; type: GV_HALF or GV_BFLOAT16 (wmma.h).
 void gv_wgmma(float *d, uint32_t n, int type, gv_operand a, gv_operand b, int b_across, int add) GV_CALLED;
 void gv_wgmma_commit(void) GV_CALLED;

@@ -1,0 +1,73 @@
+"""The instructions that are known, each by the beginning of its name, with what translates it."""
+
+from collections.abc import Callable, Sequence
+
+from gemmviz.simt.inline_ptx import barriers, copies, memory
+from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
+from gemmviz.simt.inline_ptx.conversions import cvt
+from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
+from gemmviz.simt.inline_ptx.products import mma
+from gemmviz.simt.inline_ptx.values import Values
+
+Translator = Callable[[Sequence[str], Sequence[Value], Values], str]
+"""Makes C++ of the rest of an instruction's name, split at its dots, and its operands."""
+
+_KNOWN: dict[str, Translator] = {
+    **ARITHMETIC,
+    "cvt": cvt,
+    "cp.async": copies.cp_async,
+    "cp.async.commit_group": copies.commit_group,
+    "cp.async.wait_group": copies.wait_group,
+    "cp.async.wait_all": copies.wait_all,
+    "ldmatrix": copies.ldmatrix,
+    "stmatrix": copies.stmatrix,
+    "mma": mma,
+    "ld": memory.ld,
+    "ldu": memory.ld,
+    "st": memory.st,
+    "atom": memory.atom,
+    "red": memory.red,
+    "cvta": memory.cvta,
+    "fence": memory.fence,
+    "membar": memory.fence,
+    "prefetch": memory.nothing,
+    "prefetchu": memory.nothing,
+    "applypriority": memory.nothing,
+    "discard": memory.nothing,
+    "createpolicy": memory.create_policy,
+    "nanosleep": memory.nothing,
+    "griddepcontrol": memory.nothing,
+    "setmaxnreg": memory.nothing,
+    "bar.sync": barriers.sync,
+    "bar.cta.sync": barriers.sync,
+    "bar.arrive": barriers.arrive,
+    "bar.cta.arrive": barriers.arrive,
+    "barrier.sync": barriers.sync,
+    "barrier.cta.sync": barriers.sync,
+    "barrier.arrive": barriers.arrive,
+    "barrier.cta.arrive": barriers.arrive,
+    "bar.warp.sync": barriers.warp_sync,
+    "shfl.sync": barriers.shuffle,
+    "vote.sync": barriers.vote,
+    "elect.sync": barriers.elect,
+    "trap": barriers.trap,
+}
+
+
+def translate(instruction: Instruction, values: Values) -> str:
+    """Return the C++ of an instruction, without its predicate.
+
+    Raises
+    ------
+    NotPtx
+        When it is not known.
+    """
+    parts = instruction.opcode.split(".")
+    for length in range(len(parts), 0, -1):
+        known = _KNOWN.get(".".join(parts[:length]))
+        if known is not None:
+            try:
+                return known(parts[length:], instruction.operands, values)
+            except (IndexError, ValueError, KeyError):  # too few operands, or other types than it has
+                raise NotPtx(instruction.opcode) from None
+    raise NotPtx(instruction.opcode)
