@@ -107,11 +107,8 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
             mine = list(_lines(dwarf, unit, source_name))
             producer = unit.get_top_DIE().attributes.get("DW_AT_producer")
             gnu = bool(mine) and producer is not None and producer.value.startswith(b"GNU")
-            lines += (
-                _called(dwarf, unit, source_name, mine)
-                if gnu or any(line == _HEADER for _, (line, _) in mine)
-                else mine
-            )
+            headers = gnu or any(line == _HEADER for _, (line, _) in mine)
+            lines += _called(dwarf, unit, source_name, mine) if headers else mine
             shared += _shared(unit, anchor)
             by_gcc |= gnu
         guards = [value - anchor for value in _guards(elf)] if by_gcc else []
