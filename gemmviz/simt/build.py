@@ -77,7 +77,7 @@ _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "in
 _SHARED_HEADERS = data.root("kernels") / "include"
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
-    r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
+    r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\](?P<row>(?:\s*\[[^\]]*\])*)"
 )
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
@@ -216,9 +216,10 @@ def _wrapper(launch: Launch) -> str:
     lines = [line_directive(kernel.path), text, f'#line 1 "{ARGUMENTS}"']
     dynamic = _DYNAMIC_SHARED.finditer(plain_code(kernel.text))
     # Several kernels of a file may declare the same array.
-    for name, element in {found["name"]: found["type"] for found in dynamic}.items():
-        count = f"({max(launch.shared_bytes, 1)} + sizeof({element}) - 1) / sizeof({element})"
-        lines.append(f"__shared__ {element} {name}[{count}];")
+    for name, (element, row) in {found["name"]: (found["type"], found["row"]) for found in dynamic}.items():
+        each = f"sizeof({element}{row})"  # of one that has rows, a row
+        count = f"({max(launch.shared_bytes, 1)} + {each} - 1) / {each}"
+        lines.append(f"__shared__ {element} {name}[{count}]{row};")
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
