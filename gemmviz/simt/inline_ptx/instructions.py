@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from gemmviz.simt.inline_ptx import barriers, copies, memory
+from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory
 from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
 from gemmviz.simt.inline_ptx.conversions import cvt
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
@@ -38,6 +38,27 @@ _KNOWN: dict[str, Translator] = {
     "nanosleep": memory.nothing,
     "griddepcontrol": memory.nothing,
     "setmaxnreg": memory.nothing,
+    "cp.async.mbarrier.arrive": hopper.mbarrier_arrive_copied,
+    "mbarrier.init": hopper.mbarrier_init,
+    "mbarrier.inval": memory.nothing,
+    "mbarrier.arrive": hopper.mbarrier_arrive,
+    "mbarrier.expect_tx": hopper.mbarrier_expect,
+    "mbarrier.try_wait": hopper.mbarrier_wait,
+    "mbarrier.test_wait": hopper.mbarrier_wait,
+    "fence.mbarrier_init": memory.nothing,
+    "fence.proxy": hopper.proxy_fence,
+    "barrier.cluster.arrive": memory.nothing,
+    "barrier.cluster.wait": hopper.cluster_wait,
+    "mapa": hopper.mapa,
+    "cp.async.bulk.tensor": hopper.box,
+    "cp.reduce.async.bulk.tensor": hopper.box_sum,
+    "cp.async.bulk.prefetch": memory.nothing,
+    "cp.async.bulk.commit_group": hopper.box_commit,
+    "cp.async.bulk.wait_group": hopper.box_wait,
+    "wgmma.fence": memory.nothing,
+    "wgmma.commit_group": hopper.wgmma_commit,
+    "wgmma.wait_group": hopper.wgmma_wait,
+    "wgmma.mma_async": hopper.wgmma,
     "bar.sync": barriers.sync,
     "bar.cta.sync": barriers.sync,
     "bar.arrive": barriers.arrive,

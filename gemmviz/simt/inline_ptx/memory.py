@@ -17,6 +17,7 @@ _CACHES = {
     *("L2::64B", "L2::128B", "L2::256B"),
 }
 _ORDERS = {"volatile", "acquire", "release", "relaxed"}
+_CLUSTER = "shared::cluster"
 _LENGTHS = {"v2": 2, "v4": 4}
 _REDUCED = {
     **{"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "exch": "atomicExch", "inc": "atomicInc"},
@@ -29,16 +30,20 @@ def _access(parts: Sequence[str]) -> tuple[str, int]:
     """Return the type of an access's elements, and how many it has at once."""
     lengths = [_LENGTHS[part] for part in parts if part in _LENGTHS]
     kind = parts[-1] if parts else ""
-    if kind not in TYPES or set(parts[:-1]) - _SPACES - _CACHES - _ORDERS - set(_LENGTHS):
+    if kind not in TYPES or set(parts[:-1]) - _SPACES - {_CLUSTER} - _CACHES - _ORDERS - set(_LENGTHS):
         raise NotPtx
     kind = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32"}.get(kind, kind)
     return TYPES[kind], lengths[0] if lengths else 1
 
 
+def _pointer(parts: Sequence[str], address: Value, values: Values) -> str:
+    return f"gv_ptx::in_own_block({values.address(address)})" if _CLUSTER in parts else values.pointer(address)
+
+
 def ld(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``ld.global.v4.f32 {a, b, c, d}, [address]``."""
     kind, count = _access(parts)
-    target, pointer = operands[0], values.pointer(operands[1])
+    target, pointer = operands[0], _pointer(parts, operands[1], values)
     if len(items(target)) != count:
         raise NotPtx
     if count > 1:
@@ -51,7 +56,7 @@ def ld(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
 def st(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``st.shared.v4.f32 [address], {a, b, c, d}``."""
     kind, count = _access(parts)
-    pointer, source = values.pointer(operands[0]), operands[1]
+    pointer, source = _pointer(parts, operands[0], values), operands[1]
     if len(items(source)) != count:
         raise NotPtx
     if count > 1:
@@ -109,8 +114,6 @@ def nothing(parts: Sequence[str], operands: Sequence[Value], values: Values) -> 
 
 def fence(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``fence.acq_rel.gpu``, ``membar.gl``: order accesses for other blocks; in a block there is nothing to do."""
-    if "proxy" in parts or "mbarrier_init" in parts:
-        raise NotPtx
     return "" if {"cta", "cluster"} & set(parts) else "gv_thread_fence();"
 
 

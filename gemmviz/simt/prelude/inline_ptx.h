@@ -10,3 +10,10 @@
 #include "inline_ptx/barriers.h"
 #include "inline_ptx/conversions.h"
 #include "inline_ptx/memory.h"
+#include "inline_ptx/hopper.h"
+
+// A tensor map, as the driver's header has it.
+struct CUtensorMap_st {
+    alignas(64) unsigned long long opaque[16];
+};
+typedef CUtensorMap_st CUtensorMap;

@@ -1,5 +1,5 @@
 // Tensor-core fragments: which element of a tile is in which lane, the accesses that load and store it, the product.
-#include "kernel_calls/wmma.h"
+#include "wmma.h"
 #include "access.h"
 #include "fibres.h"
 #include <math.h>
@@ -48,7 +48,7 @@ static float from_e5m2(uint8_t bits)
 }
 
 // A tf32 operand that was not rounded loses the bits behind its tenth: the hardware does not look at them.
-static double get(const gv_fragment *f, const void *p, uint32_t i)
+double gv_fragment_value(const gv_fragment *f, const void *p, uint32_t i)
 {
     switch (f->type) {
     case GV_HALF: return (double)((const _Float16 *)p)[i];
@@ -167,7 +167,7 @@ typedef struct {
 
 static void gather(double tile[LARGEST][LARGEST], const gv_fragment *f, const places *at, uint32_t lane, const void *x)
 {
-    for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = get(f, x, i);
+    for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = gv_fragment_value(f, x, i);
 }
 
 // Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.

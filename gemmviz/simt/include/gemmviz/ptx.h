@@ -125,23 +125,27 @@ template <int Count> GEMMVIZ_PTX void registers_up() {}
 template <int Count> GEMMVIZ_PTX void registers_down() {}
 
 using operand = gv_operand;
-GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0, 128}; }
+GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0, 128, 1024}; }
 template <int RowBytes = 128> GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes)
 {
     static_assert(RowBytes == 128 || RowBytes == 64, "rows of 128 or 64 bytes");
-    return {(size_t)at, next_bytes, RowBytes};
+    return {(size_t)at, next_bytes, RowBytes, 8 * RowBytes};
 }
-GEMMVIZ_PTX operand operator+(operand o, unsigned bytes) { return {o.at + bytes, o.next_bytes, o.row_bytes}; }
+GEMMVIZ_PTX operand operator+(operand o, unsigned bytes)
+{
+    return {o.at + bytes, o.next_bytes, o.row_bytes, o.group_bytes};
+}
 GEMMVIZ_PTX void wgmma_begin() {}
 GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
 
 enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GV_WGMMA(n, type, kind) \
-    template <int AcrossK> \
+    template <int LieOfB, int LieOfA = ALONG_K> \
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
     { \
-        gv_wgmma(d, n, kind, a, b, AcrossK, add); \
+        gv_wgmma_product p = {a, b, nullptr, n, kind, kind, LieOfA, LieOfB, add, 0}; \
+        gv_wgmma(d, &p); \
     }
 GV_WGMMA(64, f16, GV_HALF)
 GV_WGMMA(96, f16, GV_HALF)
@@ -161,10 +165,12 @@ template <> struct of_bf16<__nv_bfloat16> {
     enum { value = 1 };
 };
 #define GV_WGMMA_OF(n) \
-    template <typename Element, int AcrossK> \
+    template <typename Element, int LieOfB, int LieOfA = ALONG_K> \
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32(float (&d)[n / 2], operand a, operand b, int add) \
     { \
-        gv_wgmma(d, n, of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF, a, b, AcrossK, add); \
+        int type = of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF; \
+        gv_wgmma_product p = {a, b, nullptr, n, type, type, LieOfA, LieOfB, add, 0}; \
+        gv_wgmma(d, &p); \
     }
 GV_WGMMA_OF(64)
 GV_WGMMA_OF(96)
