@@ -1,4 +1,4 @@
-"""Inline PTX is recorded as the functions of gemmviz/ptx.h are: the GPU's header, which is inline PTX, gives the same."""
+"""Inline PTX is recorded as the functions of gemmviz/ptx.h are: the GPU's header is inline PTX, and gives the same."""
 
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
 TESTS = Path(__file__).parents[1]
+KERNELS = ["styles/pipelined", "styles/wgmma_ring", "hopper/multicast_tiles", "hopper/tma_tiles"]
 GPU_HEADER = data.root("kernels") / "include/gemmviz/ptx.h"
 
 
