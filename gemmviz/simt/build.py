@@ -79,6 +79,7 @@ _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\](?P<row>(?:\s*\[[^\]]*\])*)"
 )
+_NAMESPACE = re.compile(r"\bnamespace\s+(?P<name>\w+(?:\s*::\s*\w+)*)\s*\{|[{}]")
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -214,12 +215,7 @@ def _wrapper(launch: Launch) -> str:
     code = kernel.text if kernel.backend == "c" else device_code(kernel.text)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     lines = [line_directive(kernel.path), text, f'#line 1 "{ARGUMENTS}"']
-    dynamic = _DYNAMIC_SHARED.finditer(plain_code(kernel.text))
-    # Several kernels of a file may declare the same array.
-    for name, (element, row) in {found["name"]: (found["type"], found["row"]) for found in dynamic}.items():
-        each = f"sizeof({element}{row})"  # of one that has rows, a row
-        count = f"({max(launch.shared_bytes, 1)} + {each} - 1) / {each}"
-        lines.append(f"__shared__ {element} {name}[{count}]{row};")
+    lines += _dynamic_shared(plain_code(kernel.text), max(launch.shared_bytes, 1))
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
@@ -230,6 +226,29 @@ def _wrapper(launch: Launch) -> str:
         f"{{ {entry.call(launch)} }}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _dynamic_shared(code: str, size: int) -> list[str]:
+    """Return the definitions of the dynamic shared arrays that a source declares, of `size` bytes each."""
+    # Several kernels of a file may declare the same array.
+    found = {(_namespace(code, f.start()), f["name"]): (f["type"], f["row"]) for f in _DYNAMIC_SHARED.finditer(code)}
+    lines = []
+    for (namespace, name), (element, row) in found.items():
+        each = f"sizeof({element}{row})"  # of one that has rows, a row
+        line = f"__shared__ {element} {name}[({size} + {each} - 1) / {each}]{row};"
+        lines.append(f"namespace {namespace} {{ {line} }}" if namespace else line)
+    return lines
+
+
+def _namespace(code: str, place: int) -> str:
+    """Return the namespace that a place of a source lies in, ``a::b``; an array declared there is its member."""
+    inside: list[str | None] = []
+    for brace in _NAMESPACE.finditer(code, 0, place):
+        if brace[0] != "}":
+            inside.append(brace["name"])
+        elif inside:
+            inside.pop()
+    return "::".join(name for name in inside if name)
 
 
 def runtime_texts() -> tuple[str, ...]:
