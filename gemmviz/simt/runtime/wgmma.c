@@ -187,16 +187,20 @@ void gv_wgmma(float *d, const gv_wgmma_product *p)
     gv_warpgroup_instruction(&mine, multiply, pc);
 }
 
+// Shared arrays stand far apart, so that more than one may have such an address: operands are in the largest.
 uintptr_t gv_shared_at(uintptr_t low, uint32_t bits)
 {
-    uintptr_t window = (uintptr_t)1 << bits;
+    uintptr_t window = (uintptr_t)1 << bits, found = low;
+    uint64_t largest = 0;
     for (uint32_t i = 0; i < gv_now.run->arrays; i++) {
         const gv_array *a = &gv_now.run->array[i];
         if (!a->shared || a->inside) continue;
         uintptr_t at = a->start + ((low - a->start) & (window - 1));
-        if (at - a->start < a->bytes) return at;
+        if (at - a->start >= a->bytes || a->bytes <= largest) continue;
+        found = at;
+        largest = a->bytes;
     }
-    return low;
+    return found;
 }
 
 void gv_wgmma_commit(void)
