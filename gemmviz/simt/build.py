@@ -27,6 +27,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
 from gemmviz.simt.debuginfo import ARGUMENTS
+from gemmviz.simt.inline_ptx.columns import aligned
 from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
 
 _HERE = Path(__file__).parent
@@ -139,7 +140,8 @@ def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
     preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
     text = expanded.read_text(encoding="utf-8")
     translated = wrapper.with_name("translated.cpp")
-    text = rewritten(text, path.name, source_folder(path), (_HERE, _SHARED_HEADERS))
+    source = wrapper.read_text(encoding="utf-8").split("\n", 1)[1]  # behind the line that names the file
+    text = rewritten(aligned(text, path.name, source), path.name, source_folder(path), (_HERE, _SHARED_HEADERS))
     translated.write_text(text, encoding="utf-8")
     return translated
 

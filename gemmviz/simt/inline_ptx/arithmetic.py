@@ -167,6 +167,15 @@ def _bfi(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
     return values.store(operands[0], f"gv_ptx::inserted({into}, {v}, {at}, {length})")
 
 
+def _dp4a(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``dp4a.s32.s32 d, a, b, c``: four products of bytes, and c."""
+    if len(parts) != 2 or {*parts} - {"s32", "u32"}:
+        raise NotPtx
+    kinds = [{"s32": "signed char", "u32": "unsigned char"}[part] for part in parts]
+    given = ", ".join(values.value(operand, "unsigned") for operand in operands[1:4])
+    return values.store(operands[0], f"gv_ptx::byte_products<{', '.join(kinds)}>({given})")
+
+
 _fma = _expression("gv_ptx::fma({}, {}, {})", 3)
 ARITHMETIC = {
     "add": _expression("{} + {}", 2),
@@ -203,5 +212,6 @@ ARITHMETIC = {
     "lop3": _lop3,
     "prmt": _prmt,
     "bfe": _bfe,
+    "dp4a": _dp4a,
     "bfi": _bfi,
 }

@@ -51,6 +51,18 @@ def vote(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
     return values.store(operands[0], result if "ballot" in parts else f"({result} != 0)")
 
 
+def reduction(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``redux.sync.add.s32 d, a, mask``."""
+    operation, kind = parts
+    if operation not in ("add", "min", "max", "and", "or", "xor") or kind not in ("s32", "u32", "b32"):
+        raise NotPtx
+    value, mask = (
+        values.value(operands[1], "int" if kind == "s32" else "unsigned"),
+        values.value(operands[2], "unsigned"),
+    )
+    return values.store(operands[0], f"gv_ptx::reduced_{operation}({mask}, {value})")
+
+
 def elect(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``elect.sync lane|p, mask``: the first lane of the mask, and whether it is this one."""
     if not isinstance(operands[0], Pair):

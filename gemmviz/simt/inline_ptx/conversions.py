@@ -64,3 +64,17 @@ def _plain(to: str, source: str, how: set[str], operands: Sequence[Value], value
     if "sat" in how and to in _FLOATS:
         text = f"({kind})gv_ptx::saturated((float){text})"
     return values.store(operands[0], text)
+
+
+def pack(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``cvt.pack.sat.s8.s32.b32 d, a, b, c``: a and b as bytes, below the lower half of c; or 16 bits, a above b."""
+    saturated, kind, *sources = parts
+    wide = kind in ("u16", "s16")
+    if saturated != "sat" or not (wide or kind in ("u8", "s8")) or sources != (["s32"] if wide else ["s32", "b32"]):
+        raise NotPtx
+    first, second = (
+        f"(unsigned)({TYPES['u' + kind[1:]]})gv_ptx::clamped<{TYPES[kind]}>({values.value(operand, 'int')})"
+        for operand in operands[1:3]
+    )
+    rest = "" if wide else f" | {values.value(operands[3], 'unsigned')} << 16"
+    return values.store(operands[0], f"({first} << {kind[1:]} | {second}{rest})")

@@ -160,9 +160,8 @@ class _Parser:
             self._items.append(Label(self._word(), block))
             self._at += 1
             return
-        if self._next() == ".reg":
-            self._at += 1
-            self._declaration(block)
+        if self._next().split(".")[:2] == ["", "reg"]:  # some leave out the blank: .reg.b32
+            self._declaration(self._word().removeprefix(".reg").lstrip("."), block)
             return
         predicate = None
         if self._take("@"):
@@ -178,8 +177,8 @@ class _Parser:
                 break
         self._items.append(Instruction(predicate, opcode, tuple(operands), block))
 
-    def _declaration(self, block: tuple[int, ...]) -> None:
-        kind = self._word().lstrip(".")
+    def _declaration(self, kind: str, block: tuple[int, ...]) -> None:
+        kind = kind or self._word().lstrip(".")
         if kind not in _REGISTER_TYPES:
             raise NotPtx(f".reg .{kind}")
         while True:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory
 from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
-from gemmviz.simt.inline_ptx.conversions import cvt
+from gemmviz.simt.inline_ptx.conversions import cvt, pack
 from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
 from gemmviz.simt.inline_ptx.products import mma
 from gemmviz.simt.inline_ptx.values import Values
@@ -15,6 +15,7 @@ Translator = Callable[[Sequence[str], Sequence[Value], Values], str]
 _KNOWN: dict[str, Translator] = {
     **ARITHMETIC,
     "cvt": cvt,
+    "cvt.pack": pack,
     "cp.async": copies.cp_async,
     "cp.async.commit_group": copies.commit_group,
     "cp.async.wait_group": copies.wait_group,
@@ -70,8 +71,10 @@ _KNOWN: dict[str, Translator] = {
     "bar.warp.sync": barriers.warp_sync,
     "shfl.sync": barriers.shuffle,
     "vote.sync": barriers.vote,
+    "redux.sync": barriers.reduction,
     "elect.sync": barriers.elect,
     "trap": barriers.trap,
+    "brkpt": memory.nothing,
 }
 
 

@@ -17,11 +17,11 @@ _QUALIFIERS = re.compile(
     r"(?:\s|^#[^\n]*$|\b(?:volatile|__volatile__|__volatile|inline|__inline__|goto)\b)*", re.MULTILINE
 )
 MARKER = re.compile(r'^#(?:line)? (\d+) "((?:\\.|[^"\\])*)"([ \d]*)$', re.MULTILINE)
-_OPERAND = re.compile(r"\s*(?:\[\s*(?P<name>\w+)\s*\]\s*)?(?=\")")
+_OPERAND = re.compile(r"[\s,]*(?:\[\s*(?P<name>\w+)\s*\]\s*)?(?=\")")
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|(\n)|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b": "\b"}
 _SYSTEM = "3"  # among a line marker's flags: a header of the system
-_OPENING, _CLOSING = "([{", ")]}"
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
 @dataclass(frozen=True)
@@ -133,42 +133,42 @@ def _sections(text: str, opening: int) -> tuple[list[str], int]:
 
 
 def _operands(section: str) -> list[Operand] | None:
-    """Return the operands of a section; None where it has others than such."""
-    found = []
-    for part in _split(MARKER.sub("", section)):
-        head = _OPERAND.match(part)
+    """Return the operands of a section; None where it has others than such. The comma between two may be missing."""
+    found, at = [], 0
+    section = MARKER.sub("", section).rstrip().rstrip(",")
+    while at < len(section):
+        head = _OPERAND.match(section, at)
         if head is None:
             return None
-        opening = part.find("(", _strings_end(part, head.end()))
-        constraint = _texts(part[head.end() : opening]) if opening > 0 else None
-        if constraint is None:
+        opening = _strings_end(section, head.end())
+        constraint = _texts(section[head.end() : opening])
+        end = _closing(section, opening)
+        if constraint is None or not end:
             return None
-        expression = part[opening:].strip()
-        found.append(Operand(constraint, expression[1:-1], head["name"] or ""))
+        found.append(Operand(constraint, section[opening + 1 : end - 1], head["name"] or ""))
+        at = end
     return found
 
 
 def _strings_end(text: str, start: int) -> int:
-    """Return the place behind the string literals that begin at a place."""
+    """Return the place behind the string literals that begin at a place, and the blanks behind them."""
     while (literal := _STRING.match(text, start)) is not None:
         start = literal.end()
         start += len(text) - start - len(text[start:].lstrip())
     return start
 
 
-def _split(section: str) -> Iterator[str]:
-    """Yield the parts between the commas of a section, without empty ones."""
-    begin = depth = 0
-    for token in _TOKEN.finditer(section):
-        mark = token["mark"]
-        if mark is None:
-            continue
-        depth += (mark in _OPENING) - (mark in _CLOSING)
-        if mark == "," and depth == 0:
-            yield section[begin : token.start()]
-            begin = token.end()
-    if section[begin:].strip():
-        yield section[begin:]
+def _closing(text: str, opening: int) -> int:
+    """Return the place behind the parenthesis that opens at a place; 0 where none does, or it does not end."""
+    if text[opening : opening + 1] != "(":
+        return 0
+    depth = 0
+    for token in _TOKEN.finditer(text, opening):
+        mark = token["mark"] or ""
+        depth += (mark in _OPENING) - (mark in _CLOSING) if mark else 0
+        if depth == 0:
+            return token.end()
+    return 0
 
 
 def _texts(section: str) -> str | None:

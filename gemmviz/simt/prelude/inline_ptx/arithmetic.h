@@ -105,6 +105,11 @@ GV_DEVICE unsigned inserted(unsigned into, unsigned v, unsigned at, unsigned len
     unsigned mask = at > 31 ? 0 : (length > 31 ? ~0u : (1u << length) - 1) << at;
     return (into & ~mask) | (at > 31 ? 0 : v << at & mask);
 }
+template <class A, class B> GV_DEVICE unsigned byte_products(unsigned a, unsigned b, unsigned c)
+{
+    for (int i = 0; i < 32; i += 8) c += (unsigned)((int)(A)(a >> i) * (int)(B)(b >> i));
+    return c;
+}
 GV_DEVICE unsigned reversed(unsigned v)
 {
     unsigned result = 0;
