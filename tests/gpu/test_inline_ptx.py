@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
+from ptx_memory_kernels import MEMORY
 
 from gemmviz.backends.cuda import CudaBackend
 from gemmviz.backends.driver import driver
@@ -15,7 +16,7 @@ from gemmviz.catalogue.problem import Problem, small_integer_inputs
 from gemmviz.trace.recording.record import record
 
 pytestmark = pytest.mark.gpu
-KERNELS = [*(product(*given) for given in PRODUCTS), *QUADS, *WORDS]
+KERNELS = [*(product(*given) for given in PRODUCTS), *QUADS, *WORDS, *MEMORY]
 GEMMS = Path(__file__).parents[1] / "unit/inline_ptx"
 
 
