@@ -1,6 +1,5 @@
 """Faults that end a run early: each is raised as an error with a text for people."""
 
-import ctypes
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -203,7 +202,7 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
         case Status.ADDS_NO_FLOATS:
             return {"matrix": MATRICES[job.fault_other]}
         case Status.UNKNOWN_PTX:
-            return {"instruction": ctypes.string_at(job.fault_address).decode(errors="replace")}
+            return {"instruction": job.instruction.decode(errors="replace")}
         case Status.NO_MEMORY:
             return {"count": launch.threads}
     return {}

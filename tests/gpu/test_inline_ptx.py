@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ptx_hopper_kernels import BARRIERS, WARPGROUPS
 from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
 from ptx_memory_kernels import MEMORY
 
@@ -16,7 +17,7 @@ from gemmviz.catalogue.problem import Problem, small_integer_inputs
 from gemmviz.trace.recording.record import record
 
 pytestmark = pytest.mark.gpu
-KERNELS = [*(product(*given) for given in PRODUCTS), *QUADS, *WORDS, *MEMORY]
+KERNELS = [*(product(*given) for given in PRODUCTS), *QUADS, *WORDS, *MEMORY, *WARPGROUPS, *BARRIERS]
 GEMMS = Path(__file__).parents[1] / "unit/inline_ptx"
 
 

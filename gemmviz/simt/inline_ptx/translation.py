@@ -16,7 +16,7 @@ _INPUTS = {
     "d": "const double {0} = ({1});",
     "n": "const long long {0} = (long long)({1});",
 }
-_LONGEST_NAME = 100
+_LONGEST_NAME = 100  # see GV_PTX_NAME
 
 
 def translated(statement: Statement, number: int) -> str:

@@ -71,7 +71,7 @@ void gv_assertion(void)
 void gv_unknown_ptx(const char *instruction)
 {
     gv_now.run->last_pc = GV_PC;
-    gv_now.run->fault_address = (uintptr_t)instruction;
+    strncpy(gv_now.run->instruction, instruction, GV_PTX_NAME - 1);
     gv_stop(GV_UNKNOWN_PTX);
 }
 
