@@ -7,8 +7,13 @@ from gemmviz import data
 from gemmviz.assembly import architecture, ptx, sass
 from gemmviz.assembly.compiled import Compiled, compiled, disassembled
 from gemmviz.assembly.listing import (
+    MOST_DEPTH,
+    MOST_FILES,
     MOST_INSTRUCTIONS,
+    MOST_LABEL,
+    MOST_OPERANDS,
     MOST_PTX,
+    MOST_PTX_LINE,
     NO_PLACE,
     Frame,
     Instruction,
@@ -19,13 +24,13 @@ from gemmviz.assembly.listing import (
 from gemmviz.assembly.toolkit import toolkit
 from gemmviz.assembly.usage import usage
 from gemmviz.backends.toolchain import build_folder, source_folder
+from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 
 _MOST_SOURCE = 1 << 20  # characters of an included file that is shown
-_INTEGERS = ("int32",)
 
 
 def assemble(launch: Launch, wanted: str, device: str, progress: Callable[[str], None]) -> Listing:
@@ -100,18 +105,18 @@ def listed(launch: Launch, made_for: str, made: Compiled, text: str, folder: Pat
     numbers = {line.number: index for index, line in enumerate(lines)}
     instructions = [
         Instruction(
-            *(row.address, row.predicate, row.opcode, row.operands),
+            *(row.address, row.predicate, row.opcode, row.operands[:MOST_OPERANDS]),
             *(places.index(row.place), numbers.get(row.ptx, NO_PLACE), row.label),
         )
         for row in found
     ]
-    shown = [PtxLine(line.text[:4000], places.index(line.place)) for line in lines]
+    shown = [PtxLine(line.text[:MOST_PTX_LINE], places.index(line.place)) for line in lines]
     return Listing(
-        label=launch.label,
+        label=launch.label[:MOST_LABEL],
         entry=made.entry,
         architecture=made_for,
         compiler=f"NVRTC {made.version}",
-        integer=launch.kernel.dtype in _INTEGERS,
+        integer=not is_float(launch.kernel.accumulate),
         threads=launch.threads,
         usage=usage(made.log, made.entry, launch.shared_bytes),
         files=places.files,
@@ -134,7 +139,8 @@ class _Places:
         self._folders = (source_folder(kernel.path), source_folder(kernel.path).resolve(), ours)
 
     def index(self, raw: sass.Raw) -> int:
-        """Return the number of a place."""
+        """Return the number of a place: of more calls than a listing holds, that of the innermost ones."""
+        raw = raw[:MOST_DEPTH]
         if raw not in self._numbers:
             self._numbers[raw] = len(self.found)
             self.found.append([Frame(self._file(name), line) for name, line in raw])
@@ -142,6 +148,8 @@ class _Places:
 
     def _file(self, name: str) -> int:
         if name not in self._files:
+            if len(self.files) == MOST_FILES:
+                raise ConstraintError(tr("the machine code comes from more than {count} files", count=MOST_FILES))
             self._files[name] = len(self.files)
             self.files.append(_named(Path(name), self._folders))
         return self._files[name]

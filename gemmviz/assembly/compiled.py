@@ -15,6 +15,7 @@ from gemmviz.catalogue.errors import BuildError, CompileStopped, ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 from gemmviz.sandbox import confined, rules
+from gemmviz.sandbox.ends import by_signal
 
 _PROGRAM = Path(__file__).with_name("nvrtc_program.py")
 _ARCHITECTURE = "--gpu-architecture="
@@ -84,8 +85,9 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
     said = _run([str(python), "-I", "-S", str(_PROGRAM), str(tools.nvrtc)], folder, read, tools.nvrtc.parent)
     answer = folder / "answer.json"
     if said.stopped or not answer.is_file():
-        why = said.stopped or _first_line(said.errors) or tr("the compiler said nothing")
-        if said.stopped:
+        ended = by_signal(-said.code) if said.code < 0 else ""
+        why = said.stopped or ended or _first_line(said.errors) or tr("the compiler said nothing")
+        if said.stopped or ended:
             raise CompileStopped(tr("{file} does not compile: {why}", file=launch.kernel.path.name, why=why))
         raise no_room(said.errors, folder) or Unavailable(tr("NVRTC does not start: {why}", why=why))
     facts = json.loads(_read(answer))

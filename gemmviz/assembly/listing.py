@@ -10,8 +10,8 @@ from typing import Annotated
 from msgspec import Meta
 
 MOST_INSTRUCTIONS, MOST_PTX, MOST_PLACES, MOST_FILES = 1 << 17, 1 << 18, 1 << 17, 500
-MOST_DEPTH = 64
-_MOST_WORD, _MOST_OPERANDS, _MOST_PTX_LINE, _MOST_TEXT = 200, 2000, 4000, 4 << 20
+MOST_DEPTH, MOST_LABEL, MOST_OPERANDS, MOST_PTX_LINE = 64, 1000, 2000, 4000
+_MOST_WORD, _MOST_TEXT = 200, 4 << 20
 NO_PLACE = -1
 
 Word = Annotated[str, Meta(max_length=_MOST_WORD)]
@@ -65,7 +65,7 @@ class Instruction:
     address: Count
     predicate: Word
     opcode: Word
-    operands: Annotated[str, Meta(max_length=_MOST_OPERANDS)]
+    operands: Annotated[str, Meta(max_length=MOST_OPERANDS)]
     place: Index = NO_PLACE
     ptx: Index = NO_PLACE
     label: Word = ""
@@ -85,7 +85,7 @@ class Instruction:
 class PtxLine:
     """One line of PTX, and its place in `Listing.places`."""
 
-    text: Annotated[str, Meta(max_length=_MOST_PTX_LINE)]
+    text: Annotated[str, Meta(max_length=MOST_PTX_LINE)]
     place: Index = NO_PLACE
 
 
@@ -152,7 +152,7 @@ class Listing:
         When an index points to nothing.
     """
 
-    label: Annotated[str, Meta(max_length=1000)]
+    label: Annotated[str, Meta(max_length=MOST_LABEL)]
     entry: Annotated[str, Meta(max_length=1 << 16)]
     architecture: Word
     compiler: Word

@@ -21,7 +21,7 @@ def call(launch: Launch) -> str:
             # C++ converts no void pointer by itself: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
         elif name.endswith(SUFFIX):
-            arguments.append(f"*(gemmviz::ptx::tensor_map *)a[{index}]")
+            arguments.append(f"gv_tensor_map_at{{a[{index}]}}")
         else:
             arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
     return f"{launch.entry}({', '.join(arguments)});"

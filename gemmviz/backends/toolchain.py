@@ -140,6 +140,14 @@ def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path
     _build([*flags, "-c", "-fPIC", str(source)], output, blame)
 
 
+def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
+    """Write `source` with its macros and includes filled in, and line markers, to the file `output`.
+
+    Otherwise as `compile_shared`.
+    """
+    _build([*flags, "-E", str(source)], output, blame)
+
+
 def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
     tool = compiler()
     environment = _environment()

@@ -14,8 +14,6 @@ _COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from 
 _OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_rank)\b)"
 # A pattern for the source without its comments and texts, a name for the match, and a remedy.
 _REFUSED = [
-    (r"\b(?:asm|__asm__|__asm)\b", mark("inline PTX (asm)"),
-     mark("use the functions of <gemmviz/ptx.h>, which run on a GPU too")),
     (r"\bcuda\s*::\s*(?:ptx\s*::|device\s*::\s*experimental\s*::)\s*\w+", "{name}", _COPY),
     (r"\bcuda\s*::\s*barrier\b", "cuda::barrier", _SYNC),
     (r"\bcuda\s*::\s*(?:memcpy_async|pipeline\w*|make_pipeline)\b", "{name}", _COPY),

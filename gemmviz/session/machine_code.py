@@ -51,16 +51,26 @@ class MachineCode:
         """The chosen line (0: none) of one of the listing's files."""
         self.index = NO_PLACE
         """The chosen instruction, or the line of PTX; `NO_PLACE`: none."""
-        self._watched = False
+        self._viewers: set[int] = set()
         self._key: _Key | None = None
         choice.chosen.connect(self.refresh)
         choice.bench_chosen.connect(self.refresh)
 
-    def watch(self, on: bool) -> None:
-        """Say whether somebody looks: only then is anything compiled."""
-        self._watched = on
+    def watch(self, viewer: int, on: bool) -> None:
+        """Say whether somebody looks: only then is anything compiled.
+
+        Parameters
+        ----------
+        viewer
+            Who looks: for a moment two windows may.
+        on
+            Whether it looks.
+        """
         if on:
+            self._viewers.add(viewer)
             self.refresh()
+        else:
+            self._viewers.discard(viewer)
 
     def choose(
         self, architecture: str | None = None, as_measured: bool | None = None, form: Form | None = None
@@ -81,7 +91,7 @@ class MachineCode:
         again
             Also where the answer is known: what was missing may be there now.
         """
-        if not self._watched:
+        if not self._viewers:
             return
         try:
             key = self._key_of(self.launch())

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from gemmviz.backends.toolchain import (
     compiler,
     included,
     line_directive,
+    preprocess,
     source_folder,
 )
 from gemmviz.catalogue.device_code import device_code
@@ -25,6 +26,9 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
+from gemmviz.simt.debuginfo import ARGUMENTS
+from gemmviz.simt.inline_ptx.columns import aligned
+from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
 
 _HERE = Path(__file__).parent
 # As compiled, the compiler merges loads as a GPU's does: a value in a register is not loaded again, and a load that
@@ -74,8 +78,9 @@ _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "in
 _SHARED_HEADERS = data.root("kernels") / "include"
 _DYNAMIC_SHARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
-    r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
+    r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\](?P<row>(?:\s*\[[^\]]*\])*)"
 )
+_NAMESPACE = re.compile(r"\bnamespace\s+(?P<name>\w+(?:\s*::\s*\w+)*)\s*\{|[{}]")
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -100,11 +105,13 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     source = _wrapper(launch)
     flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
-    folders = (source_folder(launch.kernel.path), _SHARED_HEADERS)
-    headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
+    beside = included(launch.kernel.text, source_folder(launch.kernel.path))
+    headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
+    inline_ptx = launch.kernel.backend == "cuda" and has_asm([launch.kernel.text, *beside])
     told = _wherever_it_lies(flags, launch)
     link, runtime = _link_flags(tool), runtime_flags(tool)
-    key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts()])
+    translator = _translator() if inline_ptx else ()
+    key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts(), *translator])
     kept_name = f"{launch.kernel.name}-{key}"
     if known := kept.find(folder, kept_name):
         return known
@@ -114,6 +121,9 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         wrapper.write_text(source, encoding="utf-8")
         instrumented = work / "kernel.o"
         try:
+            if inline_ptx:
+                wrapper = _without_asm(wrapper, flags, launch)
+                flags = _already_preprocessed(flags)
             compile_object(wrapper, instrumented, flags, launch.kernel.path)
         except BuildError as error:
             raise entry.explain(error, launch) from None
@@ -121,6 +131,29 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
         return kept.keep(library, folder, kept_name)
+
+
+def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
+    """Return a preprocessed source in which C++ stands in place of the asm statements."""
+    path = launch.kernel.path
+    expanded = wrapper.with_suffix(".ii")
+    preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
+    text = expanded.read_text(encoding="utf-8")
+    translated = wrapper.with_name("translated.cpp")
+    source = wrapper.read_text(encoding="utf-8").split("\n", 1)[1]  # behind the line that names the file
+    text = rewritten(aligned(text, path.name, source), path.name, source_folder(path), (_HERE, _SHARED_HEADERS))
+    translated.write_text(text, encoding="utf-8")
+    return translated
+
+
+def _already_preprocessed(flags: Sequence[str]) -> list[str]:
+    """Return the flags without those that count for the preprocessor: what it wrote must not meet them again."""
+    kept, skip = [], False
+    for flag in flags:
+        if not skip and flag != "-include" and not flag.startswith(("-D", "-I", "-U", "-iquote", "-idirafter")):
+            kept.append(flag)
+        skip = flag == "-include"
+    return kept
 
 
 def _wherever_it_lies(flags: list[str], launch: Launch) -> str:
@@ -183,12 +216,8 @@ def _wrapper(launch: Launch) -> str:
     # Where CUDA takes an attribute, thread_local wants none: a word of the same length stands for another kind of it.
     code = kernel.text if kernel.backend == "c" else device_code(kernel.text)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
-    lines = [line_directive(kernel.path), text, '#line 1 "gemmviz_arguments"']
-    dynamic = _DYNAMIC_SHARED.finditer(plain_code(kernel.text))
-    # Several kernels of a file may declare the same array.
-    for name, element in {found["name"]: found["type"] for found in dynamic}.items():
-        count = f"({max(launch.shared_bytes, 1)} + sizeof({element}) - 1) / sizeof({element})"
-        lines.append(f"__shared__ {element} {name}[{count}];")
+    lines = [line_directive(kernel.path), text, f'#line 1 "{ARGUMENTS}"']
+    lines += _dynamic_shared(plain_code(kernel.text), max(launch.shared_bytes, 1))
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
@@ -201,9 +230,38 @@ def _wrapper(launch: Launch) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _dynamic_shared(code: str, size: int) -> list[str]:
+    """Return the definitions of the dynamic shared arrays that a source declares, of `size` bytes each."""
+    # Several kernels of a file may declare the same array.
+    found = {(_namespace(code, f.start()), f["name"]): (f["type"], f["row"]) for f in _DYNAMIC_SHARED.finditer(code)}
+    lines = []
+    for (namespace, name), (element, row) in found.items():
+        each = f"sizeof({element}{row})"  # of one that has rows, a row
+        line = f"__shared__ {element} {name}[({size} + {each} - 1) / {each}]{row};"
+        lines.append(f"namespace {namespace} {{ {line} }}" if namespace else line)
+    return lines
+
+
+def _namespace(code: str, place: int) -> str:
+    """Return the namespace that a place of a source lies in, ``a::b``; an array declared there is its member."""
+    inside: list[str | None] = []
+    for brace in _NAMESPACE.finditer(code, 0, place):
+        if brace[0] != "}":
+            inside.append(brace["name"])
+        elif inside:
+            inside.pop()
+    return "::".join(name for name in inside if name)
+
+
 def runtime_texts() -> tuple[str, ...]:
     """Return the name and the text of every C file here: a recorder is built anew when one of them changes."""
     return _texts(tuple(sorted(found for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for found in _sources(str(folder)))))
+
+
+@lru_cache(maxsize=1)
+def _translator() -> tuple[str, ...]:
+    """Return the text of every file that makes C++ of inline PTX, for a recorder's key."""
+    return tuple(path.read_text(encoding="utf-8") for path in sorted((_HERE / "inline_ptx").glob("*.py")))
 
 
 def _sources(folder: str) -> Iterator[tuple[str, int, int]]:

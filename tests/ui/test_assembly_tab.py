@@ -78,6 +78,30 @@ def test_a_source_line_marks_its_instructions_and_an_instruction_its_line(tab, q
     assert tab.code.index == barrier + 1
 
 
+def test_what_was_recorded_on_a_line_stands_beside_its_instructions(window, qtbot):
+    listing = tiled_listing()
+    window.inspector.show_panel("assembly")
+    tab = window.inspector.assembly
+    tab.code.show(listing, summary(listing))
+    source = listing.files[0].text.splitlines()
+    multiply = next(at for at, line in enumerate(source) if line.strip().startswith("sum += As"))
+    said = tab.source_model.whole(multiply + 1).splitlines()
+    assert "FFMA" in said[0]
+    # 8 x 8 x 8 in tiles of 4 x 4: each product reads one value of either tile.
+    assert [line.split(", ")[0].rpartition(" ")[2] for line in said[1:]] == ["As", "Bs"]
+    assert all("512 reads in " in line for line in said[1:])
+    assert "warp requests" not in tab.source_model.whole(17)
+
+
+def test_a_new_listing_begins_with_the_code_and_the_main_loop(tab, qtbot):
+    listing = filled(tab)
+    first = min(listing.line(one.place) for one in listing.instructions if listing.line(one.place))
+    begins = summary(listing).loop.instructions[0]
+    for table, row in ((tab.source, first - 1), (tab.rows, begins)):
+        shown = table.model().index(row, 0)
+        qtbot.waitUntil(lambda table=table, shown=shown: 0 <= table.visualRect(shown).top() < table.height() // 3)
+
+
 def test_ptx_is_linked_as_well_and_the_loop_is_marked_in_sass(tab, qtbot):
     listing = filled(tab)
     loop = summary(listing).loop

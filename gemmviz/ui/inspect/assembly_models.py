@@ -1,6 +1,7 @@
 """The tables of the tab of machine code: source lines with their counts, and instructions or PTX."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
@@ -9,7 +10,10 @@ from gemmviz.assembly.counts import MEMORY, OTHER, PRODUCTS, UNFUSED, WAITING, i
 from gemmviz.assembly.listing import Instruction
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.trace.cost.sites import by_line
+from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import THEMES, Theme, rgb
+from gemmviz.ui.stage.caption import thousands
 
 _Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -83,18 +87,35 @@ class SourceModel(QAbstractTableModel):
         return " ".join(named) if named else str(found.get(OTHER, ""))
 
     def whole(self, line: int) -> str:
-        """Return all the instructions of a line, in words."""
+        """Return all the instructions of a line, in words, and below them what was recorded there."""
         found = in_order(Counter(self.counts.get(line, {})))
         if not found:
             return ""
-        said = ", ".join(f"{count} {tr(name) if name == OTHER else name}" for name, count in found)
-        return tr("line {line}: {instructions}", line=line, instructions=said)
+        names = {OTHER: tr("other")}
+        said = ", ".join(f"{count} {names.get(name, name)}" for name, count in found)
+        return "\n".join([tr("line {line}: {instructions}", line=line, instructions=said), *self._recorded(line)])
+
+    def _recorded(self, line: int) -> Iterator[str]:
+        """Say what the recording of the same text accessed on a line, launch and all: its loops were executed."""
+        playable = self._playable()
+        if playable is None:
+            return
+        for site in by_line(site for site in playable.traffic.sites if site.line == line):
+            figures = {"array": site.array, "count": thousands(site.accesses), "requests": thousands(site.requests)}
+            if site.write:
+                yield tr("recorded on the stage: {array}, {count} writes in {requests} warp requests", **figures)
+            else:
+                yield tr("recorded on the stage: {array}, {count} reads in {requests} warp requests", **figures)
 
     def _executes(self, line: int) -> bool:
+        return line == self._session.cursor.line and self._playable() is not None
+
+    def _playable(self) -> Playable | None:
+        """Return the recording of the text that is looked at."""
         playable, listing = self._session.cursor.playable, self._code.listing
-        if playable is None or listing is None or self._code.file != 0 or line != self._session.cursor.line:
-            return False
-        return playable.recording.text == listing.files[0].text
+        if playable is None or listing is None or self._code.file != 0:
+            return None
+        return playable if playable.recording.text == listing.files[0].text else None
 
 
 class CodeModel(QAbstractTableModel):

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer
 from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -88,6 +88,7 @@ class CodeTable(QTableView):
         flags = QItemSelectionModel.SelectionFlag
         selection.setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
         selection.blockSignals(blocked)
+        self.executeDelayedItemsLayout()  # without it the scroll bar has the range of the rows before
         self.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
         self.viewport().update()
 
@@ -112,6 +113,9 @@ class AssemblyTab(QWidget):
         self._boxes()
         self._arrange()
         self._begun: Listing | None = None
+        self._laid_out = QTimer(self)
+        self._laid_out.setSingleShot(True)
+        self._laid_out.timeout.connect(self._scroll)
         self.source.setModel(self.source_model)
         self.rows.setModel(self.code_model)
         self.source.selectionModel().currentRowChanged.connect(self._on_line)
@@ -212,10 +216,15 @@ class AssemblyTab(QWidget):
 
     def _begin(self) -> None:
         """Show the first lines that have instructions, and the main loop, of a listing that is new."""
+        if self.code.listing is not self._begun:
+            self._begun = self.code.listing
+            self._laid_out.start()
+
+    def _scroll(self) -> None:
+        """Show where the code begins: once the tables have their place, and unless a line is chosen by then."""
         code = self.code
-        if code.listing is self._begun or code.summary is None:
+        if code.line or code.index >= 0 or code.summary is None:
             return
-        self._begun = code.listing
         first = min((line for line in self.source_model.counts if line), default=1)
         self.source.scrollTo(self.source_model.index(max(first - 2, 0), 0), _TOP)
         if code.summary.loop is not None and code.form == "sass":
@@ -312,12 +321,12 @@ class AssemblyTab(QWidget):
         """Compile what is chosen now: nothing is compiled while the tab is not seen."""
         super().showEvent(event)
         self.refresh()
-        self.code.watch(True)
+        self.code.watch(id(self), True)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Compile nothing any more."""
         super().hideEvent(event)
-        self.code.watch(False)
+        self.code.watch(id(self), False)
 
 
 def _params(params: dict[str, int]) -> str:

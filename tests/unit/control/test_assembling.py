@@ -30,7 +30,7 @@ def answer(engines, listing):
 def test_nothing_is_compiled_while_nobody_looks(session, engines, code):
     session.choice.choose(params={"TS": 8})
     assert not requests(engines)
-    code.watch(True)
+    code.watch(1, True)
     (request,) = requests(engines)
     assert isinstance(request, AssembleRequest) and request.params == {"TS": 8} and request.architecture == ""
     assert code.busy == "Compiling gputiled"
@@ -38,13 +38,19 @@ def test_nothing_is_compiled_while_nobody_looks(session, engines, code):
     assert code.busy == "Disassembling gputiled"
     answer(engines, tiled_listing())
     assert code.listing.label == "gputiled<8>" and code.summary.loop is not None and not code.busy
-    code.watch(False)
+    code.watch(1, False)
     session.choice.choose(params={"TS": 4})
     assert len(requests(engines)) == 1
+    # Another window takes the place of one before that one is closed.
+    code.watch(1, True)
+    code.watch(2, True)
+    code.watch(1, False)
+    session.choice.choose(params={"TS": 2})
+    assert requests(engines)[-1].params == {"TS": 2}
 
 
 def test_it_is_compiled_again_after_a_change_of_what_decides_it(session, engines, code):
-    code.watch(True)
+    code.watch(1, True)
     assert len(requests(engines)) == 1
     session.choice.choose(Problem.cube(16))
     session.choice.choose(order="block")
@@ -61,7 +67,7 @@ def test_it_is_compiled_again_after_a_change_of_what_decides_it(session, engines
 
 
 def test_a_failure_is_shown_with_its_line_and_may_be_tried_again(session, engines, code):
-    code.watch(True)
+    code.watch(1, True)
     (request,) = requests(engines)
     engines.assembler.replied.emit(Failed(request.run, "unsupported", "Machine code needs nvdisasm", 7))
     assert (code.fault, code.fault_line, code.listing) == ("Machine code needs nvdisasm", 7, None)
@@ -75,7 +81,7 @@ def test_a_failure_is_shown_with_its_line_and_may_be_tried_again(session, engine
 
 
 def test_a_kernel_of_the_processor_has_none(session, engines, code):
-    code.watch(True)
+    code.watch(1, True)
     requests(engines)
     session.choice.choose_kernel(find("hostmult1", session.choice.kernels))
     assert len(requests(engines)) == 1 and "Only CUDA kernels" in code.fault
@@ -88,14 +94,14 @@ def test_a_text_that_may_not_run_is_not_compiled_until_it_may(session, engines, 
     file = tmp_path / "mine.cu"
     file.write_text(kernel.text.replace("gputiled", "mine"))
     session.choice.add_kernel(parse(file.read_text(), file))
-    code.watch(True)
+    code.watch(1, True)
     assert not requests(engines) and "until you allow it" in code.fault
     session.permission.run()
     assert requests(engines)[-1].path == str(file)
 
 
 def test_a_line_and_its_instructions_are_chosen_together(session, engines, code):
-    code.watch(True)
+    code.watch(1, True)
     requests(engines)
     answer(engines, tiled_listing())
     listing = code.listing

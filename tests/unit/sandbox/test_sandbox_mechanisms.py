@@ -305,7 +305,7 @@ def test_packages_beside_python_are_importable_in_the_engine(tmp_path):
     (folder / "mine_alone.py").write_text("VALUE = 1")
     code = (
         "from gemmviz.engine import start; from gemmviz.sandbox import engine, scratch\n"
-        "engine.confine(scratch.make(), start._caches(), start._compiler())\n"
+        "engine.confine(scratch.make(), start._caches(), start._programs())\n"
         "import mine_alone, psygnal; print(mine_alone.VALUE, psygnal.__file__)"
     )
     path = os.pathsep.join([str(folder), str(Path(rules.__file__).parents[2])])
