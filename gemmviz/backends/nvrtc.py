@@ -4,7 +4,7 @@ import importlib.util
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -12,17 +12,17 @@ from typing import Any
 
 from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
+from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
-from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:? ?(?P<text>.*)$", re.MULTILINE)
 
 # Words that nvcc has from the host's headers.
-_WORDS = "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;"
+_WORDS = "#include <words.h>"
 
 
 def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -> tuple[Any, Any, Build]:
@@ -50,20 +50,9 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
         When the GPU cannot load the result.
     """
     kernel = launch.kernel
-    macros = (f"-D{name}={value}" for name, value in launch.macros.items())
-    ours = data.root("kernels") / "include"
     copies, own = str(source_folder(kernel.path).resolve()), str(kernel.path.parent.resolve())
-    exactly = architecture(kernel.capability)
-    flags = (
-        "--std=c++17",
-        # Without it CuPy compiles for the device, whose architecture has no instructions of its own then.
-        *((f"--gpu-architecture={exactly}",) if exactly else ()),
-        *macros,
-        *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
-        *extra_flags,
-    )
-    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
-    code = f"{_WORDS}\n{line_directive(kernel.path)}\n{device_code(kernel.text)}\n{describing_source(launch.entry)}"
+    code, flags = source_and_flags(launch, mma_folders())
+    flags = (*flags, *extra_flags)
     started = time.perf_counter()
     module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
     try:
@@ -86,6 +75,35 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
         local_bytes=int(function.local_size_bytes),
     )
     return function, module, build
+
+
+def source_and_flags(launch: Launch, toolkit: Iterable[Path]) -> tuple[str, tuple[str, ...]]:
+    """Return the text that NVRTC compiles for a launch, and its options.
+
+    Parameters
+    ----------
+    launch
+        The launch.
+    toolkit
+        Folders with headers of CUDA that NVRTC has not built in.
+    """
+    kernel = launch.kernel
+    ours = data.root("kernels") / "include"
+    exactly = architecture(kernel.capability)
+    flags: tuple[str, ...] = (
+        "--std=c++17",
+        # nvcc takes a constexpr function without a mark for a function of both sides.
+        "--device-as-default-execution-space",
+        # Without it CuPy compiles for the device, whose architecture has no instructions of its own then.
+        *((f"--gpu-architecture={exactly}",) if exactly else ()),
+        *(f"-D{name}={value}" for name, value in launch.macros.items()),
+        *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *toolkit, ours / "nvrtc")),
+    )
+    code = source_of_device(launch)
+    if "__int128" in code:
+        flags = (*flags, "--device-int128")
+    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
+    return f"{_WORDS}\n{line_directive(kernel.path)}\n{code}\n{describing_source(launch.entry)}", flags
 
 
 def nvrtc_error(log: str, path: Path, entry: str) -> BuildError:

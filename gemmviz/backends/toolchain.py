@@ -16,6 +16,7 @@ from typing import Literal
 
 from gemmviz import data
 from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
+from gemmviz.catalogue.includes import HEADERS, begins, search_folders, with_headers
 from gemmviz.language import mark, tr
 from gemmviz.sandbox import confined, rules, scratch
 
@@ -182,6 +183,26 @@ def line_directive(path: Path) -> str:
 def included(text: str, folder: Path) -> list[str]:
     """Return the texts of the files that `text`, which lies in `folder`, includes, directly or not."""
     return [body.decode("utf-8", "replace") for _, body in sorted(scratch.reached(text, folder))]
+
+
+def with_own_headers(text: str, path: Path) -> str:
+    """Return a CUDA source with the texts of its own headers in the place of their includes.
+
+    Parameters
+    ----------
+    text, path
+        The source, and where it lies.
+    """
+    own = confined.scratch()
+    folders = [scratch.copy_of(folder, own) for folder in search_folders(path)]
+    place = source_folder(path) / path.name
+    return with_headers(
+        text,
+        place,
+        lambda name, folder: scratch.own_header(name, folder, folders),
+        scratch.text_of,
+        begins(place, scratch.neighbours(folders), scratch.text_of) if path.suffix in HEADERS else (),
+    )
 
 
 def no_room(text: str, folder: Path) -> Unavailable | None:

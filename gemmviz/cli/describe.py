@@ -19,6 +19,7 @@ from gemmviz.catalogue.guessing.guess import Guess, guess, is_described
 from gemmviz.catalogue.guessing.guessed_kernel import valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text, write_text
 from gemmviz.cli import options
 from gemmviz.engine.consent import Described
@@ -26,7 +27,6 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
 _SCHEMA_VERSION = 1
-_SUFFIXES = (".cu", ".c")
 
 
 def add(commands: Any, summary: str) -> None:
@@ -71,8 +71,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> str:
-    if path.suffix not in _SUFFIXES:
-        raise UnknownKernel(f"{path}: gemmviz describes .cu and .c files")
+    if path.suffix not in SOURCES:
+        raise UnknownKernel(f"{path}: gemmviz describes files that end in {', '.join(SOURCES)}")
     if not path.is_file():
         raise UnknownKernel(f"no file {path}")
     text = read_text(path, KERNEL_BYTES)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gemmviz import data
 from gemmviz.backends import entry
+from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.toolchain import (
     Compiler,
     build_folder,
@@ -20,11 +21,10 @@ from gemmviz.backends.toolchain import (
     line_directive,
     source_folder,
 )
-from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
+from gemmviz.simt import dynamic_shared
 
 _HERE = Path(__file__).parent
 # As compiled, the compiler merges loads as a GPU's does: a value in a register is not loaded again, and a load that
@@ -72,10 +72,6 @@ _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
 # Headers of the GPU's that are CUDA C++ and nothing else, and serve the recorder too: searched after its own.
 _SHARED_HEADERS = data.root("kernels") / "include"
-_DYNAMIC_SHARED = re.compile(
-    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
-    r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\]"
-)
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -181,14 +177,10 @@ def _wrapper(launch: Launch) -> str:
     """Return the kernel as it stands, and a call of its entry with arguments from an array of pointers."""
     kernel = launch.kernel
     # Where CUDA takes an attribute, thread_local wants none: a word of the same length stands for another kind of it.
-    code = kernel.text if kernel.backend == "c" else device_code(kernel.text)
+    code = kernel.text if kernel.backend == "c" else source_of_device(launch, _has_header)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
-    lines = [line_directive(kernel.path), text, '#line 1 "gemmviz_arguments"']
-    dynamic = _DYNAMIC_SHARED.finditer(plain_code(kernel.text))
-    # Several kernels of a file may declare the same array.
-    for name, element in {found["name"]: found["type"] for found in dynamic}.items():
-        count = f"({max(launch.shared_bytes, 1)} + sizeof({element}) - 1) / sizeof({element})"
-        lines.append(f"__shared__ {element} {name}[{count}];")
+    text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
+    lines = [*before, line_directive(kernel.path), text, '#line 1 "gemmviz_arguments"', *behind]
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
@@ -199,6 +191,11 @@ def _wrapper(launch: Launch) -> str:
         f"{{ {entry.call(launch)} }}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _has_header(name: str) -> bool:
+    """Return whether a header of CUDA's is known here; C's and C++'s own are the compiler's."""
+    return not name.startswith(("cuda", "cooperative_groups", "mma.h", "nv/")) or (_INCLUDE / name).is_file()
 
 
 def runtime_texts() -> tuple[str, ...]:

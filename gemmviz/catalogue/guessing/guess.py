@@ -14,6 +14,7 @@ from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 
 ROLES = (*MATRICES, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
@@ -84,7 +85,7 @@ class Guess:
         if self.params:
             inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())
             keys.append(("params", f"{{ {inside} }}"))
-        if self.path.suffix == ".cu":
+        if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
         if self.mapped:
             # Nobody can tell from the source how large a box is.
@@ -122,7 +123,7 @@ class Guess:
     def doubts(self) -> list[str]:
         """What a person should look at, in sentences."""
         if not self.entry:
-            wanted = "function marked __global__" if self.path.suffix == ".cu" else "function with three pointers"
+            wanted = "function marked __global__" if is_cuda(self.path) else "function with three pointers"
             return [f"{self.path.name} has no {wanted}: there is nothing to run."]
         found = []
         if len(self.entries) > 1 and not self.right:
@@ -165,9 +166,9 @@ def guess(text: str, path: Path, entry: str | None = None) -> Guess:
 
 def _guess(text: str, path: Path, entry: str | None) -> Guess:
     source = cxx.read_source(text)
-    candidates = source.kernels if path.suffix == ".cu" else source.functions
+    candidates = source.kernels if is_cuda(path) else source.functions
     fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
-    if path.suffix != ".cu":
+    if not is_cuda(path):
         fitting = [f for f in fitting if sum(p.pointer for p in f.parameters) >= 3 and f.name != "main"]
         # What another function of the file calls is a part of the product; the program around it is none.
         called = {word for f in source.functions if f.name != "main" for word in f.body if word != f.name}
@@ -195,15 +196,13 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     dtype, accumulate = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
     shaper = Shaper(function, source, index, roles, dtype)
     params = whole_params(function, source)
-    if path.suffix == ".cu":
-        shape = shaper.shape(params)
-    else:
-        shape = Shape({name: values[:1] for name, values in params.items()})
+    alone = Shape({name: values[:1] for name, values in params.items()})
+    shape = shaper.shape(params) if is_cuda(path) else alone
     shape.requires += [f"{left} == {right}" for left, right in roles.equal]
     _aligned(shape, index, roles)
     shapes = [shape]
     launch = host_launch.find(source, function)
-    if launch and path.suffix == ".cu":
+    if launch and is_cuda(path):
         by_host = host_launch.shape(launch, function, source, roles, shape)
         shapes = [by_host, shape] if by_host else shapes
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
