@@ -25,7 +25,7 @@ from gemmviz.language import tr
 __all__ = ["SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
-_BACKEND_OF: dict[str, Backend] = dict.fromkeys(C, "c") | dict.fromkeys(CUDA, "cuda")
+_BACKEND_OF: dict[str, Backend] = {**dict.fromkeys(C, "c"), **dict.fromkeys(CUDA, "cuda")}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
 # Two digits may have a letter behind them, which puts a rung between two others.
 _NUMBER = re.compile(r"^(\d+|\d\d[a-z])_")

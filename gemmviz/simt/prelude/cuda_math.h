@@ -35,8 +35,8 @@ double trunc(double v) noexcept;
 double rint(double v) noexcept;
 double exp(double v) noexcept;
 double log(double v) noexcept;
-double log2(double v) noexcept;
 double pow(double base, double exponent) noexcept;
+double log2(double v) noexcept;
 double tanh(double v) noexcept;
 double fmod(double a, double b) noexcept;
 double fma(double a, double b, double c) noexcept;
@@ -82,9 +82,10 @@ GV_DEVICE float __fmul_ru(float a, float b)
     return near < exact ? gv_next(near, __builtin_inff()) : near;
 }
 GV_DEVICE float __fmul_rz(float a, float b) { return (double)a * b < 0 ? __fmul_ru(a, b) : __fmul_rd(a, b); }
-GV_DEVICE float __expf(float v) { return expf(v); }
-GV_DEVICE float __logf(float v) { return logf(v); }
-GV_DEVICE float __powf(float base, float exponent) { return powf(base, exponent); }
+// Macros, as the C library's headers declare functions of these names.
+#define __expf(v) expf(v)
+#define __logf(v) logf(v)
+#define __powf(base, exponent) powf(base, exponent)
 GV_DEVICE float __frsqrt_rn(float v) { return 1 / sqrtf(v); }
 GV_DEVICE float rsqrtf(float v) { return 1 / sqrtf(v); }
 GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
