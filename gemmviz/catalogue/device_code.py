@@ -9,7 +9,7 @@ from gemmviz.catalogue.plain_code import plain_code
 
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
 _SECOND_BRANCH = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b(?:\\\n|[^\n])*", re.MULTILINE)
-_KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef|pragma|line)\b")
+_KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef|line)\b")
 _USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
 _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})

@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKernel
 from gemmviz.catalogue.guessing.guess import Guess, guess, is_described
 from gemmviz.catalogue.guessing.guessed_kernel import valid
@@ -48,7 +49,7 @@ def add(commands: Any, summary: str) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     text = _read(args.file)
-    made = guess(text, args.file, args.entry)
+    made = guess(text, args.file, args.entry, surroundings(args.file, text))
     if args.entry and args.entry not in made.entries:
         known = ", ".join(made.entries) or "none"
         raise UnknownKernel(f"{args.file.name} has no kernel {args.entry!r}; it has: {known}")

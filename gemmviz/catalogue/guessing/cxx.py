@@ -1,7 +1,7 @@
 """Reads just enough C and CUDA to describe a kernel: functions, parameters, constants and launches. It runs nothing."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gemmviz.catalogue.guessing.launches import HostLaunch, launches
 from gemmviz.catalogue.guessing.tokens import (
@@ -106,25 +106,71 @@ class ParsedSource:
         return {name: value for name, value in self.constants.items() if name not in self.tunable}
 
 
-def read_source(text: str) -> ParsedSource:
-    """Read a file; unintelligible parts are left out, and no error is raised for them."""
-    plain = without_comments(text[:LONGEST].replace("\r\n", "\n"))
+@dataclass(frozen=True)
+class Surroundings:
+    """The texts around a file: `headers` are compiled with it, `others` launch its kernels."""
+
+    headers: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
+    """Read a file; unintelligible parts are left out, and no error is raised for them.
+
+    Parameters
+    ----------
+    text
+        The file.
+    around
+        Further files, for constants, macros and launches.
+    """
+    around = around or Surroundings()
+    plain = _plain(text)
     objects, functions, tunable, known = _macros(plain)
-    blank = _DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
-    tokens, lines = numbered(blank)
+    plain_headers = [_plain(header) for header in around.headers]
+    declared: dict[str, tuple[str, ...]] = {}
+    for header in plain_headers:
+        more = _macros(header)
+        objects, functions = more[0] | objects, more[1] | functions
+        tunable, known = tunable | more[2], known | more[3] | frozenset(_WORD.findall(header))
+        declared |= _declared(numbered(_blank(header))[0])
+    tokens, lines = numbered(_blank(plain))
     kernels, others = _functions(tokens, lines, objects, functions)
-    constants = {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
+    constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
+    found = launches(_expand(tokens, objects, functions))
+    for other in (*plain_headers, *map(_plain, around.others)):
+        found += _launches_of(other, objects, functions)
     return ParsedSource(
         tuple(kernels),
         tuple(others),
         constants,
         tunable,
-        tuple(launches(_expand(tokens, objects, functions))),
-        frozenset(re.findall(r"[A-Za-z_]\w*", plain)) | known,
+        tuple(found),
+        frozenset(_WORD.findall(plain)) | known,
     )
 
 
+def _plain(text: str) -> str:
+    return without_comments(text[:LONGEST].replace("\r\n", "\n"))
+
+
+def _blank(plain: str) -> str:
+    return _DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _Macro = tuple[list[str], tuple[str, ...]]
+
+
+def _launches_of(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, _Macro]) -> list[HostLaunch]:
+    """Return the launches in another file, each with that file's constants behind those around it."""
+    if "<<<" not in plain:
+        return []
+    own, calls, _, _ = _macros(plain)
+    tokens = numbered(_blank(plain))[0]
+    constants = {name: value for name, value in own.items() if is_whole(value)} | _declared(tokens)
+    found = launches(_expand(tokens, objects | own, functions | calls))
+    return [replace(launch, constants=constants | launch.constants) for launch in found]
 
 
 def _macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Macro], frozenset[str], frozenset[str]]:

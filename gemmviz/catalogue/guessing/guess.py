@@ -9,7 +9,7 @@ from pathlib import Path
 from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.cxx import Function, ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
@@ -146,7 +146,7 @@ class Guess:
         return found
 
 
-def guess(text: str, path: Path, entry: str | None = None) -> Guess:
+def guess(text: str, path: Path, entry: str | None = None, around: Surroundings | None = None) -> Guess:
     """Guess the front matter of a file. Nothing of the file is run, and no text is too strange to be looked at.
 
     Parameters
@@ -157,15 +157,17 @@ def guess(text: str, path: Path, entry: str | None = None) -> Guess:
         Its suffix says whether it is C or CUDA.
     entry
         Which of its functions to describe; the one that looks most like a GEMM by default.
+    around
+        The files around it, whose constants and launches count.
     """
     try:
-        return _guess(text, path, entry)
+        return _guess(text, path, entry, around)
     except RecursionError:  # brackets without end: nothing that anybody wrote
         return Guess(path, text)
 
 
-def _guess(text: str, path: Path, entry: str | None) -> Guess:
-    source = cxx.read_source(text)
+def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None) -> Guess:
+    source = cxx.read_source(text, around)
     candidates = source.kernels if is_cuda(path) else source.functions
     fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
     if not is_cuda(path):

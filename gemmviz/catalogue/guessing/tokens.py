@@ -12,8 +12,8 @@ _TOKEN = re.compile(
 )
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 # Files are cut here: a kernel is short, and guessing must end soon.
-LONGEST = 200_000
-MOST_TOKENS = 20_000
+LONGEST = 400_000
+MOST_TOKENS = 80_000
 LONGEST_BRACKET = 15_000
 
 
