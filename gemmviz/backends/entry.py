@@ -9,6 +9,10 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
 
+ARGUMENTS = "gemmviz_arguments"
+"""The name that compilers give to the call of the entry in their messages."""
+
+
 def call(launch: Launch) -> str:
     """Return the statement that calls the entry with the values that ``void **a`` points to.
 
@@ -49,6 +53,9 @@ def explain(error: BuildError, launch: Launch) -> BuildError:
     error = unsupported.explain(error, kernel) if kernel.backend == "cuda" else error
     if error.line is not None:
         return error
+    if error.file not in ("", ARGUMENTS):  # a header: the compiler's own text says what is wrong there
+        text = str(error).removeprefix(f"{kernel.path.name}: ")
+        return BuildError(f"{kernel.path.name}: {error.file}: {text}", file=error.file)
     reason = str(error).split(": ", 1)[-1]
     text = tr(
         "entry {entry} cannot be called with args {args}: {why}",

@@ -8,7 +8,7 @@ from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.includes import HEADERS, begins, search_folders
 from gemmviz.sandbox import scratch
 
-_KERNEL = re.compile(r"__global__[^;{}]*?\b(\w+)\s*(?=\((?!\())[^;{}]*\)\s*\{")
+_HEAD = re.compile(r"__global__([^;{}]*)\{")
 _MOST_NEIGHBOURS = 12
 
 
@@ -26,7 +26,7 @@ def surroundings(path: Path, text: str) -> Surroundings:
         for file, begin in begins(path, scratch.neighbours(folders), scratch.text_of):
             reached = scratch.reached(begin, file.parent, folders)
             headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
-    names = set(_KERNEL.findall(text))
+    names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
     launched = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*(?:<[^;<]*>)?\s*<<<") if names else None
     others: list[str] = []
     for file in scratch.neighbours(folders) if launched else ():

@@ -230,7 +230,8 @@ def first_error(text: str, blame: Path) -> BuildError:
         if line:
             return BuildError(f"{blame.name}:{line}: {_said(error)}", line)
     if found:
-        return BuildError(f"{blame.name}: {_said(found[0])}")
+        file = Path(found[0]["file"]).name
+        return BuildError(f"{blame.name}: {_said(found[0])}", file=file)
     why = _first_line(text) or tr("the compiler said nothing")
     return BuildError(tr("{file} does not compile: {why}", file=blame.name, why=why))
 

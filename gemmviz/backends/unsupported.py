@@ -78,7 +78,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     # Of the file only what its kernel needs was compiled.
     found = find(device_code(kernel.text, kernel.entry))
     blamed = next(
-        (r for r in found if error.line is None or r.line <= error.line <= r.last_line),
+        (r for r in found if error.line is not None and r.line <= error.line <= r.last_line),
         None,
     )
     if blamed is None:

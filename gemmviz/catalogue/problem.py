@@ -113,9 +113,15 @@ def poison_byte(kernel: Kernel) -> int:
     """Return the byte that C is filled with before a kernel runs, so that an element which nobody writes shows.
 
     All ones is NaN in every float type. A kernel that computes beta * C with beta = 0 must not see a NaN, and in an
-    integer type all ones is -1, a likely result: there a huge number serves.
+    integer type all ones is -1, a likely result: there a number serves that is finite in every type, and large: 61280
+    as a half, 1.3e36 as a float or bfloat16, 2071690107 as an int.
     """
-    return 0xFF if is_float(kernel.accumulate) and "beta" not in kernel.args else 0x7F
+    return 0xFF if is_float(kernel.accumulate) and not reads_c(kernel) else 0x7B
+
+
+def reads_c(kernel: Kernel) -> bool:
+    """Return whether a kernel is given C of before: to be scaled by beta, or by a pointer of its own."""
+    return "beta" in kernel.args or kernel.args.count("C") > 1
 
 
 def stored(kernel: Kernel, name: str, matrix: Matrix) -> Matrix:

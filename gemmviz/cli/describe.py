@@ -64,6 +64,8 @@ def _run(args: argparse.Namespace) -> int:
         wrong = valid(made)
         if _unanswered(made):
             wrong = 'each "?" has to be filled in by hand'
+        elif made.settled and not made.right:
+            wrong = made.settled
         if wrong:
             raise GemmvizError(f"nothing was written: {wrong}")
         put_on_top(args.file, made.front_matter())

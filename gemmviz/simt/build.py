@@ -180,7 +180,7 @@ def _wrapper(launch: Launch) -> str:
     code = kernel.text if kernel.backend == "c" else source_of_device(launch, _has_header)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
-    lines = [*before, line_directive(kernel.path), text, '#line 1 "gemmviz_arguments"', *behind]
+    lines = [*before, line_directive(kernel.path), text, f'#line 1 "{entry.ARGUMENTS}"', *behind]
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"

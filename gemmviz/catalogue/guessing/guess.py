@@ -10,6 +10,7 @@ from gemmviz.catalogue.dtypes import ElementType
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource, Surroundings
+from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
@@ -193,6 +194,7 @@ def _likeness(function: Function, source: ParsedSource) -> float:
 
 
 def _describe(function: Function, source: ParsedSource, path: Path, text: str, names: tuple[str, ...]) -> Guess:
+    function = inlined(function, source)
     index = indexing.read_indexing(function, source.constants_without_tunable())
     roles = assign(function, index)
     dtype, accumulate = (_dtype(function, roles, matrix) for matrix in ("A", "C"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles
@@ -45,7 +46,9 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if not all(_speaks_of(text, {"M", "N", "K", *given.params}) for text in (*block, *grid, shared)):
         return None
     block, grid = (_short(part) for part in (block, grid))
-    requires = made.requires + _together(given.offered)
+    tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
+    kept = [_extents(text, made, given.params, block) for text in made.requires]
+    requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     in_grid = {name for text in grid for name in Expression(text).names()}
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
@@ -55,7 +58,20 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     why["block"] = why["grid"] = GuessReason(0.95, "the file launches the kernel like this itself")
     if launch.shared:
         why["shared"] = why["block"]
-    return Shape(given.params, block, grid, shared, requires, why, made.tiles)
+    return Shape(given.params, block, grid, shared, requires, why, tiles)
+
+
+def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:
+    """Return an expression with the host's extents of the block in the place of names that stood for them."""
+    for axis, extent in zip("XYZ", (*block, "1", "1"), strict=False):
+        text = re.sub(
+            rf"\b(?:BLOCK_|GV_BLOCK_|B){axis}\b",
+            lambda found, extent=extent: (
+                found[0] if found[0] in params or found[0] not in made.params else bracket(extent)
+            ),
+            text,
+        )
+    return text
 
 
 @dataclass(frozen=True)

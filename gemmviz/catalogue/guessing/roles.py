@@ -120,7 +120,11 @@ def assign(function: Function, indexing: Indexing) -> Roles:
     """Say what each parameter of a function is."""
     roles = Roles()
     _matrices(function, indexing, roles)
-    sizes = {p.name for p in function.parameters if not p.pointer and p.type in WHOLE and p.name}
+    sizes = {
+        p.name
+        for p in function.parameters
+        if not p.pointer and p.type in WHOLE and p.name and p.name.lower() not in ("alpha", "beta")
+    }
     votes = _geometry(indexing, roles, sizes)
     _sizes(function, roles, votes)
     reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in sizes]
@@ -190,7 +194,13 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
             role, left[:1], 0.6, "comes first of what is read" if role == "A" else "is the other matrix that is read"
         )
     for p in pointers:
-        if p not in chosen.values():
+        if p in chosen.values():
+            continue
+        old = "C" in chosen and not indexing.pointers[p.name].writes and _word(p.name) in _MATRIX_WORDS["C"]
+        if old:  # alpha A B + beta C is written to D: both are C of before and after
+            roles.of[p.name] = "C"
+            roles.why[p.name] = GuessReason(0.6, f"{p.name} is read where {chosen['C'].name} is written")
+        else:
             roles.of[p.name] = ""
             roles.why[p.name] = GuessReason(0.1, f"{p.name} is one pointer more than A, B and C")
 

@@ -84,5 +84,5 @@ def numbered(text: str) -> tuple[list[str], list[int]]:
 def is_whole(value: tuple[str, ...]) -> bool:
     """Return whether tokens may be a whole-number constant: numbers, names, arithmetic."""
     return bool(value) and all(
-        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]", t) for t in value
+        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value
     )
