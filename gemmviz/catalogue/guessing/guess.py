@@ -205,9 +205,9 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     shape.requires += [f"{left} == {right}" for left, right in roles.equal]
     _aligned(shape, index, roles)
     shapes = [shape]
-    launch = host_launch.find(source, function)
-    if launch and is_cuda(path):
-        by_host = host_launch.shape(launch, function, source, roles, shape)
+    if is_cuda(path):
+        read = (host_launch.shape(launch, function, source, roles, shape) for launch in host_launch.find(source, function))
+        by_host = next((made for made in read if made), None)
         shapes = [by_host, shape] if by_host else shapes
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")

@@ -15,13 +15,18 @@ from gemmviz.catalogue.guessing.shape import Shape
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
+_SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
+_SIZES = {
+    **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
+    **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
+}
 _CEIL = re.compile(r"\(([^()]*|\([^()]*\)) / (\w+|\([^()]*\))\)")
 
 
-def find(source: ParsedSource, function: Function) -> HostLaunch | None:
-    """Return the first launch of a kernel in its file, or None."""
+def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
+    """Return the launches of a kernel, those in its own file first."""
     plain = function.name.rpartition("::")[2]
-    return next((launch for launch in source.launches if launch.name == plain), None)
+    return [launch for launch in source.launches if launch.name == plain]
 
 
 def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
@@ -149,8 +154,10 @@ def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     for token in tokens:
         number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
         out.append(number[1] if number else token)
-    text = " ".join(out).replace("( float )", "").replace("( double )", "").replace("sizeof ( float )", "4")
-    return tuple(text.replace("sizeof ( double )", "8").replace("std :: ", "").replace("ceilf", "ceil").split())
+    text = " ".join(out).replace("( float )", "").replace("( double )", "")
+    text = _SIZE_OF.sub(lambda found: str(_SIZES.get(found[1], found[0])), text)
+    text = re.sub(r"static_cast < (?:unsigned )?\w+ > ", "", text)
+    return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())
 
 
 def _constant(source: ParsedSource, word: str, depth: int = 0) -> Polynomial | None:
@@ -167,7 +174,7 @@ def _local(
     if word in names:
         return Polynomial.name(names[word]) if names[word] != word else None
     if word in launch.constants and depth <= 8:
-        return parse(launch.constants[word], lambda inner: _local(launch, source, inner, names, depth + 1))
+        return parse(_plain(launch.constants[word]), lambda inner: _local(launch, source, inner, names, depth + 1))
     return _constant(source, word)
 
 
@@ -178,6 +185,7 @@ def _offered(
     if not wanted or not first.constants.keys() & {word for argument in first.template for word in argument}:
         return {}
     names = [name for _, name, _ in function.template]
+    wanted = [name for name in wanted if name in names[: len(first.template)]]  # the others have a default
     rows: list[list[int]] = []
     for launch in (one for one in source.launches if one.name == first.name):
 

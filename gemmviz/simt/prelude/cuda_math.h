@@ -87,7 +87,9 @@ GV_DEVICE float __fmul_rz(float a, float b) { return (double)a * b < 0 ? __fmul_
 #define __logf(v) logf(v)
 #define __powf(base, exponent) powf(base, exponent)
 GV_DEVICE float __frsqrt_rn(float v) { return 1 / sqrtf(v); }
-GV_DEVICE float rsqrtf(float v) { return 1 / sqrtf(v); }
+// As newer C libraries declare them.
+extern "C" GV_METHOD float rsqrtf(float v) noexcept { return 1 / sqrtf(v); }
+extern "C" GV_METHOD double rsqrt(double v) noexcept { return 1 / sqrt(v); }
 GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
 GV_DEVICE float __fsub_rn(float a, float b) { return a - b; }
 GV_DEVICE float __fdiv_rn(float a, float b) { return a / b; }
