@@ -1,4 +1,4 @@
-"""Tries kernels of other repositories as they stand: is each described, recorded and right, and if not, why?
+"""Tries kernels of other repositories as they stand: is each described, recorded and right? If not, it says why.
 
 The list has a line per kernel: repository (``owner/name``), file, kernel, with tabs between them. A repository lies in
 the folder ``owner+name`` below FOLDER. Each kernel is tried in a process of its own, which has DEADLINE seconds.
@@ -120,8 +120,7 @@ def _check(row: Row, engine: Engine, text: str, path: Path) -> None:
     for reply in engine.run(request, threading.Event()):
         if isinstance(reply, Checked):
             report = reply.report
-            for thing in report.findings:
-                found.append(f"{report}: line {thing.line}: {thing.kind}: {sentence(thing)}")
+            found += [f"{report}: line {one.line}: {one.kind}: {sentence(one)}" for one in report.findings]
     row.findings = list(dict.fromkeys(found))
     row.right = not any("wrong result" in one for one in found)
 

@@ -8,7 +8,6 @@ from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
-
 ARGUMENTS = "gemmviz_arguments"
 """The name that compilers give to the call of the entry in their messages."""
 

@@ -40,6 +40,7 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="a .cu or .c file without front matter")
     parser.add_argument("--entry", metavar="NAME", help="which of its functions to describe")
+    options.add_include(parser)
     parser.add_argument("--write", action="store_true", help="put the front matter at the top of the file")
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the guess as JSON; - is the standard output"

@@ -206,7 +206,9 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     _aligned(shape, index, roles)
     shapes = [shape]
     if is_cuda(path):
-        read = (host_launch.shape(launch, function, source, roles, shape) for launch in host_launch.find(source, function))
+        read = (
+            host_launch.shape(launch, function, source, roles, shape) for launch in host_launch.find(source, function)
+        )
         by_host = next((made for made in read if made), None)
         shapes = [by_host, shape] if by_host else shapes
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]

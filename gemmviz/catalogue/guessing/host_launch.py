@@ -69,13 +69,9 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
 def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:
     """Return an expression with the host's extents of the block in the place of names that stood for them."""
     for axis, extent in zip("XYZ", (*block, "1", "1"), strict=False):
-        text = re.sub(
-            rf"\b(?:BLOCK_|GV_BLOCK_|B){axis}\b",
-            lambda found, extent=extent: (
-                found[0] if found[0] in params or found[0] not in made.params else bracket(extent)
-            ),
-            text,
-        )
+        for name in (f"BLOCK_{axis}", f"GV_BLOCK_{axis}", f"B{axis}"):
+            if name in made.params and name not in params:
+                text = re.sub(rf"\b{name}\b", bracket(extent), text)
     return text
 
 
@@ -145,6 +141,8 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
     for role in ("M", "N", "K"):
         if role not in names.values():
             names.setdefault(role, role)
+            if not launch.arguments:  # called by a pointer
+                names.setdefault(role.lower(), role)
     return names
 
 

@@ -52,7 +52,7 @@ def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
 
     Block and grid are those declared next to it by such names.
     """
-    found = []
+    found: list[HostLaunch] = []
     shapes = _shapes(tokens)
     for at in (i for i, token in enumerate(tokens) if token in kernels):
         if len(found) == _MOST_LAUNCHES or tokens[at - 1] not in ("=", "(", ",", "&"):

@@ -145,9 +145,7 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
             left_out.add(at)
             given = ", ".join(f"{name} = {values[0]}" for name, values in moved.items())
             said += f"; with {given}, as the file launches it too, it is wrong at {size}: {wrong}"
-    kept = {
-        name: tuple(v for at, v in enumerate(right.params[name]) if at not in left_out) for name in sorted(tied)
-    }
+    kept = {name: tuple(v for at, v in enumerate(right.params[name]) if at not in left_out) for name in sorted(tied)}
     return replace(right, params=right.params | kept, settled=said)
 
 
