@@ -51,7 +51,7 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     text = _read(args.file)
     made = guess(text, args.file, args.entry, surroundings(args.file, text))
-    if args.entry and args.entry not in made.entries:
+    if args.entry and args.entry not in {*made.entries, *(name.rpartition("::")[2] for name in made.entries)}:
         known = ", ".join(made.entries) or "none"
         raise UnknownKernel(f"{args.file.name} has no kernel {args.entry!r}; it has: {known}")
     if not made.entry:

@@ -178,7 +178,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
         fitting = [f for f in fitting if f.name not in called or f.name == entry] or fitting
     ranked = sorted(fitting, key=lambda f: -_likeness(f, source))
     names = tuple(dict.fromkeys(f.name for f in ranked))
-    chosen = next((f for f in ranked if f.name == entry), ranked[0] if ranked else None)
+    named = [f for f in ranked if entry in (f.name, f.name.rpartition("::")[2])]
+    chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
     return _describe(chosen, source, path, text, names)
@@ -194,6 +195,9 @@ def _likeness(function: Function, source: ParsedSource) -> float:
 
 
 def _describe(function: Function, source: ParsedSource, path: Path, text: str, names: tuple[str, ...]) -> Guess:
+    # A template parameter is no constant of that name in another function.
+    own = {name for _, name, _ in function.template}
+    source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     function = inlined(function, source)
     index = indexing.read_indexing(function, source.constants_without_tunable())
     roles = assign(function, index)

@@ -15,7 +15,7 @@ from gemmviz.catalogue.problem import Problem
 
 # M, N and K differ, so that a launch that mixes them up is found out; and one that no tile divides.
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
-_MOST_TRIES = 12
+_MOST_TRIES = 16
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only try the conditions are kept smaller: one that took too long would count as wrong.
@@ -210,10 +210,30 @@ def _more(made: Guess, name: str) -> Guess | None:
     return replace(made, requires=(*kept, f"{name} % {asked} == 0"))
 
 
+def _fixed(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a kernel that is given no size: each is what it must be a multiple of."""
+    found = [re.fullmatch(r"([MNK]) % (\w+) == 0", condition) for condition in made.requires]
+    sizes = {match[1]: match[2] for match in found if match}
+    return tuple(f"{name} == {size}" for name, size in sizes.items()) if len(sizes) == 3 else ()
+
+
+def _whole_tiles(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a guess, and that each size is a multiple of its tile."""
+    tiles = {name: tile if tile.isalnum() else f"({tile})" for name, tile in made.tiles.items() if tile != "1"}
+    return tuple(dict.fromkeys((*made.requires, *(f"{name} % {tile} == 0" for name, tile in tiles.items()))))
+
+
 def _candidates(guess: Guess) -> Iterator[Guess]:
     """Return the guess, and then what it may have mixed up."""
     launches = [guess, *guess.others]
     yield from launches
+    # A guard may not do what it seems to do: then whole tiles are needed.
+    yield from (replace(one, requires=_whole_tiles(one)) for one in launches if _whole_tiles(one) != one.requires)
+    if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
+        yield from (replace(one, requires=_fixed(one)) for one in launches if _fixed(one))
+        yield from (
+            replace(one, requires=_fixed(one), column_major=one.column_major ^ {"B"}) for one in launches if _fixed(one)
+        )
     for one in launches:
         if len(one.grid) == 2 and one.grid[0] != one.grid[1]:
             yield replace(one, grid=one.grid[::-1])
@@ -225,6 +245,7 @@ def _candidates(guess: Guess) -> Iterator[Guess]:
                 yield turned
                 if first == "A" and len(one.grid) == 2:
                     yield replace(turned, grid=one.grid[::-1])
+    # One distance between rows may stand for another one.
+    yield from (replace(one, requires=tuple(dict.fromkeys((*one.requires, "M == N", "K == N")))) for one in launches)
     for matrix in "BAC":
         yield replace(guess, column_major=guess.column_major ^ {matrix})
-    yield replace(guess, requires=tuple(dict.fromkeys((*guess.requires, "M == N", "K == N"))))

@@ -69,7 +69,9 @@ def without_comments(text: str) -> str:
 
 
 def numbered(text: str) -> tuple[list[str], list[int]]:
-    """Return the tokens of a text and the line of each."""
+    """Return the tokens of a text and the line of each; ``<< <`` is what ``<<<`` is."""
+    text = re.sub(r"<<[ \t]+<|<[ \t]+<<", "<<<", text)
+    text = re.sub(r">>[ \t]+>(?=\s*\()|>[ \t]+>>(?=\s*\()", ">>>", text)
     tokens, lines, line, before = [], [], 1, 0
     for found in _TOKEN.finditer(text):
         line += text.count("\n", before, found.start())
