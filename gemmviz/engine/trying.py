@@ -52,7 +52,7 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
 
 
 def _verdict(recording: Recording) -> str:
-    # Threads that wait at different barriers are a defect of the code, which hardware may survive, and not of the launch.
+    # Threads that wait at different barriers are a defect of the code, which hardware may survive; the launch is right.
     faults = [found.text for found in recording.diagnostics if found.kind != "barrier divergence" or recording.wrong]
     if faults:
         return faults[0]
