@@ -53,7 +53,7 @@ class Row:
     why
         Why it is not described, or what the recording said.
     asm
-        Whether its file has inline PTX.
+        Whether its file, or a header of its own, has inline PTX.
     matter
         The front matter that was guessed.
     """
@@ -84,8 +84,9 @@ def tried(row: Row, folder: Path) -> Row:
     path = folder / row.repository.replace("/", "+") / row.file
     try:
         text = read_text(path, KERNEL_BYTES)
-        row.asm = re.search(r"\b(?:asm|__asm__)\b", text) is not None
-        made = guess(text, path, row.kernel, surroundings(path, text))
+        around = surroundings(path, text)
+        row.asm = any(re.search(r"\b(?:asm|__asm__)\b", body) for body in (text, *around.headers))
+        made = guess(text, path, row.kernel, around)
         names = {name.rpartition("::")[2] for name in made.entries}
         if row.kernel not in {*made.entries, *names}:
             row.why = f"no kernel {row.kernel} was found: {made.doubts[0] if made.doubts else made.entries}"

@@ -257,8 +257,8 @@ class _CudaPrepared(DevicePrepared):
         matrices = {"A": self.a, "B": self.b, "C": self.c.view}
         maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
         self._arguments = tuple(
-            matrices[name] if name in MATRICES else maps[name] if name in maps else _scalar(launch, name, types[name])
-            for name in launch.kernel.args
+            matrices[name] if name in MATRICES else maps[name] if name in maps else _scalar(launch, name, types, number)
+            for number, name in enumerate(launch.kernel.args, 1)
         )
 
     def start(self) -> None:
@@ -272,7 +272,8 @@ class _CudaPrepared(DevicePrepared):
         super().close()
 
 
-def _scalar(launch: Launch, name: str, kind: type[np.generic]) -> Any:
+def _scalar(launch: Launch, name: str, types: Types, number: int) -> Any:
+    kind = types[f"{name} as parameter {number}" if name.isdecimal() else name]
     return np.dtype(kind).type(launch.scalar(name))
 
 

@@ -23,6 +23,8 @@ def call(launch: Launch) -> str:
         if name in MATRICES:
             # C++ converts no void pointer by itself: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
+        elif name.isdecimal():  # as it is, 0 is a pointer too
+            arguments.append(name)
         elif name.endswith(SUFFIX):
             arguments.append(f"*(gemmviz::ptx::tensor_map *)a[{index}]")
         else:

@@ -409,7 +409,7 @@ def _check_entry(kernel: Kernel) -> None:
         raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
     by_map = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
     for argument in kernel.args:
-        if argument not in (*MATRICES, *SCALARS, *by_map):
+        if argument not in (*MATRICES, *SCALARS, *by_map) and not argument.isdecimal():
             raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS, *by_map))}")
     missing = [m for m, mapped in zip(MATRICES, by_map, strict=True) if not {m, mapped} & {*kernel.args}]
     if missing:

@@ -78,8 +78,13 @@ class Launch:
         return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "") + variant
 
     def scalar(self, name: str) -> int | float:
-        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha (1) or beta (0)."""
+        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha (1) or beta (0).
+
+        A whole number is its own value; for a pointer, 0 is none.
+        """
         problem = self.problem
+        if name.isdecimal():
+            return int(name)
         if name in ("alpha", "beta"):
             return 1.0 if name == "alpha" else 0.0
         if name in ("lda", "ldb", "ldc"):

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import reads_c
 from gemmviz.checking.uninitialised import unset_variable
 from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
@@ -33,7 +34,7 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
     KernelFault
         From `again`.
     """
-    c_is_input = "beta" in job.kernel.args
+    c_is_input = reads_c(job.kernel)
     found = hazards.find(recording, c_is_input=c_is_input)
     if not found or any(finding.kind != "wrong result" for finding in found):
         return found

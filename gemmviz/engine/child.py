@@ -172,7 +172,7 @@ def _import_for(request: Request) -> None:
 def _record(request: RecordRequest, send: Send) -> None:
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.launch import launch
-    from gemmviz.catalogue.problem import Problem
+    from gemmviz.catalogue.problem import Problem, reads_c
     from gemmviz.trace import hazards
     from gemmviz.trace.cost import traffic
     from gemmviz.trace.order import timeline
@@ -202,7 +202,7 @@ def _record(request: RecordRequest, send: Send) -> None:
     if totals:
         recording = recording.without_accesses()
     elif len(recording.accesses) <= _MOST_CHECKED_ALONG:
-        found = hazards.find(recording, c_is_input="beta" in concrete.kernel.args)
+        found = hazards.find(recording, c_is_input=reads_c(concrete.kernel))
     send(Recorded(request.run, recording.to_plain(), order.to_plain() if order else {}, counted.to_plain(), found))
 
 

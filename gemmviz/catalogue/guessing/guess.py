@@ -18,7 +18,7 @@ from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 
-ROLES = (*MATRICES, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
+ROLES = (*MATRICES, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
 # Below this a guess is named among the doubts.
 SURE = 0.5
 

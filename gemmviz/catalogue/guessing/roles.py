@@ -200,9 +200,22 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
         if old:  # alpha A B + beta C is written to D: both are C of before and after
             roles.of[p.name] = "C"
             roles.why[p.name] = GuessReason(0.6, f"{p.name} is read where {chosen['C'].name} is written")
+        elif _may_be_none(p.name, function.body):
+            roles.of[p.name] = "0"
+            roles.why[p.name] = GuessReason(0.8, f"{p.name} may be a null pointer: the kernel asks")
         else:
             roles.of[p.name] = ""
             roles.why[p.name] = GuessReason(0.1, f"{p.name} is one pointer more than A, B and C")
+
+
+def _may_be_none(name: str, body: tuple[str, ...]) -> bool:
+    """Return whether a function asks whether a pointer leads anywhere."""
+    text = " ".join(body)
+    null = r"(?:NULL|nullptr|0)"
+    return (
+        re.search(rf"\b{name} [!=]= {null}\b|\b{null} [!=]= {name}\b|\bif \( !? ?{name} \)|\b{name} \?", text)
+        is not None
+    )
 
 
 def _primary(found: list[Term]) -> tuple[str, ...]:

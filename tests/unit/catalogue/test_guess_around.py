@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from gemmviz.backends.signature import scalar_types
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.guessing.guess import Guess, guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
 from gemmviz.catalogue.guessing.settle import settle
-from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, poison_byte
 from gemmviz.trace.recording.record import record
@@ -166,3 +168,24 @@ def test_a_kernel_that_is_right_for_square_matrices_only_asks_for_them() -> None
     settled = settle(made, lambda kernel, size: "" if size.m == size.n == size.k else "wrong")
     assert settled.right
     assert {"M == N", "K == N"} <= set(settled.requires)
+
+
+BIASED = PLAIN.replace("float *C)", "float *C, const float *bias, int flag)").replace(
+    "float sum{0};", "float sum{bias != nullptr ? bias[col] : flag};"
+)
+
+
+def test_a_pointer_that_may_be_null_is_given_as_one() -> None:
+    made = guess(BIASED.replace(", int flag", "").replace(": flag", ": 0"), Path("gemm.cu"))
+    assert made.roles[-1] == "0"
+    is_right(made, Problem(20, 18, 7))
+
+
+def test_whole_numbers_may_stand_for_arguments() -> None:
+    text = '// ---gemmviz\n// entry = "gemm"\n// args = ["M", "N", "K", "A", "B", "C", "0", "0"]\n'
+    text += '// block = ["8", "8"]\n// grid = ["ceil(N / 8)", "ceil(M / 8)"]\n// ---\n' + BIASED
+    for number, wrong in (("0", 0), ("1", 20 * 18)):
+        kernel = parse(text.replace('"0"]', f'"{number}"]'), Path("gemm.cu"))
+        assert record(launch(kernel, Problem(20, 18, 7))).wrong == wrong
+    types = scalar_types([8, 8, 8, 8, 1000, 1000, 1000, 1000, 4], kernel.args, "gemm")
+    assert {types["0 as parameter 7"], types["1 as parameter 8"]} == {np.uint64, np.int32}
