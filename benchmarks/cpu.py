@@ -32,7 +32,7 @@ ALONE = ("loop_order", "blocked", "register_block", "packed", "simd")
 TOGETHER = ("simd_threads",)
 # Plain loops take a minute for one product beyond this size.
 PLAIN_ALONE, PLAIN_TOGETHER, _PLAIN_MOST = ("hostmult0", "hostmult1", "hostmult1_opt"), ("hostmult_threads",), 1024
-_SLICE_S = 0.3  # what a kernel gets of a round, unless one call takes longer
+_SLICE_S = 0.3  # a kernel's time in a round, unless one call takes longer
 
 
 def prepared(spec: str, problem: Problem) -> Prepared:
@@ -64,7 +64,7 @@ def one_round(job: Prepared, flops: float, alone: bool) -> float:
 
 
 def compare(specs: list[str], size: int, rounds: int, threads: int) -> list[dict[str, Any]]:
-    """Measure kernels and OpenBLAS in turns, print a line for each, and return what the lines say."""
+    """Measure kernels and OpenBLAS in turns, print a line for each, and return the figures of the lines."""
     library = openblas.best()
     getattr(library.code, f"{library.prefix}openblas_set_num_threads{library.suffix}")(threads)
     problem = Problem.cube(size)
@@ -86,7 +86,7 @@ def compare(specs: list[str], size: int, rounds: int, threads: int) -> list[dict
 
 
 def main() -> None:
-    """Run what the command line asks for."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="rungs of one thread; by default all, then those of several")
     parser.add_argument("--size", type=int, nargs="+", default=[1024, 2048])

@@ -1,4 +1,4 @@
-"""Provoke every fault that gemmviz promises to survive, and say what the user sees.
+"""Provoke every fault that gemmviz promises to survive, and print the message that the user sees.
 
 ``python benchmarks/faults.py [NUMBER...] [--kind KIND] [--json FILE]`` prints one line per fault: what goes wrong, what
 the user sees, and whether the promises held: the run after it works, no wrong figure is ranked, and no process is left.
@@ -21,7 +21,7 @@ _LONGEST = 260
 
 
 def faults(kind: str) -> list[Fault]:
-    """Return the faults of a kind; what they need is imported only now."""
+    """Return the faults of a kind; their modules are imported only now."""
     if kind == "window":
         from faults_window import FAULTS
     elif kind == "gpu":

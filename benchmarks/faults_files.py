@@ -25,7 +25,7 @@ def sizes(ground: Ground) -> str:
 
 
 def no_display(ground: Ground) -> str:
-    """No display: the window says so, and the command line works."""
+    """No display: the window shows a message, and the command line works."""
     bare = {"DISPLAY": None, "WAYLAND_DISPLAY": None, "QT_QPA_PLATFORM": None}
     for words in (["--help"], ["list"]):
         need(ground.command(*words, environment=bare).returncode == 0, " ".join(words))

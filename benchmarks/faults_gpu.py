@@ -1,4 +1,4 @@
-"""Faults of a GPU: provoked on a real one, by the kernel, by another process, or by what the process may see."""
+"""Faults of a GPU: provoked on a real one, by the kernel, by another process, or by hiding parts of the system."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ sys.stdin.readline()
 
 
 def row(status: str, *parts: str, size: tuple[int, int, int] = _SIZE, **changes: str) -> Callable[[Ground], str]:
-    """Return a function that measures a bad CUDA kernel before a good one, and looks for words in what is said."""
+    """Return a function that measures a bad CUDA kernel before a good one, and looks for words in the message."""
 
     def provoke(ground: Ground) -> str:
         said = ground.bad_row(
@@ -163,7 +163,7 @@ def two_packages(ground: Ground) -> str:
 
 
 def old_driver(ground: Ground) -> str:
-    """Try a driver that knows CUDA 11.4 only: what it answers about its version is replaced."""
+    """Try a driver of CUDA 11.4 only: its answer about its version is replaced."""
     from gemmviz.backends import cupy_check, driver
 
     found = driver.driver()

@@ -1,4 +1,4 @@
-"""What the faults of `faults.py` share: an engine, the command line and a window, each with folders of its own."""
+"""The common parts of `faults.py`: an engine, the command line and a window, each in separate folders."""
 
 import json
 import os
@@ -39,13 +39,13 @@ class Fault:
     number
         As in the list of faults: ``"23"``, or ``"6e"`` for a part of one.
     name
-        What goes wrong, for the table.
+        The fault, for the table.
     provoke
-        Makes it happen and returns the sentence that the user sees; raises `Broken` where a promise is not kept.
+        Provokes it and returns the message that the user sees; raises `Broken` if a promise is not kept.
     gpu
         Whether it needs a GPU.
     stand_in
-        What takes the place of the real thing, where that cannot be had; else empty.
+        The replacement of the real fault, if that cannot be provoked; else empty.
     """
 
     number: str
@@ -199,7 +199,7 @@ class Ground:
         return done
 
     def said(self, *words: str, ends: int | None = 2, **options: Any) -> str:
-        """Run a command that must end with an exit code; return what it says on its standard error."""
+        """Run a command that must end with an exit code; return its standard error."""
         done = self.command(*words, **options)
         need(ends is None or done.returncode == ends, f"exit code {done.returncode}: {done.stderr.strip()[-300:]}")
         lines = [line for line in done.stderr.strip().splitlines() if line]

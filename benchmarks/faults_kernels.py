@@ -9,7 +9,7 @@ from unittest import mock
 
 from faults_ground import Broken, Fault, Ground, c_kernel, need
 
-from gemmviz.engine import supervisor
+from gemmviz.engine import process
 from gemmviz.engine.messages import Recorded
 from gemmviz.engine.supervisor import Engine
 
@@ -94,22 +94,22 @@ def endless(ground: Ground) -> str:
 
 
 def cannot_be_killed(ground: Ground) -> str:
-    """Try a process that survives SIGKILL, as one whose driver hangs: killing it is made to do nothing."""
+    """Try a process that survives SIGKILL, as with a hanging driver: killing is replaced by nothing."""
     engine = Engine(ground.engine._consent)
     reply = ground.recorded(c_kernel(), engine=engine)
     need(isinstance(reply, Recorded), "the first recording")
     pid = engine.pid
-    kinds = mock.patch.object(supervisor.processes, "end_tree"), mock.patch.object(supervisor.os, "killpg")
+    kinds = mock.patch.object(process.processes, "end_tree"), mock.patch.object(process.os, "killpg")
     try:
         with (
             kinds[0],
             kinds[1],
             mock.patch("multiprocessing.process.BaseProcess.kill"),
-            mock.patch.object(supervisor, "_DYING_S", 0.5),
+            mock.patch.object(process, "_DYING_S", 0.5),
         ):
             try:
-                engine._kill()
-            except supervisor._Lost as lost:
+                engine._process.kill()
+            except process.ProcessLost as lost:
                 said = str(lost)
             else:
                 raise Broken("nothing is said")
@@ -123,7 +123,7 @@ def cannot_be_killed(ground: Ground) -> str:
 
 
 def no_compiler(ground: Ground) -> str:
-    """No C compiler where the environment says that one is."""
+    """Name a C compiler that does not exist in the environment variable."""
     nothing = ground.folder()
     done = ground.command(
         "record",
@@ -137,7 +137,7 @@ def no_compiler(ground: Ground) -> str:
 
 
 def cache_unwritable(ground: Ground) -> str:
-    """Record where a file stands in the place of the cache folder."""
+    """Record while the path of the cache folder is a file."""
     place = ground.folder() / "cache"
     place.write_text("")
     done = ground.command("record", "hostmult0", "--size", "4", environment={"XDG_CACHE_HOME": str(place)})
@@ -193,14 +193,14 @@ def writes_to_descriptors(ground: Ground) -> str:
 
 
 def undefined_symbol(ground: Ground) -> str:
-    """Try a kernel that calls a function which nobody defines."""
+    """Try a kernel that calls a function which is not defined."""
     said = ground.refused(c_kernel("    nobody_defines_this();", top="void nobody_defines_this(void);"))
     need("nobody_defines_this" in said, said)
     return said
 
 
 def sixty_edits(ground: Ground) -> str:
-    """Sixty edits of one kernel: what the engine holds stays the same."""
+    """Sixty edits of one kernel: the engine's memory does not grow."""
     engine, taken = Engine(ground.engine._consent), []
     try:
         for number in range(60):

@@ -1,4 +1,4 @@
-"""Does anything that can be opened bring the window down? Opens thousands of damaged files in the real one, offscreen.
+"""Does any damaged file crash the window? Opens thousands of damaged files in the real window, offscreen.
 
     python benchmarks/fuzzing.py                                    a few of every kind: seconds
     python benchmarks/fuzzing.py --counts front-matter=5000 kernels=2000 states=1000 lessons=1000 results=1000
@@ -28,11 +28,11 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 KINDS = ("front-matter", "kernels", "states", "lessons", "results", "preferences")
 _FEW = 2
 _SAID = 300  # characters of a fault that the table's notes show
-_HANGS = 4  # deadlines after which the program itself gives up, and says where it stands
+_HANGS = 4  # deadlines after which the program gives up and prints its present state
 
 
 class Row:
-    """What came of the files of one kind."""
+    """The outcomes of the files of one kind."""
 
     def __init__(self, kind):
         self.kind, self.tried, self.opened, self.refused = kind, 0, 0, 0
@@ -51,7 +51,7 @@ class Row:
 
 
 class Campaign:
-    """Opens files of one kind after the other, and keeps what goes wrong.
+    """Opens the files of one kind one after the other, and keeps the faults.
 
     Parameters
     ----------

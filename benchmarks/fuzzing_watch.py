@@ -1,4 +1,4 @@
-"""What would say that a damaged file was taken badly: exceptions, Python's own words, processes that are left."""
+"""The signs of a fault after a damaged file: exceptions, Python's own words, processes that are left."""
 
 import ctypes
 import faulthandler
@@ -15,7 +15,7 @@ from PySide6.QtCore import qInstallMessageHandler
 _PR_SET_CHILD_SUBREAPER = 36
 _PYTHONS_OWN = b"multiprocessing.resource_tracker"
 _EXPECTED = ("This plugin does not support propagateSizeHints", "OpenType support missing")  # of the machine
-# What Python says of its own objects, and never of what people wrote.
+# Words of Python about its objects, which no message for people contains.
 _UGLY = re.compile(
     r"Traceback|\b[A-Z]\w*(?:Error|Exception)\b|<[\w.]+ object|object at 0x|\bPosixPath\(|NoneType|'\w+' object|"
     r"unhashable|not subscriptable|not iterable|invalid literal|positional argument|codec can't|embedded null"
@@ -24,7 +24,7 @@ _PYTHONS_VALUES = re.compile(r"\b(?:None|True|False)\b")
 
 
 class Watch:
-    """Collects what goes wrong out of sight: exceptions in slots and threads, tracebacks on stderr, Qt's warnings."""
+    """Collects hidden faults: exceptions in slots and threads, tracebacks on stderr, Qt's warnings."""
 
     def __init__(self):
         self._seen = []
@@ -38,15 +38,15 @@ class Watch:
         qInstallMessageHandler(self._on_qt)
 
     def expect_end(self, seconds):
-        """End this program, and say where it stands, unless `end_came` is called before."""
+        """End this program with a traceback of all threads, unless `end_came` is called before."""
         faulthandler.dump_traceback_later(seconds, exit=True, file=self._kept)
 
     def end_came(self):
-        """Take back what `expect_end` has begun."""
+        """Cancel `expect_end`."""
         faulthandler.cancel_dump_traceback_later()
 
     def taken(self):
-        """Return what was collected since the last call."""
+        """Return the faults since the last call."""
         self._file.seek(0)
         said = self._file.read().decode("utf-8", "replace")
         self._file.seek(0)
@@ -68,7 +68,7 @@ class Watch:
 
 
 def adopt_orphans():
-    """Let what loses its parent become a child of this process, so that none of them is overlooked."""
+    """Let processes that lose their parent become children of this one, so that none is overlooked."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -92,7 +92,7 @@ def processes_left():
 
 
 def ugly(text, raw):
-    """Return what of a message is Python's and not for people; empty where nothing is."""
+    """Return the part of a message that is Python's and not for people; empty if there is none."""
     found = _UGLY.search(text)
     if found and found[0].encode() not in raw:
         return found[0]

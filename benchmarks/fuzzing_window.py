@@ -25,7 +25,7 @@ from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows
 
 RECORDING_S, COMPILING_S = 2.0, 60
-"""How long a kernel may run, and be compiled, here: 20 s and 300 s where somebody sits in front of the window."""
+"""The time limits of a kernel's run and compilation here; in the program they are 20 s and 300 s."""
 
 
 class QuickEngine(Engine):
@@ -39,7 +39,7 @@ class QuickEngine(Engine):
 
 
 class Opened:
-    """What came of a file: ``outcome`` is ``"opened"``, ``"refused"`` or ``"silent"``; ``said`` all that was said."""
+    """The outcome of a file: ``outcome`` is ``"opened"``, ``"refused"`` or ``"silent"``; ``said`` are all messages."""
 
     def __init__(self):
         self.outcome, self.said = "silent", []
@@ -74,8 +74,10 @@ class Room:
         session.permission.trust.allow_folder(folder / "trusted")
         self.controller.recording.record()
         self.wait()
-        while self.window.claims is None:  # built while nobody waits
+        while not session.results.references:  # read while the window is idle
             self.turn(20)
+        for page in ("charts", "claims"):
+            self.window.pages.page(page)
         session.results.set_references([])  # else every change of colours draws hundreds of curves
 
     @property
@@ -88,7 +90,7 @@ class Room:
             self.said.append(self.session.messages.current)
 
     def turn(self, milliseconds=0):
-        """Let the window do what is waiting."""
+        """Let the window process its events."""
         until = time.monotonic() + milliseconds / 1e3
         while True:
             self.running.processEvents()
@@ -98,7 +100,7 @@ class Room:
             time.sleep(0.002)
 
     def wait(self):
-        """Wait until nothing is being recorded; False where that takes longer than the deadline."""
+        """Wait until nothing is being recorded; False if that takes longer than the deadline."""
         until = time.monotonic() + self.deadline_s
         self.turn()
         while self.session.progress["record"] is not None or self.session.progress["bench"] is not None:
@@ -257,7 +259,7 @@ class Room:
         self.window.pages.turn_to("stage")
 
     def _look(self):
-        """Draw the beginning, the middle and the end of what is on the stage, and all that is said of it."""
+        """Draw the beginning, the middle and the end of the recording on the stage, and all texts about it."""
         session, window = self.session, self.window
         if session.cursor.playable is None:
             return
@@ -268,9 +270,9 @@ class Room:
             self.turn()
 
     def close(self):
-        """Close the window as its user does; return what is left: processes, threads, timers."""
+        """Close the window as its user does; return the remaining processes, threads and timers."""
         window = self.window
-        window.files.may_close = lambda: True  # nobody is here to answer
+        window.files.may_close = lambda: True  # there is no user to answer
         window.close()
         here = [t.name for t in threading.enumerate() if t is not threading.main_thread()]
         left = [f"thread {name}" for name in here if not name.startswith("Dummy")]  # those are Qt's, and have ended

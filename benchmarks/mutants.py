@@ -32,7 +32,7 @@ SIZES = [(n, n, n) for n in SIDES] + [
 
 
 def main() -> int:
-    """Run what the command line asks for."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--originals", action="store_true", help="check the ladder itself at 20 sizes")
     parser.add_argument("--write", type=Path, metavar="DIR", help="write CUDA programs of the mutants")
@@ -138,7 +138,7 @@ def check(kernel: Any, todo: Any) -> list[Any]:
 
 
 def show(found: list[dict[str, Any]]) -> int:
-    """Print the table and what was missed; return 1 when anything was."""
+    """Print the table and the missed mistakes; return 1 if there are any."""
     operators = list(dict.fromkeys(row["mutant"].operator for row in found))
     print(f"{'operator':<22}{'mutants':>8}{'compile':>8}{'changed':>8}{'reported':>9}{'class':>7}{'line':>6}")
     for operator in [*operators, "all"]:
@@ -167,7 +167,7 @@ def source_line(row: dict[str, Any]) -> str:
 
 
 def plain(row: dict[str, Any]) -> dict[str, Any]:
-    """Return what is known of a mutant as plain data."""
+    """Return the facts about a mutant as plain data."""
     mutant = row["mutant"]
     return {
         "name": mutant.name,

@@ -39,7 +39,7 @@ _LAUNCHES = (
 
 
 def timed(do: Callable[..., Any], *args: Any) -> tuple[Any, float]:
-    """Return what a call returns, and how many seconds it took."""
+    """Return the result of a call, and its time in seconds."""
     begin = time.perf_counter()
     return do(*args), time.perf_counter() - begin
 

@@ -1,4 +1,4 @@
-"""What recording costs: time and memory for each rung of the ladder, on one core and on all.
+"""The cost of recording: time and memory for each kernel of the ladder, on one core and on all.
 
 Run it from the checkout: ``python benchmarks/recording.py [--as-written] [NAME...]``; as compiled is the default. Each
 rung is recorded at the size that comes up to 8 million accesses; one whose blocks wait for others cannot be counted
@@ -39,11 +39,12 @@ def cpu_s() -> float:
 def measure(
     name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
 ) -> dict[str, object]:
-    """Record a rung in this process and return what it took; without a size, at the one for `most` accesses."""
+    """Record a kernel in this process and return its time and memory; by default, at the size of `most` accesses."""
     from gemmviz.catalogue.errors import KernelTimeout
     from gemmviz.catalogue.ladder import find, ladder
     from gemmviz.catalogue.launch import launch, nearest_size
-    from gemmviz.catalogue.problem import Problem, small_integer_inputs, stored
+    from gemmviz.catalogue.problem import Problem, stored
+    from gemmviz.catalogue.whole_numbers import inputs_for
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
     from gemmviz.trace.recording import recording_cost
@@ -59,7 +60,7 @@ def measure(
         return {"skipped": "takes no size near this one"}
     job = launch(kernel, problem, params)
     library = build(job, as_written=as_written)
-    a, b = small_integer_inputs(problem, kernel.dtype)
+    a, b = inputs_for(kernel, problem)
     a, b = stored(kernel, "A", a), stored(kernel, "B", b)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best: dict[str, object] = {}
@@ -69,7 +70,7 @@ def measure(
         raw = recorder.run(library, job, a, b, deadline_s=120, capacity=recorder.MAX_ACCESSES, workers=workers)
         inside, ran = raw.seconds, clock() - began
         arrays = [Array(n, "global", problem.shape(n), kernel.dtype) for n in "AB"]
-        arrays.append(Array("C", "global", problem.shape("C"), kernel.accumulate))
+        arrays.append(Array("C", "global", problem.shape("C"), kernel.dtype_out))
         arrays += [Array(s.name, "shared", s.shape, s.dtype) for s in raw.shared]
         log = accesses(raw, arrays)
         taken = clock() - began
@@ -87,7 +88,7 @@ def measure(
 def show(
     name: str, size: int | None, params: dict[str, int], workers: int, runs: int, as_written: bool, most: int
 ) -> bool:
-    """Measure in a process of its own, and print a line; return whether that went well."""
+    """Measure in a separate process, and print a line; return whether it succeeded."""
     request = json.dumps([name, size, params, workers, runs, as_written, most])
     answer = subprocess.run([sys.executable, __file__, "--one", request], capture_output=True, text=True, check=False)
     if answer.returncode:

@@ -1,4 +1,4 @@
-"""Makes a reference result of result files: what gemmviz shows where there is no such device.
+"""Makes a reference result from result files: gemmviz shows it on machines without such a device.
 
     python benchmarks/reference.py resources/reference/nvidia-h200.json NEW... -o resources/reference/nvidia-h200.json
     python docs/results.py
@@ -21,13 +21,13 @@ from gemmviz.bench import claims, results
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.bench.ranking import LIBRARIES
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import Row, dtype_out
 from gemmviz.catalogue.ladder import ladder
 
 _KEPT_SAMPLES = 40
 _KEPT_READINGS = 12
 _HOW = ("rounds", "warmup_launches", "warmup_s", "min_samples", "min_time_s", "target_iqr", "timeout_s", "slow_s")
-"""What may differ between the runs of one reference: of their protocols, and of the machine's software."""
+"""The facts that may differ between the runs of one reference: in their protocols, and in the machine's software."""
 _WITH = ("driver", "nvrtc")
 _CUT_SHORT = "cancelled after"
 _EARLIER = "earlier-text"
@@ -35,7 +35,7 @@ _EARLIER = "earlier-text"
 
 
 def case(row: Row) -> tuple[Any, ...]:
-    """Return what tells the rows of a reference apart."""
+    """Return the key of a row in a reference."""
     return row["kernel"], row["M"], row["N"], row["K"], row["dtype_in"], tuple(sorted(row["params"].items()))
 
 
@@ -47,15 +47,15 @@ def with_run(document: Document) -> Document:
     libraries = [row for row in rows if row["backend"] in LIBRARIES and row["gflops"]]
 
     def alike(row: Row) -> tuple[Any, ...]:
-        return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"]
+        return row["backend"] in ON_GPU, size_of(row), row["dtype_in"], row["dtype_acc"], dtype_out(row)
 
-    def told(row: Row) -> Row:
+    def dated(row: Row) -> Row:
         rivals = [other["gflops"] for other in libraries if row["gflops"] and alike(other) == alike(row)]
         return row | {"run_utc": document["started_utc"], "library_gflops": max(rivals, default=None)}
 
     facts = {name: document["protocol"].get(name) for name in _HOW} | {n: document["env"].get(n) for n in _WITH}
     protocol = document["protocol"] | {"runs": {document["started_utc"]: facts}}
-    return document | {"results": [told(row) for row in rows], "protocol": protocol}
+    return document | {"results": [dated(row) for row in rows], "protocol": protocol}
 
 
 def spread(values: list[float], most: int) -> list[float]:
@@ -64,7 +64,7 @@ def spread(values: list[float], most: int) -> list[float]:
 
 
 def condense(row: Row, full_clock_mhz: float) -> Row:
-    """Return the row without what nobody looks at in a reference."""
+    """Return the row without the fields that a reference does not need."""
     row = row | {"samples_s": spread(row["samples_s"], _KEPT_SAMPLES)}
     row["compile_flags"] = [flag for flag in row["compile_flags"] or [] if "/" not in flag] or None
     if row["hot"]:
@@ -80,7 +80,7 @@ def condense(row: Row, full_clock_mhz: float) -> Row:
 
 
 def of_case(plain: dict[str, Any]) -> tuple[Any, ...]:
-    """Return what tells recordings and profiles apart; recordings have a view, too."""
+    """Return the key of a recording or a profile; recordings have a view, too."""
     size, params = (plain["M"], plain["N"], plain["K"]), tuple(sorted(plain["params"].items()))
     return plain["kernel"], size, params, plain.get("as_written", False)
 
@@ -141,9 +141,9 @@ def main() -> None:
                 or was_earlier > earlier
                 or (was_earlier == earlier and len(older["rounds"]) <= len(row["rounds"]))
             ):
-                kept.pop(case(row), None)  # a newer row stands behind all that is older
+                kept.pop(case(row), None)  # a newer row follows all older ones
                 kept[case(row)] = condense(row, documents[0]["device"]["clock_mhz"])
-    # The last file also says how: put the one that followed the whole protocol there.
+    # The protocol comes from the last file: the run with the whole protocol goes there.
     measured = [document for document in documents if document["results"]]
     whole = measured[-1] | {"results": list(kept.values()), "argv": ["gemmviz", "bench"]}
     runs = {utc: how for document in documents for utc, how in document["protocol"]["runs"].items()}

@@ -1,9 +1,9 @@
-"""How many cycles a kernel's multiply-adds take because of the banks that its registers stand in: a model.
+"""The cycles of a kernel's multiply-adds, given the banks of its registers: a model.
 
     python benchmarks/register_banks.py KERNEL [--set NAME=VALUE] [--size N] [--arch sm_90]
 
 Compiles a kernel of the ladder with NVRTC, as ``gemmviz bench`` does, takes the loop with the most FFMAs apart, and
-prints what it costs. No GPU is needed, only NVRTC (CuPy's wheels or a CUDA toolkit) and nvdisasm (a toolkit); with
+prints what it costs. No GPU is needed, only NVRTC and nvdisasm (``gemmviz[assembly]``, or a CUDA toolkit); with
 ``--listing FILE``, what ``nvdisasm -c`` wrote elsewhere, neither.
 
 The model: registers stand in two banks, the even and the odd ones, and each gives one operand per cycle. An operand
@@ -18,23 +18,17 @@ Bank conflicts in shared memory, barriers and waiting for data are no part of it
 """
 
 import argparse
-import ctypes
-import importlib.util
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from gemmviz.backends.nvrtc import compile_launch, first_line
-from gemmviz.catalogue.errors import BuildError, GemmvizError, Unavailable
+from gemmviz.assembly import architecture
+from gemmviz.assembly.compiled import compiled, disassembled
+from gemmviz.assembly.toolkit import toolkit
+from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.cli import options
@@ -49,16 +43,16 @@ _REGISTER = re.compile(r"(?<!\w)R(\d+)")
 
 @dataclass(frozen=True)
 class Cost:
-    """What the FFMAs of a loop take.
+    """The cycles of the FFMAs of a loop.
 
     Attributes
     ----------
     cycles
-        How many FFMAs take one, two and three cycles.
+        The number of FFMAs of one, two and three cycles.
     evened
         Cycles of all FFMAs together if only the total of each bank's reads counted.
     others
-        How often the loop has each other instruction, by its name.
+        The number of each other instruction, by its name.
     """
 
     cycles: Counter[int]
@@ -66,101 +60,20 @@ class Cost:
     others: Counter[str]
 
 
-def asked_of_nvrtc(wanted: Launch) -> tuple[str, tuple[str, ...]]:
-    """Return the code and the flags that the CUDA backend would hand to CuPy."""
-    heard: dict[str, Any] = {}
-
-    class Heard(Exception):
-        pass
-
-    class Listener:
-        @staticmethod
-        def RawModule(**given: Any) -> None:
-            heard.update(given)
-            raise Heard
-
-    with suppress(Heard):
-        compile_launch(Listener, wanted)
-    # CuPy adds this one by itself.
-    return heard["code"], (*heard["options"], "-ftz=true")
-
-
-def folders(*names: str) -> Iterator[Path]:
-    """Yield the folders of these names in NVIDIA's wheels and in CUDA toolkits."""
-    spec = importlib.util.find_spec("nvidia")
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        for name in names:
-            yield from sorted(Path(place).glob(f"*/{name}"))
-    homes = [os.environ[variable] for variable in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(variable)]
-    for home in (*homes, "/usr/local/cuda"):
-        for name in names:
-            yield Path(home) / name
-
-
-def nvrtc() -> ctypes.CDLL:
-    """Return NVRTC.
-
-    Raises
-    ------
-    Unavailable
-        When it is not installed.
-    """
-    for folder in folders("lib", "lib64"):
-        for library in sorted(folder.glob("libnvrtc.so.*"), key=lambda path: len(path.name)):
-            # NVRTC looks for this one by its name alone, and finds it once it is loaded.
-            for builtins in folder.glob("libnvrtc-builtins.so.*"):
-                with suppress(OSError):
-                    ctypes.CDLL(str(builtins), ctypes.RTLD_GLOBAL)
-            return ctypes.CDLL(str(library))
-    raise Unavailable("there is no libnvrtc: it comes with gemmviz[cuda13], or a CUDA toolkit")
-
-
-def compiled(wanted: Launch, arch: str) -> bytes:
-    """Return a launch's machine code (an ELF file), for `arch` where the kernel asks for nothing more exact.
+def listing(wanted: Launch, arch: str) -> str:
+    """Return a launch's machine code as nvdisasm writes it.
 
     Raises
     ------
     BuildError
         When NVRTC refuses it.
-    """
-    code, flags = asked_of_nvrtc(wanted)
-    if not any(flag.startswith("--gpu-architecture") for flag in flags):
-        flags += (f"--gpu-architecture={arch}",)
-    library = nvrtc()
-    program = ctypes.c_void_p()
-    library.nvrtcCreateProgram(ctypes.byref(program), code.encode(), b"kernel.cu", 0, None, None)
-    try:
-        library.nvrtcAddNameExpression(program, wanted.entry.encode())
-        as_c = (ctypes.c_char_p * len(flags))(*map(str.encode, flags))
-        failed = library.nvrtcCompileProgram(program, len(flags), as_c)
-        what = "ProgramLog" if failed else "CUBIN"
-        size = ctypes.c_size_t()
-        getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
-        answer = ctypes.create_string_buffer(size.value)
-        getattr(library, f"nvrtcGet{what}")(program, answer)
-    finally:
-        library.nvrtcDestroyProgram(ctypes.byref(program))
-    if failed:
-        raise BuildError(f"{wanted.label}: NVRTC refuses it: {first_line(answer.value.decode())}")
-    return answer.raw
-
-
-def listing(machine_code: bytes) -> str:
-    """Return the machine code as nvdisasm writes it.
-
-    Raises
-    ------
     Unavailable
-        When nvdisasm is not installed.
+        When NVRTC or nvdisasm is not installed.
     """
-    places = (None, *map(str, folders("bin")))
-    tool = next((found for place in places if (found := shutil.which("nvdisasm", path=place))), None)
-    if tool is None:
-        raise Unavailable("nvdisasm is not on the PATH, nor in CUDA_HOME/bin: it comes with the CUDA toolkit")
+    made_for = architecture.chosen(arch, wanted.kernel.capability, "")
+    tools = toolkit()
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "kernel.cubin")
-        file.write_bytes(machine_code)
-        return subprocess.run([tool, "-c", str(file)], check=True, capture_output=True, text=True).stdout
+        return disassembled(compiled(wanted, made_for, tools, Path(folder)).cubin, tools)
 
 
 def longest_loop(text: str) -> list[str]:
@@ -193,7 +106,7 @@ def longest_loop(text: str) -> list[str]:
 
 
 def cost(loop: list[str]) -> Cost:
-    """Return what the model says of a loop's instructions."""
+    """Return the model's figures for a loop's instructions."""
     cycles: Counter[int] = Counter()
     others: Counter[str] = Counter()
     reads = [0, 0]
@@ -223,11 +136,11 @@ def cost(loop: list[str]) -> Cost:
 
 
 def main() -> int:
-    """Print what the model says of a kernel."""
+    """Print the model's figures for a kernel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, 4096)
-    parser.add_argument("--arch", default="sm_90", help="where the kernel names none itself (default sm_90)")
+    parser.add_argument("--arch", default="", help="architecture (default sm_90, or what the kernel needs)")
     parser.add_argument("--listing", type=Path, metavar="FILE", help="its machine code, as nvdisasm -c writes it")
     args = parser.parse_args()
     try:
@@ -235,7 +148,7 @@ def main() -> int:
         if kernel.backend != "cuda":
             raise GemmvizError(f"{kernel.name} is no CUDA kernel")
         wanted = launch(kernel, options.problem(args), options.params(args))
-        text = args.listing.read_text() if args.listing else listing(compiled(wanted, args.arch))
+        text = args.listing.read_text() if args.listing else listing(wanted, args.arch)
         found = cost(longest_loop(text))
     except GemmvizError as error:
         print(error, file=sys.stderr)

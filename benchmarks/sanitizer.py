@@ -58,7 +58,7 @@ ODD, RECTANGULAR = Problem(67, 75, 57), Problem(261, 397, 301)
 
 
 def main() -> int:
-    """Run what the command line asks for; return 1 when anything is reported, or does not compile."""
+    """Run the command line; return 1 if anything is reported, or does not compile."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rungs", nargs="*", metavar="RUNG", help="a kernel's name, its file, or 66_; all without any")
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="all four without any")
@@ -107,7 +107,7 @@ def chosen(names: list[str]) -> list[Kernel]:
 
 
 def launches(kernel: Kernel) -> list[Launch]:
-    """Return what a rung is looked at with: see the file's head."""
+    """Return the launches of a kernel: see the file's head."""
     few = {name: min(v for v in values if v > 1) for name, values in kernel.params.items() if name == "BLOCKS"}
     wanted = [(ODD, kernel.defaults), (RECTANGULAR, kernel.defaults)]
     if few:
@@ -151,7 +151,7 @@ def looked_at(rows: list[dict[str, Any]], folder: Path, tools: list[str], jobs: 
         said = seen["status"] if seen["errors"] is None else f"{seen['errors']} reported, C {seen['status']}"
         print(f"{row['rung']} {row['size']} {tool}: {said}, {seen['seconds']} s", file=sys.stderr, flush=True)
 
-    # What takes longest comes first.
+    # The longest jobs come first.
     order = sorted(tools, key=("racecheck", "initcheck", "memcheck", "synccheck").index)
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(alone, ready))
@@ -188,7 +188,7 @@ def _cell(seen: dict[str, Any]) -> str:
 
 
 def machine() -> dict[str, str]:
-    """Return what a result depends on: the device and the versions of driver, compiler and tool."""
+    """Return the facts that a result depends on: the device and the versions of driver, compiler and tool."""
     asked = {
         "gpu": ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
         "nvcc": ["nvcc", "--version"],

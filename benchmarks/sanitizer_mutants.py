@@ -1,4 +1,4 @@
-"""What compute-sanitizer reports of mutants, beside what `gemmviz check` does; needs nothing but Python and CUDA."""
+"""The reports of compute-sanitizer on mutants, beside those of `gemmviz check`; needs only Python and CUDA."""
 
 import json
 import sys

@@ -99,7 +99,7 @@ static gemmviz::ptx::tensor_map map_of(void *matrix, int element, cuuint64_t col
 
 
 def _argument(job: Launch, name: str) -> str:
-    """Return what the program passes for a parameter."""
+    """Return the argument that the program passes for a parameter."""
     if name in MATRICES:
         return name
     matrix = name.removesuffix(SUFFIX)
@@ -122,7 +122,7 @@ def program(job: Launch) -> str:
     fields = {
         **{"M": problem.m, "N": problem.n, "K": problem.k, "ENTRY": job.entry, "SHARED": job.shared_bytes},
         **{f"AT_{name}": text for name, text in at.items()},
-        **{"IN": _TYPES[kernel.dtype], "OUT": _TYPES[kernel.accumulate], "ARGUMENTS": ", ".join(arguments)},
+        **{"IN": _TYPES[kernel.dtype], "OUT": _TYPES[kernel.dtype_out], "ARGUMENTS": ", ".join(arguments)},
         **{key: ", ".join(map(str, shape)) for key, shape in (("GRID", job.grid), ("BLOCK", job.block))},
     }
     main = _MAIN.replace("int main()", f'{_MAPS}#line 1 "main.cu"\nint main()') if job.maps else _MAIN
@@ -135,7 +135,7 @@ def program(job: Launch) -> str:
 
 
 def write(found: Iterable[dict[str, Any]], folder: Path) -> None:
-    """Write a program for each mutant that compiles and for the ladder's kernels themselves, and what was found."""
+    """Write a program for each mutant that compiles and for the ladder's kernels, and the findings."""
     folder.mkdir(parents=True, exist_ok=True)
     cuda = [row for row in found if row["compiles"] and row["mutant"].original.backend == "cuda"]
     listed = []

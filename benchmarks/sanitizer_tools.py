@@ -29,18 +29,18 @@ _KIND = re.compile(
     r"((?:Invalid|Uninitialized|Barrier|Race|Warning: Race|Misaligned|Unused|Potential)[^:(\n]*)",
     re.M,
 )
-# What a tool says of itself: it ran out of room, or gave up.
+# Messages of a tool about itself: it ran out of memory, or gave up.
 _TROUBLE = re.compile(r"^=========\s+((?:Warning: (?!Race)|Internal|Error: (?!Race)|Target application)[^\n]*)", re.M)
 
 
 def missing(*needs: str) -> str:
-    """Return what to say when a program is not on the PATH; empty when all are."""
+    """Return the message about programs that are not on the PATH; empty if all are."""
     lacking = [need for need in needs if shutil.which(need) is None]
     return f"{', '.join(lacking)}: not on the PATH; put CUDA's bin folder there" if lacking else ""
 
 
 def options() -> dict[str, list[str]]:
-    """Return what each tool is given: only what this version of compute-sanitizer knows."""
+    """Return the options of each tool: only those that this version of compute-sanitizer has."""
     usage = run(["compute-sanitizer", "--help"], 60)[1]
     found = {}
     for tool in TOOLS:
@@ -84,7 +84,7 @@ def build(source: Path, exactly: str, otherwise: str = "native") -> str:
     Returns
     -------
     str
-        What the compiler says when it fails; empty when it does not.
+        The compiler's message if it fails; else empty.
     """
     # An architecture that has to be met exactly is lost on -arch.
     architecture = (
@@ -96,14 +96,14 @@ def build(source: Path, exactly: str, otherwise: str = "native") -> str:
 
 
 def plain_run(program: Path, limit_s: float = RUN_S) -> str:
-    """Return how a program ends without any tool: ``"0 wrong"``, ``"timeout"``, or what it says."""
+    """Return the result of a program without any tool: ``"0 wrong"``, ``"timeout"``, or its message."""
     code, output = run([str(program)], limit_s)
     wrong = re.search(r"C: (\d+) of", output)
     return "timeout" if code is None else f"{wrong[1]} wrong" if wrong else output.strip()[-200:] or f"exit {code}"
 
 
 def look_at(program: Path, tool: str, extra: dict[str, list[str]], limit_s: float = RUN_S) -> dict[str, Any]:
-    """Run one tool on a compiled program and return what it reports.
+    """Run one tool on a compiled program and return its report.
 
     ``errors`` is the number in its summary, None without one; ``status`` is how the program itself ended under the
     tool, as in `plain_run`; ``lines`` are those of kernels, ``places`` also those of headers; ``trouble`` is what the

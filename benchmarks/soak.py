@@ -29,8 +29,8 @@ _MOST_GROWTH, _MOST_CLOSING_S = 1.10, 1.0
 # Pauses between two actions, in milliseconds: sometimes long enough for a recording to arrive.
 _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
 _GOING_S, _WAITS_S = 3.0, 3.0
-# What is on the stage takes tens of megabytes, or none: memory is compared where the window shows the same.
-_RESTS_EVERY, _LONGEST_REST_S, _REST_MS = 2, 60.0, 300
+# A recording takes up to tens of megabytes: memory is compared while the window shows the same recording.
+_RESTS_EVERY, _LONGEST_REST_S, _REST_MS, _RESTED_S = 2, 60.0, 300, 1.5
 _MIB = 1 << 20
 
 
@@ -42,7 +42,7 @@ class Soak:
     user
         Acts.
     faults
-        Is told what was done.
+        Notes the actions.
     minutes
         How long.
     counts_objects
@@ -58,13 +58,13 @@ class Soak:
         self._seconds = minutes * 60
         self._begin = time.monotonic()
         self._sampled = max(min(_SAMPLED_S, self._seconds / 4), _LEAST_SAMPLED_S)
-        self._watched = self._rests_since = None
+        self._watched = self._rests_since = self._rested_since = None
         self._next_rest = self._sampled * _RESTS_EVERY
         self._timer = QTimer()
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._go_on)
         self._timer.start(300)
-        # Something may have opened what waits for an answer, which only the next action would give.
+        # An action may have opened a dialog that waits for an answer, which only the next action gives.
         self._acts_since = None
         self._helper = QTimer()
         self._helper.timeout.connect(self._help)
@@ -110,15 +110,24 @@ class Soak:
                 worker.replied.connect(self._faults.on_reply)
 
     def _rest(self, passed):
-        """Let the window rest until what is on the stage is small, and sample; not for ever."""
+        """Let the window rest until the recording on the stage is small, for a limited time, and take a sample."""
         if self._rests_since is None:
             self._rests_since = passed
             self._user.rest()
-        elif self._user.rested or passed > self._rests_since + _LONGEST_REST_S:
+        elif self._at_rest(passed) or passed > self._rests_since + _LONGEST_REST_S:
             gc.collect()
             self._sample(passed, self.rests, "at rest" if self._user.rested else "still busy")
             self._rests_since, self._next_rest = None, passed + self._sampled * _RESTS_EVERY
+            self._rested_since = None
         self._timer.start(_REST_MS)
+
+    def _at_rest(self, passed):
+        """Say whether the window has rested for a moment: freed memory is given back soon after a recording."""
+        if not self._user.rested:
+            self._rested_since = None
+        elif self._rested_since is None:
+            self._rested_since = passed
+        return self._rested_since is not None and passed >= self._rested_since + _RESTED_S
 
     def _sample(self, passed, samples, how="in use"):
         from soak_watch import sample
@@ -186,7 +195,7 @@ def run(asked, folder):
     from gemmviz.sandbox import processes
     from gemmviz.ui.window import application
 
-    processes.adopt()  # what loses its parent stays in sight
+    processes.adopt()  # a process that loses its parent stays in the list
     running = application.application()
     faults = Faults()
     session = new_session()
@@ -225,7 +234,7 @@ def report(soak, faults, closing_s, going_s, left):
     ):
         ratio = growth(samples, of)
         if ratio is not None:
-            good = ratio < _MOST_GROWTH or what == "window in use"  # which is as large as what it shows
+            good = ratio < _MOST_GROWTH or what == "window in use"  # its memory depends on the recording that it shows
             rows.append((f"memory of the {what}, at the end / minute five", round(ratio, 3), "< 1.1", good))
     for what, figure, unit, good in rows:
         print(f"{what:62} {figure!s:>7} {unit:10} {'ok' if good else 'BROKEN'}")
@@ -247,7 +256,7 @@ def arguments():
 
 
 def main():
-    """Soak in a folder of its own, and return the exit code."""
+    """Soak in a separate folder, and return the exit code."""
     asked = arguments()
     random.seed(asked.seed)
     with tempfile.TemporaryDirectory(prefix="gemmviz-soak-", ignore_cleanup_errors=True) as name:

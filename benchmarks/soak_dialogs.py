@@ -1,4 +1,4 @@
-"""What somebody does in dialogs, at random; the system's own dialogs answer at once, as nobody sees them."""
+"""Random actions of a user in dialogs; the system's own dialogs answer at once, without being shown."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _KINDS_OF_FILE = 3  # names that are saved under take turns, so that the ladder 
 
 
 class Somebody:
-    """Who does things at random.
+    """A user with random actions.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Dialogs(Somebody):
         return "exporting"
 
     def discard_all(self):
-        """From now on, what is edited may be lost."""
+        """From now on, edits may be lost."""
         QMessageBox.warning = lambda *_: QMessageBox.StandardButton.Discard
 
     def _answer_those_of_the_system(self):

@@ -1,4 +1,4 @@
-"""What somebody does with the window, at random: through the widgets, keys and menus that people use."""
+"""Random actions of a user in the window: through widgets, keys and menus, as people act."""
 
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QTextCursor, QWheelEvent
@@ -18,7 +18,7 @@ from gemmviz.ui.window.window import Window
 _SIZES = (1, 2, 3, 4, 5, 7, 8, 8, 8, 12, 16, 16, 16, 20, 24, 32, 33, 48, 64, 5000)
 _MEASURED = (1, 16, 33, 64, 100, 128, 256)
 _TYPED = ("x", "1", ";", " ", "}", "0 + ", "// a note", "/*", "for (;;) ;", "int zero = 0; zero = 1 / zero;", "__")
-# Left to actions of their own, or to the end.
+# Used by separate actions, or at the end.
 _NOT_AT_RANDOM = ("quit",)
 _LONG_RUNS = ("measure_all", "all_over_n", "tune", "over_n")
 
@@ -64,11 +64,11 @@ class User(Somebody):
             self.any_widget: 8,
         }
         self.untried = random.sample([*self._weights], len(self._weights))
-        """What has not been done yet."""
+        """The actions that have not been done yet."""
 
     @property
     def window(self):
-        """The window in sight: another one after the language has changed."""
+        """The present window: a new one after the language has changed."""
         return next(w for w in QApplication.topLevelWidgets() if isinstance(w, Window) and w.isVisible())
 
     def act(self):
@@ -124,7 +124,7 @@ class User(Somebody):
             waiting.close()
 
     def leave(self):
-        """Close the window; what is edited is lost."""
+        """Close the window; edits are lost."""
         self._dialogs.discard_all()
         self.window.close()
 
@@ -135,7 +135,7 @@ class User(Somebody):
         self._trigger("open")
 
     def states(self):
-        """Save what is on screen, open what was saved, or copy its command line."""
+        """Save the state of the screen, open a saved state, or copy its command line."""
         self._trigger(self.random.choice(("save_state", "open", "copy_command")))
 
     # What is chosen
@@ -146,7 +146,7 @@ class User(Somebody):
         self.window.ladder.setCurrentItem(self.window.ladder.item_of(kernel.name))
 
     def size(self):
-        """Give a size a value, in the boxes of what is recorded."""
+        """Set a size in the boxes of the recording."""
         row = self.window.recording.size_row
         if self.random.random() < 0.2:
             row.link.click()
@@ -199,13 +199,11 @@ class User(Somebody):
 
     def chart(self):
         """Turn to another chart."""
-        if self.window.charts is not None:
-            self.window.charts.setCurrentIndex(self.random.randrange(self.window.charts.count()))
+        self.window.charts.setCurrentIndex(self.random.randrange(self.window.charts.count()))
 
     def claim(self):
         """Choose a claim."""
-        claims = self.window.claims
-        for tree in claims.findChildren(QTreeWidget)[:1] if claims is not None else ():
+        for tree in self.window.claims.findChildren(QTreeWidget)[:1]:
             heading = tree.topLevelItem(self.random.randrange(max(tree.topLevelItemCount(), 1)))
             if heading is not None:
                 below = [heading.child(at) for at in range(heading.childCount())]
@@ -235,7 +233,7 @@ class User(Somebody):
         self._trigger("present")
 
     def in_front(self):
-        """Do what a teacher does with the keys of presenter mode."""
+        """Use the keys of presenter mode, as a teacher does."""
         presenter = self.window.presenting.presenter
         self.random.choice(presenter.findChildren(QAction)).trigger()
         return "presenting"
@@ -352,7 +350,7 @@ class User(Somebody):
         return f"menu: {name}"
 
     def any_widget(self):
-        """Use any button, box, tab or list in sight."""
+        """Use any visible button, box, tab or list."""
         return use_any(self.window, self.random)
 
     def _trigger(self, name):

@@ -1,4 +1,4 @@
-"""What a soak watches: exceptions wherever they are raised, Qt's warnings, memory, and the processes below this one."""
+"""The watch of a soak: exceptions in all threads, Qt's warnings, memory, and the child processes."""
 
 import faulthandler
 import gc
@@ -23,7 +23,7 @@ _RECENT = 8
 
 
 class Faults:
-    """Collects what goes wrong, with the actions that came before it."""
+    """Collects faults, with the actions before each of them."""
 
     def __init__(self):
         self.said = []
@@ -35,7 +35,7 @@ class Faults:
         qInstallMessageHandler(self._on_qt)
 
     def after(self, action):
-        """Remember an action: what goes wrong next is shown with it."""
+        """Note an action: the next fault is shown with it."""
         self._recent.append(action)
 
     def note(self, text):
@@ -44,7 +44,7 @@ class Faults:
         print(f"FAULT after {', '.join(self._recent) or 'the start'}:\n{text.rstrip()}", flush=True)
 
     def on_reply(self, reply):
-        """Take down what a worker's thread caught: see `gemmviz.control.worker.Worker`."""
+        """Note an exception that a worker's thread caught: see `gemmviz.control.worker.Worker`."""
         if isinstance(reply, Failed) and reply.kind == "internal":
             self.note(f"a worker failed: {reply.message}")
 
@@ -82,7 +82,7 @@ def processes_below():
 
 
 def describe(pid):
-    """Return the number of a process and what it was started as."""
+    """Return the number and the command of a process."""
     return f"{pid}: {_command(pid)[:120]}"
 
 

@@ -1,4 +1,4 @@
-"""Uses any widget in sight, as a click or a key would."""
+"""Uses any visible widget, as a click or a key would."""
 
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -14,7 +14,7 @@ _KINDS = (QAbstractButton, QComboBox, QTabWidget, QAbstractItemView, QSlider)
 
 
 def use_any(window, random):
-    """Use any button, box, tab or list of a window; return what was done."""
+    """Use any button, box, tab or list of a window; return the action."""
     found = [widget for kind in _KINDS for widget in window.findChildren(kind) if _usable(widget, window)]
     if not found:
         return "no widget"
@@ -48,5 +48,5 @@ def _usable(widget, window):
         return False
     if isinstance(widget, QToolButton | QPushButton) and widget.menu() is not None:
         return False
-    measures = window.measuring.isAncestorOf(widget) or (window.claims and window.claims.isAncestorOf(widget))
+    measures = window.measuring.isAncestorOf(widget) or window.claims.isAncestorOf(widget)
     return not (isinstance(widget, QAbstractButton) and measures)

@@ -1,4 +1,4 @@
-"""What a GPU's shared memory needs for 4-, 8- and 16-byte requests, beside the rule that the recordings use.
+"""The wavefronts of a GPU's shared memory for 4-, 8- and 16-byte requests, beside the rule of the recordings.
 
 One warp makes one request per launch, at places that are regular or drawn at random; Nsight Compute counts the
 wavefronts of each. Prints the requests that the rule does not explain, and ends with code 1 when there are any.
@@ -113,7 +113,7 @@ def measured(count: int) -> list[tuple[int, str, str, Places, int]]:
 
 
 def main() -> int:
-    """Compare the rule with what is counted."""
+    """Compare the rule with the counters."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=80, help="random patterns per width and direction")
     parser.add_argument("--json", type=Path, help="write every request and its count here")

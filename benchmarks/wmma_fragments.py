@@ -1,4 +1,4 @@
-"""Which lane of a warp holds which element of a tensor-core fragment: the recorder's answer against this GPU's.
+"""The lane that holds each element of a tensor-core fragment: the recorder's answer against this GPU's.
 
     python benchmarks/wmma_fragments.py [--json FILE]
 
@@ -36,7 +36,7 @@ FRONT = """// ---gemmviz
 // grid = ["M / 32"]
 // ---
 """
-WIDTH = 32  # numbers that a lane can tell
+WIDTH = 32  # the numbers that a lane can write
 # Numbers beyond 256 do not fit a bfloat16: they come in two tiles.
 FRAGMENTS = """#include <mma.h>
 using namespace nvcuda;
@@ -136,7 +136,7 @@ TELL = """template <class T> __device__ void tell(float *C, const T *x, int coun
 
 
 def both(head: str, statements: list[str]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return what the recorder and the GPU answer: a matrix of 32 lanes x `WIDTH` numbers for each statement."""
+    """Return the answers of the recorder and the GPU: a matrix of 32 lanes x `WIDTH` numbers for each statement."""
     cases = "".join(f"    case {number}: {{ {text} break; }}\n" for number, text in enumerate(statements))
     text = f"{FRONT}#define WIDTH {WIDTH}\n{head}{TELL}"
     text += "__global__ void probes(float *C, const float *A, const float *B)\n"

@@ -42,7 +42,7 @@ the chosen block holds. The sizes are small, so that cells can be told apart; wh
 
 
 def commands(kernel: Kernel, plan: dict[str, Any]) -> list[list[str]]:
-    """Return what ``gemmviz`` is given to make the film and the two stills of a rung."""
+    """Return the arguments of ``gemmviz`` for the film and the two stills of a kernel."""
     launch = ["render", kernel.name]
     if "size" in plan:
         sides = plan["size"]
@@ -61,7 +61,7 @@ def commands(kernel: Kernel, plan: dict[str, Any]) -> list[list[str]]:
 
 
 def page(kernels: list[Kernel], plans: dict[str, Any]) -> str:
-    """Return the page: each rung with its idea, what to look at, its pictures and the commands."""
+    """Return the page: each kernel with its idea, a hint for the eye, its pictures and the commands."""
     parts = [_HEAD]
     for kernel in kernels:
         plan, name = plans[kernel.name], kernel.name
@@ -83,12 +83,12 @@ def shown() -> set[str]:
 
 
 def make(words: Sequence[str], path: Path) -> None:
-    """Make one picture or film, and say how large it is.
+    """Make one picture or film, and print its size.
 
     Raises
     ------
     SystemExit
-        With 1 when it cannot be made; why is said by then.
+        With 1 when it cannot be made; the reason is printed before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if run([*words, "-o", str(path)]):
@@ -97,7 +97,7 @@ def make(words: Sequence[str], path: Path) -> None:
 
 
 def main() -> int:
-    """Make the pictures of some rungs (none named: of all) and the page, or what the pages show."""
+    """Make the pictures of some rungs (none named: of all) and the page, or the pictures of the pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="KERNEL", help="only these rungs")
     parser.add_argument("--shown", action="store_true", help="what README and the pages show, in docs/images")

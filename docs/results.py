@@ -29,7 +29,7 @@ REFERENCE, CPU = ROOT / "resources" / "reference" / "nvidia-h200.json", _DOCS / 
 PAGE = _DOCS / "results.md"
 BEGIN = "<!-- results: made by docs/results.py, down to the next mark -->\n"
 END = "<!-- end of the results -->\n"
-GROUPS = {"FP32": ("float32",), "Tensor cores": ("float16", "bfloat16"), "Integers": ("int32",)}
+GROUPS = {"FP32": ("float32",), "Tensor cores": ("float16", "bfloat16"), "Integers": ("int32", "int8")}
 _CPU_SIZES = (1024, 2048)
 _NOTHING = (NOT_MEASURED, "–", "–")
 _LETTERS = {
@@ -50,7 +50,7 @@ _MEANING = {
 
 
 def times(ratio: float | None) -> str:
-    """Return a speed-up as text, which says so where it is none."""
+    """Return a speed-up as text, marked if it is none."""
     if ratio is None:
         return "–"
     text = f"{ratio:.1f}" if ratio >= 9.95 else f"{ratio:.2f}"
@@ -63,7 +63,7 @@ def percent(ratio: float | None) -> str:
 
 
 def marks(kernel: Kernel, row: Row) -> list[str]:
-    """Return what speaks against a figure, or needs to be known of it, a letter each."""
+    """Return the remarks on a figure, a letter each."""
     found = [_LETTERS[flag] for flag in row["flags"] if flag in _LETTERS]
     earlier = row["source_sha256"] not in (None, kernel.sha256)
     return [*found, *(["e"] if earlier else []), *(["p"] if _changed(kernel, row) else [])]
@@ -125,7 +125,7 @@ def cpu_table(measured: dict[str, Any] | None, kernels: Sequence[Kernel]) -> str
 
 
 def protocol(document: Document, shown: Sequence[Row]) -> str:
-    """Return which machine measured the rows that are shown, when and how; runs of one protocol stand together."""
+    """Return the machine, the dates and the protocols of the shown rows; runs of one protocol are grouped."""
     device, runs = document["device"], document["protocol"]["runs"]
     lines = [
         f"*Reference*: one {device['name']}, {device['sms']} SMs. A figure is the median of all samples, the L2",
@@ -163,7 +163,7 @@ def cpu_words(measured: dict[str, Any] | None) -> str:
 
 
 def section(document: Document, measured: dict[str, Any] | None, kernels: Sequence[Kernel]) -> str:
-    """Return all that stands between the markers."""
+    """Return the text between the markers."""
     groups = {name: rungs(document, kernels, types) for name, types in GROUPS.items()}
     shown = [(rung.kernel, rung.row) for found in groups.values() for rung in found if rung.row]
     shown += [(kernel, row) for kernel in last_rungs(kernels) for row in sweep(document, kernel) if row]

@@ -16,7 +16,7 @@ _LEFT, _RIGHT = 250, 760
 _HEAD = 46
 _SWEEP_HEIGHT = 230
 _NEAR = 0.9
-"""From this share of the library on, tenths of a per cent are told."""
+"""From this share of the library on, tenths of a per cent are written."""
 _DASHES = ("", "9 4", "2 4")
 _PANELS = {"FP32, without tensor cores": ("float32",), "Tensor cores, FP16 and BF16": ("float16", "bfloat16")}
 
@@ -55,7 +55,7 @@ def _drawing(document: Document, kernels: Sequence[Kernel], theme: Theme) -> str
 
 
 def _bars(title: str, found: Sequence[Rung], top: int, theme: Theme) -> list[str]:
-    """Draw a bar per rung; one that is faster than all before it is bright. A tick stands where cuBLAS ends."""
+    """Draw a bar per rung; one that is faster than all before it is bright. A tick marks cuBLAS."""
     measured = [r.row for r in found if r.row]
     most = max((max(row["gflops"], row.get("library_gflops") or 0) for row in measured), default=1.0)
     scale = (_RIGHT - _LEFT) / most

@@ -1,4 +1,4 @@
-"""What the page of results shows, taken from the reference result: no figure stands in these files."""
+"""The data of the page of results, taken from the reference result: no figure is written in these files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ TYPES = {"float32": "FP32", "float16": "FP16", "bfloat16": "BF16"}
 
 @dataclass(frozen=True)
 class Rung:
-    """One line of a table: a kernel and what is known of it.
+    """One line of a table: a kernel and its figures.
 
     Attributes
     ----------
     kernel
         Of the ladder.
     row
-        Its row at M = N = K = `SIDE`; None where none is ok.
+        Its row at M = N = K = `SIDE`; None if none is ok.
     before
         The row of the rung before, of the same types; None for a library.
     status
-        Why there is no figure; empty where there is one.
+        The reason for a missing figure; else empty.
     """
 
     kernel: Kernel

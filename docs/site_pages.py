@@ -1,4 +1,4 @@
-"""Gives the site what stands outside of ``docs/``: README as its first page, CONTRIBUTING, and the kernels' sources.
+"""Gives the site the files outside of ``docs/``: README as its first page, CONTRIBUTING, and the kernels' sources.
 
 MkDocs calls these functions (``mkdocs.yml`` names this file). In the repository a page links to ``../kernels/...``; in
 the site the same file is a page below ``kernels/``, and MkDocs checks the link.
@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
-"""Pages of the repository's root, and what they are called in the site."""
+"""Pages of the repository's root, and their names in the site."""
 _LINK = re.compile(r"(?<=\]\()(?P<path>[^)#:\s]+)(?P<anchor>#[^)\s]*)?(?=\))")
 
 

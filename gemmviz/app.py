@@ -2,6 +2,8 @@
 
 import argparse
 import os
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from gemmviz.catalogue.errors import Unavailable
@@ -17,7 +19,7 @@ _FIRST = "gputiled"
 def new_session(theme: ThemeName | None = None) -> Session:
     """Return a session that opens on a small tiled recording: its demo, 8 x 8 x 8 in 2 x 2 blocks.
 
-    Files of the ladder that cannot be read are left out, and said.
+    Files of the ladder that cannot be read are left out, with a message.
     """
     kernels, faults = read_ladder()
     session = Session(kernels, theme or "dark")
@@ -27,7 +29,7 @@ def new_session(theme: ThemeName | None = None) -> Session:
 
 
 def _warn(session: Session, faults: list[str]) -> None:
-    """Say what was left out, below what is said already."""
+    """Name the files that were left out, below the present message."""
     if faults:
         before = [session.messages.current.text] if session.messages.current is not None else []
         session.messages.tell(Message("\n".join([*before, *faults]), "warning", lasting=True))
@@ -41,7 +43,7 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     args
         ``file``: a kernel, lesson or state file to open, or None; ``theme``: ``"dark"``, ``"light"`` or None.
     chosen
-        What is to be on screen: see `gemmviz.session.snapshot`; empty: as the window opens first.
+        The state to open: see `gemmviz.session.snapshot`; empty: the window's first state.
 
     Returns
     -------
@@ -51,21 +53,40 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     Raises
     ------
     GemmvizError
-        When what is chosen does not exist, or does not fit together.
+        When a chosen kernel or place does not exist, or the choices do not fit together.
     Unavailable
-        When there is no display or Qt lacks a system library; the message says what to do.
+        When there is no display or Qt lacks a system library; the message gives a remedy.
+    ModuleNotFoundError
+        When a package of the window is not installed.
     """
     from gemmviz.ui.look.display import missing
 
     problem = missing(os.environ)
     if problem is not None:
         raise Unavailable(problem)
-    from gemmviz.ui.window import application  # late: Qt is known to load now
-
+    if find_spec("pyqtgraph") is None:  # some charts need it, and are made when they are first shown
+        raise ModuleNotFoundError("pyqtgraph is missing", name="pyqtgraph")
     session = new_session()
+    # It starts while this process imports Qt and builds the window.
+    prepared = Engine(session.permission.trust)
+    prepared.prepare()
+    engines = [prepared]
+
+    def make_engine() -> Engine:
+        return engines.pop() if engines else Engine(session.permission.trust)
+
+    try:
+        return _show(session, make_engine, args, chosen)
+    finally:
+        prepared.close()
+
+
+def _show(session: Session, make_engine: Callable[[], Engine], args: argparse.Namespace, chosen: Snapshot) -> int:
+    from gemmviz.ui.window import application  # late: only now it is certain that Qt can be loaded
+
     faults = preferences_file.restore(session.preferences, args.theme, args.language)
     snapshot.apply(session, chosen)
     _warn(session, faults)
     says_nothing = not args.file and not chosen.keys() - {"theme", "language", "type_scale", "calm"}
     file = Path(args.file) if args.file else None
-    return application.show(session, lambda: Engine(session.permission.trust), file, opens_with_doors=says_nothing)
+    return application.show(session, make_engine, file, opens_with_doors=says_nothing)

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import tempfile
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import platformdirs
 _ROOM_BYTES, _PROBE_BYTES = 32 << 20, 1 << 16
 
 
+@cache  # lists of kernels ask for each of them
 def root(name: str) -> Path:
     """Return the folder ``name`` that gemmviz ships.
 

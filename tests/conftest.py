@@ -1,5 +1,6 @@
 """What all tests share: cache folders, engines that start at once, and a printed reason where there is no GPU."""
 
+import gc
 import os
 import sys
 import time
@@ -25,6 +26,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     if find_spec("pytestqt") is None:
         for name in ("qt_api", "qt_log_level_fail"):
             parser.addini(name, "pytest-qt's, which is not installed")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One worker more than cores: tests of the window and of engines wait for timers and for each other's processes."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores + 1
+
+
+def pytest_collection_finish() -> None:
+    # Tests, modules and caches live to the end: full collections of garbage do not look at them again and again.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,5 +88,5 @@ def quick_engines(request: pytest.FixtureRequest):
 
     with pytest.MonkeyPatch.context() as patch:
         if request.path.parent.name != "sandbox":
-            patch.setattr("gemmviz.engine.supervisor.multiprocessing", ForkedEngines())
+            patch.setattr("gemmviz.engine.process.multiprocessing", ForkedEngines())
         yield

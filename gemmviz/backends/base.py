@@ -10,7 +10,7 @@ from gemmviz.backends.watch import Observed, watch_cpu
 from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import Matrix, Problem, poison_byte
+from gemmviz.catalogue.problem import HUGE_BYTE, Matrix, Problem, poison_byte
 
 GUARD_BYTES = 65_536
 _ALIGNMENT = 4096
@@ -35,15 +35,15 @@ class Build:
     Attributes
     ----------
     compile_ms
-        How long it took to get it ready; None when there is nothing to compile, or it came from the cache.
+        The time of the compilation; None if there is nothing to compile, or the result came from the cache.
     flags
         The compiler's flags.
     registers, shared_bytes, local_bytes
-        Per thread, per block (static and dynamic), per thread; None where unknown.
+        Per thread, per block (static and dynamic), per thread; None if unknown.
     notes
         Notes for people, for example that the cache folder cannot be written.
     variant
-        Which of its code paths a library chose, in a few words; it becomes part of the row's label.
+        The code path that a library chose, in a few words; it becomes part of the row's label.
     """
 
     compile_ms: float | None = None
@@ -67,6 +67,14 @@ class Prepared(ABC):
     @abstractmethod
     def poison(self) -> None:
         """Fill C, and the guard zones around it, with a pattern that is no result."""
+
+    @abstractmethod
+    def set_scalars(self, alpha: float, beta: float) -> None:
+        """Hand alpha and beta over from the next launch on, where the kernel takes them; at first they are 1 and 0."""
+
+    @abstractmethod
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C (M x N) and a bias (N) where the kernel reads them, if they are given; `poison` undoes that."""
 
     @abstractmethod
     def run(self) -> None:
@@ -96,7 +104,7 @@ class Prepared(ABC):
         """
 
     def queue_s(self) -> float | None:
-        """Return the host's time to queue one launch, in seconds; None where a call waits for its end."""
+        """Return the host's time to queue one launch, in seconds; None if a call waits for its end."""
         return None
 
     @abstractmethod
@@ -157,14 +165,14 @@ class Backend(ABC):
     def needed_bytes(self, problem: Problem, itemsize: int) -> int:
         """Return the memory that verifying and timing a problem takes, in bytes."""
 
-    def trip(self, problem: Problem, dtype: str, accumulate: str) -> Trip:
+    def trip(self, problem: Problem, dtype: str, dtype_out: str) -> Trip:
         """Return the object that measures the copies to the device and back.
 
         Parameters
         ----------
         problem
             The size of A, B and C.
-        dtype, accumulate
+        dtype, dtype_out
             NumPy names of the element types of A and B, and of C.
 
         Raises
@@ -184,7 +192,16 @@ class Backend(ABC):
 
 
 class Guarded:
-    """C between two guard zones, in the memory of NumPy or CuPy.
+    """The result between two guard zones, in the memory of NumPy or CuPy, and the C that the kernel reads.
+
+    Attributes
+    ----------
+    view, address
+        The result, flat, and where it is.
+    read
+        C as the kernel reads it, flat: the result's own memory, or memory of its own where the kernel has D.
+    bias
+        The bias, N elements; empty where the kernel takes none.
 
     Parameters
     ----------
@@ -195,7 +212,8 @@ class Guarded:
     """
 
     def __init__(self, xp: Any, launch: Launch) -> None:
-        dtype = xp.dtype(stored_as(launch.kernel.accumulate))
+        self._xp = xp
+        dtype = xp.dtype(stored_as(launch.kernel.dtype_out))
         problem = launch.problem
         self._bytes = problem.m * problem.n * dtype.itemsize
         self.raw = xp.empty(self._bytes + 2 * GUARD_BYTES + _ALIGNMENT, "uint8")
@@ -204,10 +222,28 @@ class Guarded:
         self.address = address + self._start
         self.view = self.raw[self._start : self._start + self._bytes].view(dtype)
         self._pattern = poison_byte(launch.kernel)
+        self._separate = launch.kernel.has_d
+        self.read = xp.empty(self.view.shape, dtype) if self._separate else self.view
+        # A kernel without beta adds C as it is.
+        self._read_pattern = HUGE_BYTE if "beta" in launch.kernel.args else 0
+        self.bias = xp.zeros(problem.n if launch.kernel.has_bias else 0, dtype)
 
     def poison(self) -> None:
-        """Fill C and both guard zones with the pattern."""
+        """Fill the result, both guard zones, and a C of its own with their patterns; set the bias to zero."""
         self.raw.fill(self._pattern)
+        if self._separate:
+            self.read.view("uint8").fill(self._read_pattern)
+        self.bias.fill(0)
+
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C, flat, and a bias where the kernel reads them, if they are given."""
+        for memory, values in ((self.read, c), (self.bias, bias)):
+            if values is not None:
+                memory[...] = self._xp.asarray(values.view(memory.dtype))
+
+    def clear(self) -> None:
+        """Set the result to zero."""
+        self.view.fill(0)
 
     def intact(self) -> bool:
         """Whether both guard zones still hold the pattern."""

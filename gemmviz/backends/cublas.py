@@ -10,9 +10,19 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import unstored
 
 # cublas_api.h and library_types.h.
-_COMPUTE_32F, _GEMM_DEFAULT, _OP_N, _R_32F = 68, -1, 0, 0
-MIXED = {"float16": 2, "bfloat16": 14}
-"""cuBLAS's number of each element type of A and B whose products are summed in single precision."""
+_GEMM_DEFAULT, _OP_N = -1, 0
+_NUMBERS = {"float32": 0, "float16": 2, "bfloat16": 14, "int8": 3, "int32": 10}
+# The compute type and the type of alpha and beta, by the type of the sums.
+_COMPUTE = {"float32": (68, np.float32), "float16": (64, np.float16), "int32": (72, np.int32)}
+MIXED = frozenset(
+    {
+        *(("float16", "float32", c) for c in ("float32", "float16")),
+        *(("bfloat16", "float32", c) for c in ("float32", "bfloat16")),
+        ("float16", "float16", "float16"),
+        ("int8", "int32", "int32"),
+    }
+)
+"""The types of A and B, of the sums, and of C, that ``cublasGemmEx`` multiplies here (cuBLAS, "cublasGemmEx()")."""
 
 
 class CublasPrepared(DevicePrepared):
@@ -43,8 +53,10 @@ class MixedPrepared(DevicePrepared):
         super().__init__(cp, launch, build)
         self._gemm = cp.cuda.cublas.gemmEx
         self._handle = cp.cuda.device.get_cublas_handle()
-        self._scalars = np.array([1, 0], np.float32)
-        self._kind = MIXED[launch.kernel.dtype]
+        kernel = launch.kernel
+        self._compute, scalar = _COMPUTE[kernel.accumulate]
+        self._scalars = np.array([1, 0], scalar)
+        self._kind, self._c_kind = _NUMBERS[kernel.dtype], _NUMBERS[kernel.dtype_out]
 
     def start(self) -> None:
         """Queue one product."""
@@ -53,4 +65,4 @@ class MixedPrepared(DevicePrepared):
         b, a, c = self.b.data.ptr, self.a.data.ptr, self.c.address
         sizes, zero = (self._handle, _OP_N, _OP_N, n, m, k), one + self._scalars.itemsize
         kind = self._kind
-        self._gemm(*sizes, one, b, kind, n, a, kind, k, zero, c, _R_32F, n, _COMPUTE_32F, _GEMM_DEFAULT)
+        self._gemm(*sizes, one, b, kind, n, a, kind, k, zero, c, self._c_kind, n, self._compute, _GEMM_DEFAULT)

@@ -24,12 +24,13 @@ from gemmviz.backends.watch import Observed
 from gemmviz.catalogue import capability
 from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import BIAS, D
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
 _DEFAULT_SHARED_BYTES = 48 * 1024
+_CUPY_MULTIPLIES = ("float32", "float64", "int32")
 # CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH, which are 0 without __cluster_dims__ (cuda.h).
 _REQUIRED_CLUSTER = (11, 12, 13)
 _CLUSTERS_FROM_CUDA = (12, 0)
@@ -44,12 +45,12 @@ def cupy() -> Any:
     Raises
     ------
     Unavailable
-        When CUDA kernels cannot run here; the message says why and what to do.
+        When CUDA kernels cannot run here; the message gives the reason and a remedy.
     """
     verdict = cuda_verdict()
     if not verdict.usable:
         raise Unavailable(str(verdict))
-    # A figure called FP32 must be FP32, whatever the user's shell says.
+    # A figure called FP32 must be FP32, whatever the user's environment variables are.
     os.environ["CUPY_TF32"] = "0"
     os.environ.setdefault("CUPY_CACHE_DIR", str(data.cache_folder("cupy")[0]))
     try:
@@ -76,7 +77,7 @@ def nvrtc_version() -> str | None:
 
 @contextmanager
 def profiled() -> Iterator[None]:
-    """Let a profiler that watches this process see the launches inside."""
+    """Let a profiler of this process see the launches inside."""
     runtime = cupy().cuda.runtime
     runtime.profilerStart()
     try:
@@ -107,9 +108,9 @@ class _DeviceBackend(Backend):
         own = itemsize * (m * k + k * n + m * n) + 4 * GUARD_BYTES + 2 * l2_bytes()
         return max(reference, own)
 
-    def trip(self, problem: Problem, dtype: str, accumulate: str) -> Trip:
+    def trip(self, problem: Problem, dtype: str, dtype_out: str) -> Trip:
         """Allocate on both sides."""
-        return DeviceTrip(cupy(), problem, dtype, accumulate)
+        return DeviceTrip(cupy(), problem, dtype, dtype_out)
 
     def watch(self) -> AbstractContextManager[Observed]:
         """Read the GPU's sensors."""
@@ -200,12 +201,12 @@ def _check_device(launch: Launch) -> None:
 
 
 def _check_cluster(cp: Any, kernel: Any, launch: Launch) -> None:
-    """Refuse a kernel whose clusters are not those of its front matter.
+    """Refuse a kernel whose clusters differ from those of its front matter.
 
     Raises
     ------
     BuildError
-        When ``__cluster_dims__`` says something else than ``cluster``.
+        When ``__cluster_dims__`` differs from ``cluster``.
     """
     known = driver().cuda
     if known is None or known < _CLUSTERS_FROM_CUDA:
@@ -233,7 +234,7 @@ def _too_much_shared(launch: Launch, wanted: int, limit: int) -> ConstraintError
 
 
 class CublasBackend(_DeviceBackend):
-    """cuBLAS: in true single precision, or halves and bfloat16 on the tensor cores with sums in single precision."""
+    """cuBLAS: in true single precision, or on the tensor cores with the types of `gemmviz.backends.cublas.MIXED`."""
 
     name = "cublas"
 
@@ -241,40 +242,56 @@ class CublasBackend(_DeviceBackend):
         """Allocate; there is nothing to compile."""
         kernel = launch.kernel
         _check_device(launch)
-        if kernel.dtype not in MIXED:
+        types = kernel.dtype, kernel.accumulate, kernel.dtype_out
+        if types in MIXED and not kernel.column_major:
+            return MixedPrepared(cupy(), launch, Build())
+        if len({*types}) == 1 and kernel.dtype in _CUPY_MULTIPLIES:
             return CublasPrepared(cupy(), launch, Build())
-        if kernel.accumulate != "float32" or kernel.column_major:
-            raise ConstraintError(
-                f"{kernel.name}: with {kernel.dtype}, C and the sums are float32 here, stored by rows"
-            )
-        return MixedPrepared(cupy(), launch, Build())
+        order = ", stored by columns" if kernel.column_major else ""
+        said = f"A and B in {types[0]}, sums in {types[1]} and C in {types[2]}{order}"
+        raise ConstraintError(f"{kernel.name}: cuBLAS is not called for {said} here")
 
 
 class _CudaPrepared(DevicePrepared):
     def __init__(self, launch: Launch, build: Build, kernel: Any, types: Types) -> None:
         super().__init__(cupy(), launch, build)
         self._kernel = kernel
-        matrices = {"A": self.a, "B": self.b, "C": self.c.view}
-        maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
+        self._types = types
+        self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view, BIAS: self.c.bias}
+        matrices = self._matrices
+        self._maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
+        self._arguments: tuple[Any, ...] = ()
+        self.bind()
+
+    def bind(self) -> None:
+        """Make the arguments of the launch."""
+        launch, known = self.launch, self._matrices | self._maps
         self._arguments = tuple(
-            matrices[name] if name in MATRICES else maps[name] if name in maps else _scalar(launch, name, types, number)
+            known[name] if name in known else _scalar(launch, name, self._types, number)
             for number, name in enumerate(launch.kernel.args, 1)
         )
 
     def start(self) -> None:
-        """Queue one launch."""
+        """Queue one launch, behind one that sets C to zero where the kernel needs that."""
         launch = self.launch
+        if launch.kernel.zeroed:
+            self.c.clear()
         self._kernel(launch.grid, launch.block, self._arguments, shared_mem=launch.shared_bytes)
 
     def close(self) -> None:
         """Give the device memory back."""
-        self._arguments = ()
+        self._arguments, self._matrices, self._maps = (), {}, {}
         super().close()
 
 
 def _scalar(launch: Launch, name: str, types: Types, number: int) -> Any:
     kind = types[f"{name} as parameter {number}" if name.isdecimal() else name]
-    return np.dtype(kind).type(launch.scalar(name))
+    value = launch.scalar(name)
+    if (
+        kind is np.float16 and "bfloat16" in launch.kernel.types
+    ):  # a type of 16 bits, and the compiler does not say which
+        return np.asarray(value, "bfloat16").view(np.uint16)[()]
+    return np.dtype(kind).type(value)
 
 
 def _scalar_types(cp: Any, module: Any, launch: Launch) -> Types:

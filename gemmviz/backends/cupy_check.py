@@ -27,7 +27,7 @@ class CudaSupport:
     reason
         Why not: a short phrase; empty when they can.
     remedy
-        The remedy; empty where nothing helps.
+        The remedy; empty if nothing helps.
     """
 
     usable: bool
@@ -54,8 +54,14 @@ def cupy_packages() -> list[Package]:
     return sorted(found.items())
 
 
+def cupy_major() -> int | None:
+    """Return the CUDA version that the installed CuPy is made for, 13 for ``cupy-cuda13x``; None: there is no such."""
+    names = (_NAME.match(name) for name, _ in cupy_packages())
+    return next((int(name["major"]) for name in names if name and name["major"]), None)
+
+
 def _called_cupy() -> Iterator[PathDistribution]:
-    """Yield what is installed in a folder called after CuPy: reading the names of all packages takes 25 ms."""
+    """Yield the packages in folders named after CuPy: reading the names of all packages takes 25 ms."""
     for folder in map(Path, sys.path):
         with suppress(OSError):  # no folder, or an archive
             for place in folder.iterdir():

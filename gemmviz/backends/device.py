@@ -4,6 +4,7 @@ import sys
 import time
 from abc import abstractmethod
 from contextlib import suppress
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -18,7 +19,7 @@ _QUEUED, _QUEUE_LIMIT_S = 100, 0.2
 
 
 class DevicePrepared(Prepared):
-    """Matrices in the GPU's memory; a subclass says how to launch."""
+    """Matrices in the GPU's memory; a subclass launches the kernel."""
 
     def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
         self._cp = cp
@@ -39,6 +40,18 @@ class DevicePrepared(Prepared):
     def poison(self) -> None:
         """Fill C and its guard zones."""
         self.c.poison()
+
+    def set_scalars(self, alpha: float, beta: float) -> None:
+        """Hand alpha and beta over from the next launch on."""
+        self.launch = replace(self.launch, alpha=alpha, beta=beta)
+        self.bind()
+
+    def bind(self) -> None:
+        """Hand over what the launch says; a library is always called with alpha = 1 and beta = 0."""
+
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C, in the kernel's layout, and a bias where the kernel reads them."""
+        self.c.fill(None if c is None else stored(self.launch.kernel, "C", c), bias)
 
     def run(self) -> None:
         """Launch once and wait."""
@@ -79,7 +92,7 @@ class DevicePrepared(Prepared):
     def fetch(self) -> Matrix:
         """Copy C to the host."""
         kernel = self.launch.kernel
-        return unstored(kernel, "C", self._cp.asnumpy(self.c.view).view(kernel.accumulate), self.launch.problem)
+        return unstored(kernel, "C", self._cp.asnumpy(self.c.view).view(kernel.dtype_out), self.launch.problem)
 
     def intact(self) -> bool:
         """Whether nothing was written around C."""

@@ -129,7 +129,7 @@ def _device(code: ctypes.CDLL) -> Device:
     name = ctypes.create_string_buffer(256)
     code.cuDeviceGetName(name, len(name), handle)
     identity = (ctypes.c_ubyte * 16)()
-    # MIG devices have a UUID of their own, which the second version of the call returns.
+    # MIG devices have their own UUIDs, which the second version of the call returns.
     getter = code.cuDeviceGetUuid_v2 if hasattr(code, "cuDeviceGetUuid_v2") else code.cuDeviceGetUuid
     getter(identity, handle)
     memory = ctypes.c_size_t(0)

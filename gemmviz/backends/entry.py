@@ -4,7 +4,7 @@ from gemmviz.backends import unsupported
 from gemmviz.backends.toolchain import source_folder
 from gemmviz.catalogue.errors import BuildError, CompileStopped
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
@@ -20,13 +20,13 @@ def call(launch: Launch) -> str:
     """
     arguments = []
     for index, name in enumerate(launch.kernel.args):
-        if name in MATRICES:
+        if name in (*MATRICES, D, BIAS):
             # C++ converts no void pointer by itself: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
         elif name.isdecimal():  # as it is, 0 is a pointer too
             arguments.append(name)
         elif name.endswith(SUFFIX):
-            arguments.append(f"*(gemmviz::ptx::tensor_map *)a[{index}]")
+            arguments.append(f"gv_tensor_map_at{{a[{index}]}}")
         else:
             arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
     return f"{launch.entry}({', '.join(arguments)});"

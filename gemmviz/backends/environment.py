@@ -13,7 +13,7 @@ class CpuFacts(TypedDict):
 
 
 class CpuSaid(TypedDict, total=False):
-    """A processor as a result file has it; some do not know what it is."""
+    """A processor in the form of a result file; some processors do not report their model."""
 
     model: str | None
     cores: FromZero | None
@@ -50,6 +50,6 @@ class Environment(TypedDict, total=False):
 
 
 def cpu_of(env: Environment | None) -> CpuFacts:
-    """Return the processor; its name is empty, and it has 0 cores, where a file says nothing of it."""
+    """Return the processor; its name is empty, and it has 0 cores, if a file does not give it."""
     known = env.get("cpu") if env else None
     return {"model": known.get("model") or "", "cores": known.get("cores") or 0} if known else {"model": "", "cores": 0}

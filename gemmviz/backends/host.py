@@ -2,6 +2,7 @@
 
 import time
 from abc import abstractmethod
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from gemmviz.catalogue.problem import Matrix, Problem, stored, unstored
 
 
 class HostPrepared(Prepared):
-    """Matrices in host memory; a subclass says how to call the kernel."""
+    """Matrices in host memory; a subclass calls the kernel."""
 
     def __init__(self, launch: Launch, build: Build) -> None:
         self.build = build
@@ -31,6 +32,18 @@ class HostPrepared(Prepared):
         """Fill C and its guard zones."""
         self.c.poison()
 
+    def set_scalars(self, alpha: float, beta: float) -> None:
+        """Hand alpha and beta over from the next launch on."""
+        self.launch = replace(self.launch, alpha=alpha, beta=beta)
+        self.bind()
+
+    def bind(self) -> None:
+        """Hand over what the launch says; a library is always called with alpha = 1 and beta = 0."""
+
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C, in the kernel's layout, and a bias where the kernel reads them."""
+        self.c.fill(None if c is None else stored(self.launch.kernel, "C", c), bias)
+
     def run(self) -> None:
         """Launch once."""
         self.call(1)
@@ -44,7 +57,7 @@ class HostPrepared(Prepared):
     def fetch(self) -> Matrix:
         """Return a copy of C."""
         kernel = self.launch.kernel
-        return unstored(kernel, "C", self.c.view.view(kernel.accumulate), self.launch.problem).copy()
+        return unstored(kernel, "C", self.c.view.view(kernel.dtype_out), self.launch.problem).copy()
 
     def intact(self) -> bool:
         """Whether nothing was written around C."""
@@ -78,15 +91,15 @@ class HostBackend(Backend):
 def host_bytes(problem: Problem, itemsize: int) -> int:
     """Return the host memory that measuring takes at its peak, in bytes, whatever the backend.
 
-    Counted are the inputs of both trials and the kernel's, their float64 copies while a reference is computed, C, and
-    three float64 matrices of its size (two references and the magnitudes).
+    Counted are the inputs of both trials and the kernel's, their float64 copies while a reference is computed, C, C
+    before the launch, and four float64 matrices of its size (three references and the magnitudes).
     """
     m, n, k = problem.m, problem.n, problem.k
-    return (3 * itemsize + 2 * 8) * (m * k + k * n) + (2 * itemsize + 3 * 8) * m * n
+    return (3 * itemsize + 2 * 8) * (m * k + k * n) + (3 * itemsize + 4 * 8) * m * n
 
 
 def available_memory() -> int | None:
-    """Return the host memory that can be had without swapping, in bytes, or None where it is unknown."""
+    """Return the host memory that can be had without swapping, in bytes, or None if it is unknown."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))

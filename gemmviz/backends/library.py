@@ -20,8 +20,8 @@ def load(library: Path, launch: Launch) -> ctypes.CDLL:
     Raises
     ------
     BuildError
-        When it cannot be loaded: the kernel calls a function that it declares and no file defines. ``line`` is where
-        the kernel's file names it.
+        When it cannot be loaded: the kernel calls a function that is declared and not defined. ``line`` is its
+        line in the kernel's file.
     """
     try:
         return ctypes.CDLL(str(library))

@@ -25,7 +25,7 @@ from gemmviz.backends.toolchain import (
 )
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.problem import Matrix
 from gemmviz.sandbox import confined, kept
 
@@ -48,7 +48,7 @@ class NativeBackend(HostBackend):
 
 
 class _Apart(Prepared):
-    """A kernel with its matrices in a process of its own, which it may break. Timing happens there."""
+    """A kernel with its matrices in its own process, which it may crash. Timing happens there."""
 
     def __init__(self, launch: Launch, build: Build, library: Path) -> None:
         self.build = build
@@ -65,6 +65,14 @@ class _Apart(Prepared):
     def poison(self) -> None:
         """Fill C and its guard zones."""
         self._ask("poison")
+
+    def set_scalars(self, alpha: float, beta: float) -> None:
+        """Hand alpha and beta over from the next launch on."""
+        self._ask("set_scalars", alpha, beta)
+
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C and a bias where the kernel reads them."""
+        self._ask("fill", c, bias)
 
     def run(self) -> None:
         """Launch once."""
@@ -99,7 +107,8 @@ class _Apart(Prepared):
 def _answering(launch: Launch, build: Build, library: Path) -> Callable[..., object]:
     prepared = _NativePrepared(launch, build, library)
     prepared.guard_stack()
-    questions = {name: getattr(prepared, name) for name in ("load", "poison", "run", "sample", "fetch", "intact")}
+    asked = ("load", "poison", "set_scalars", "fill", "run", "sample", "fetch", "intact")
+    questions = {name: getattr(prepared, name) for name in asked}
     return lambda name, *arguments: questions[name](*arguments)
 
 
@@ -110,26 +119,36 @@ class _NativePrepared(HostPrepared):
         self._guard, self._entry = code.gemmviz_guard_stack, code.gv_call
         self._entry.argtypes = [ctypes.c_void_p, ctypes.c_longlong]
         self._entry.restype = None
-        addresses = {"A": self.a.ctypes.data, "B": self.b.ctypes.data, "C": self.c.address}
+        addresses = {"A": self.a.ctypes.data, "B": self.b.ctypes.data, "C": self.c.read.ctypes.data, D: self.c.address}
+        addresses[BIAS] = self.c.bias.ctypes.data
         names = launch.kernel.args
         self._cells = {
             name: np.array(launch.scalar(name), np.float64 if name in ("alpha", "beta") else np.int64)
             for name in names
-            if name not in MATRICES
+            if name not in (*MATRICES, D, BIAS)
         }
         addresses |= {name: cell.ctypes.data for name, cell in self._cells.items()}
         self._arguments = (ctypes.c_void_p * len(names))(*(addresses[name] for name in names))
 
     def guard_stack(self) -> None:
-        """Let this process end by a signal of its own when the kernel fills the stack: see `stack_guard.c`.
+        """Let this process end by a special signal when the kernel overflows the stack: see `stack_guard.c`.
 
         Only for a process apart, which has no other use for the signals of a crash.
         """
         self._guard()
 
+    def bind(self) -> None:
+        """Hand the scalars over."""
+        for name, cell in self._cells.items():
+            cell[...] = self.launch.scalar(name)
+
     def call(self, launches: int) -> None:
         """Run the kernel; ctypes lets other threads of Python run meanwhile."""
-        self._entry(ctypes.addressof(self._arguments), launches)
+        each = 1 if self.launch.kernel.zeroed else launches
+        for _ in range(launches // each):
+            if self.launch.kernel.zeroed:
+                self.c.clear()
+            self._entry(ctypes.addressof(self._arguments), each)
 
 
 def compile_kernel(launch: Launch) -> tuple[Path, Build]:

@@ -91,7 +91,7 @@ class Sensors:
 
 @cache
 def sensors(uuid: str) -> Sensors | None:
-    """Return the sensors of the GPU with that UUID, or None where NVML, its package or the device is missing."""
+    """Return the sensors of the GPU with that UUID, or None if NVML, its package or the device is missing."""
     try:
         nvml = importlib.import_module("pynvml")
     except ImportError:

@@ -4,7 +4,7 @@ import importlib.util
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
+from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.toolchain import line_directive, source_folder
@@ -23,6 +24,35 @@ _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?err
 
 # Words that nvcc has from the host's headers.
 _WORDS = "#include <words.h>"
+
+OF_CUPY = "-ftz=true"
+"""The flag that CuPy adds by itself: denormals count as zero."""
+
+
+def program_text(launch: Launch) -> str:
+    """Return the text that NVRTC compiles: a kernel's file without its host code, and what describes its types."""
+    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
+    path = launch.kernel.path
+    code = source_of_device(launch)
+    return f"{_WORDS}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}"
+
+
+def options(launch: Launch) -> tuple[str, ...]:
+    """Return NVRTC's options for a launch: all but `OF_CUPY`, and the architecture where the kernel needs none."""
+    kernel = launch.kernel
+    macros = (f"-D{name}={value}" for name, value in launch.macros.items())
+    ours = data.root("kernels") / "include"
+    exactly = architecture(kernel.capability)
+    return (
+        "--std=c++17",
+        # nvcc takes a constexpr function without a mark for a function of both sides.
+        "--device-as-default-execution-space",
+        # Without it CuPy compiles for the device, without the instructions that only this architecture has.
+        *((f"--gpu-architecture={exactly}",) if exactly else ()),
+        *macros,
+        *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
+        *(("--device-int128",) if "__int128" in kernel.text else ()),
+    )
 
 
 def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -> tuple[Any, Any, Build]:
@@ -51,8 +81,8 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     """
     kernel = launch.kernel
     copies, own = str(source_folder(kernel.path).resolve()), str(kernel.path.parent.resolve())
-    code, flags = source_and_flags(launch, mma_folders())
-    flags = (*flags, *extra_flags)
+    flags = (*options(launch), *extra_flags)
+    code = program_text(launch)
     started = time.perf_counter()
     module = cp.RawModule(code=code, options=flags, name_expressions=(launch.entry,))
     try:
@@ -68,42 +98,12 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
         raise LaunchError(f"{launch.label} does not load: {first_line(error)}") from None
     build = Build(
         compile_ms=(time.perf_counter() - started) * 1e3,
-        # CuPy adds this one by itself: denormals count as zero.
-        flags=(*(flag.replace(copies, own) for flag in flags), "-ftz=true"),
+        flags=(*(flag.replace(copies, own) for flag in flags), OF_CUPY),
         registers=registers,
         shared_bytes=int(function.shared_size_bytes) + launch.shared_bytes,
         local_bytes=int(function.local_size_bytes),
     )
     return function, module, build
-
-
-def source_and_flags(launch: Launch, toolkit: Iterable[Path]) -> tuple[str, tuple[str, ...]]:
-    """Return the text that NVRTC compiles for a launch, and its options.
-
-    Parameters
-    ----------
-    launch
-        The launch.
-    toolkit
-        Folders with headers of CUDA that NVRTC has not built in.
-    """
-    kernel = launch.kernel
-    ours = data.root("kernels") / "include"
-    exactly = architecture(kernel.capability)
-    flags: tuple[str, ...] = (
-        "--std=c++17",
-        # nvcc takes a constexpr function without a mark for a function of both sides.
-        "--device-as-default-execution-space",
-        # Without it CuPy compiles for the device, whose architecture has no instructions of its own then.
-        *((f"--gpu-architecture={exactly}",) if exactly else ()),
-        *(f"-D{name}={value}" for name, value in launch.macros.items()),
-        *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *toolkit, ours / "nvrtc")),
-    )
-    code = source_of_device(launch)
-    if "__int128" in code:
-        flags = (*flags, "--device-int128")
-    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
-    return f"{_WORDS}\n{line_directive(kernel.path)}\n{code}\n{describing_source(launch.entry)}", flags
 
 
 def nvrtc_error(log: str, path: Path, entry: str) -> BuildError:
@@ -126,7 +126,10 @@ def mma_folders() -> tuple[Path, ...]:
     candidates = [Path(folder) / "include" for folder in named if folder]
     spec = importlib.util.find_spec("nvidia")
     for place in (spec.submodule_search_locations or []) if spec else []:
-        candidates += sorted(Path(place).glob("*/include"))
+        # Beside a CuPy for CUDA 12 there may be headers of 13: gemmviz[assembly] brings them.
+        major = cupy_major()
+        foreign = {f"cu{other}" for other in (13, 14) if major is not None and other != major}
+        candidates += sorted(Path(place).glob("*/include"), key=lambda one: (one.parent.name in foreign, one))
     candidates.append(Path("/usr/local/cuda/include"))
     # The first folder with each header is enough; a toolkit of another version behind it must not mix in.
     chosen: list[Path] = []
@@ -143,7 +146,7 @@ def has_mma_header() -> bool:
 
 
 def first_line(error: object) -> str:
-    """Return the first line of an error's text that says something."""
+    """Return the first line of an error's text that is not empty."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 

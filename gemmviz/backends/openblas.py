@@ -1,7 +1,7 @@
 """OpenBLAS at its best: a second copy of NumPy's own, set to the code path that is the fastest on this CPU.
 
 OpenBLAS chooses a path for the processor it believes to see when it is loaded, and does not always choose well. Each
-path that the processor has the instructions for is tried in a process of its own; then a copy of the library is loaded
+path that the processor has the instructions for is tried in its own process; then a copy of the library is loaded
 with the winner.
 """
 
@@ -80,7 +80,8 @@ class OpenblasBackend(HostBackend):
         """Allocate; there is nothing to compile."""
         library = best()
         kernel = launch.kernel
-        if kernel.dtype not in _ENTRIES or kernel.accumulate != kernel.dtype or kernel.column_major:
+        same = kernel.dtype == kernel.accumulate == kernel.dtype_out
+        if kernel.dtype not in _ENTRIES or not same or kernel.column_major:
             raise ConstraintError(f"{kernel.name}: OpenBLAS multiplies float32 or float64 here, stored by rows")
         threads = f"{library.threads} thread{'s' if library.threads > 1 else ''}"
         return _OpenblasPrepared(launch, Build(variant=f"{library.core}, {threads}"), library)
@@ -143,7 +144,7 @@ def _candidates() -> list[str]:
 
 
 def _try(original: str, spelling: tuple[str, str], core: str) -> float:
-    """Return the seconds of a product with a core type, in a process of its own; infinite when it does not work."""
+    """Return the seconds of a product with a core type, in its own process; infinite if it does not work."""
     prefix, suffix = spelling
     command = [sys.executable, "-c", _TRIAL, original, f"{prefix}cblas_sgemm{suffix}", str(int(suffix == "64_"))]
     environment = {name: value for name, value in os.environ.items() if name != _VARIABLE}

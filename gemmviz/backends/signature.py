@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gemmviz.catalogue.errors import BuildError
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 
 DESCRIBE = "gv_describe"
@@ -71,7 +71,7 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
                     f"{where} is no tensor_map (128 bytes, aligned to 64), but args says that it is {name}"
                 )
             continue
-        if name in MATRICES:
+        if name in (*MATRICES, D, BIAS):
             if kind != _POINTER:
                 here = ", but a tensor map" if kind == _MAP else ""
                 raise BuildError(f"{where} is no pointer{here}; args says that it is matrix {name}")

@@ -25,7 +25,7 @@ _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:fatal )
 _ASKED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:note: in instantiation of|  required from)", re.MULTILINE
 )
-# As the C library says it, and Zig.
+# In the words of the C library, and of Zig.
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\bNoSpaceLeft\b|\bDiskQuota\b")
 # The first use of a compiler is slow: it may build its own runtime first.
 BUILD_TIMEOUT_S = 300
@@ -38,15 +38,15 @@ class Compiler:
     Attributes
     ----------
     command
-        How people would start it.
+        The command as people would type it.
     start
-        How it is started.
+        The command that starts it.
     programs
-        The programs that it starts, itself included, by path; none where they are unknown.
+        The programs that it starts, itself included, by path; none if they are unknown.
     kind
-        Which dialect of flags it takes.
+        The dialect of its flags.
     version
-        The first line of its own answer.
+        The first line of its answer.
     """
 
     command: tuple[str, ...]
@@ -60,12 +60,12 @@ class Compiler:
 def compiler() -> Compiler:
     """Return the compiler of this machine.
 
-    The environment variable ``GEMMVIZ_CC`` (for example ``gcc``) goes before the ``ziglang`` wheel.
+    The environment variable ``GEMMVIZ_CC`` (for example ``gcc``) has priority over the ``ziglang`` wheel.
 
     Raises
     ------
     Unavailable
-        When there is none; the message says how to get one.
+        When there is none; the message gives the way to get one.
     """
     named = shlex.split(os.environ.get(VARIABLE, ""))
     if named:
@@ -91,7 +91,7 @@ def compiler() -> Compiler:
 
 
 def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
-    """Return the programs that a compiler starts, itself included; none where they are unknown."""
+    """Return the programs that a compiler starts, itself included; none if they are unknown."""
     found = shutil.which(start[0])
     if found is None or start == (sys.executable, "-m", "ziglang", "cc"):
         return ()
@@ -139,6 +139,14 @@ def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[
 def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
     """Compile `source` into the object file `output`; otherwise as `compile_shared`."""
     _build([*flags, "-c", "-fPIC", str(source)], output, blame)
+
+
+def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
+    """Write `source` with its macros and includes filled in, and line markers, to the file `output`.
+
+    Otherwise as `compile_shared`.
+    """
+    _build([*flags, "-E", str(source)], output, blame)
 
 
 def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:

@@ -20,20 +20,20 @@ class DeviceTrip(Trip):
         The module ``cupy``.
     problem
         The size of the matrices.
-    dtype, accumulate
+    dtype, dtype_out
         NumPy names of the element types of A and B, and of C.
     """
 
-    def __init__(self, cp: Any, problem: Problem, dtype: str, accumulate: str) -> None:
+    def __init__(self, cp: Any, problem: Problem, dtype: str, dtype_out: str) -> None:
         self._cp = cp
         sizes = {name: problem.shape(name)[0] * problem.shape(name)[1] for name in MATRICES}
         # Ones, because a fresh page of zeros is no memory yet.
-        types = {name: stored_as(accumulate if name == "C" else dtype) for name in sizes}
+        types = {name: stored_as(dtype_out if name == "C" else dtype) for name in sizes}
         self._host = {name: np.ones(size, types[name]) for name, size in sizes.items()}
         self._device = {name: cp.empty(size, types[name]) for name, size in sizes.items()}
 
     def go(self) -> tuple[float, float]:
-        """Copy A and B there and C back, each way until the device says that it is done."""
+        """Copy A and B there and C back, each way until the device has finished."""
         stream = self._cp.cuda.get_current_stream()
         stream.synchronize()
         started = time.perf_counter()

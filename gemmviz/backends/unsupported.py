@@ -15,8 +15,6 @@ _COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from 
 _OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_rank)\b)"
 # A pattern for the source without its comments and texts, a name for the match, and a remedy.
 _REFUSED = [
-    (r"\b(?:asm|__asm__|__asm)\b", mark("inline PTX (asm)"),
-     mark("use the functions of <gemmviz/ptx.h>, which run on a GPU too")),
     (r"\bcuda\s*::\s*(?:ptx\s*::|device\s*::\s*experimental\s*::)\s*\w+", "{name}", _COPY),
     (r"\bcuda\s*::\s*barrier\b", "cuda::barrier", _SYNC),
     (r"\bcuda\s*::\s*(?:memcpy_async|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
@@ -33,7 +31,7 @@ _REFUSED = [
     (r"<<<|\bcuda(?:Malloc|Memcpy|Free|DeviceSynchronize|GetLastError|Event\w+|Stream\w+|Error_t)\w*\b",
      mark("host code ({name})"),
      mark("keep the kernel in a file of its own; the front matter says how it is launched")),
-    (r"\b__nv_fp8\w*|\b__nv_fp4\w*", "{name}", mark("use half, bfloat16 or float")),
+    (r"\b__nv_fp[46]\w*", "{name}", mark("use half, bfloat16 or float")),
     (r"\bcu(?:tlass|te)\s*::\s*\w+", "{name}", mark("write the kernel without that library")),
 ]  # fmt: skip
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"][^>\"\n]+[>\"])", re.MULTILINE)
@@ -63,7 +61,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     Returns
     -------
     BuildError
-        The same error where its reason is another one.
+        The same error if its reason is another one.
     """
     name = kernel.path.name
     missing = _NO_FILE.search(str(error))
@@ -71,7 +69,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
         line = _include_line(kernel.text, missing[1]) or error.line
         text = tr(
             "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
-            "<cuda_bf16.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
+            "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
             what=f"#include <{missing[1]}>",
         )
         return BuildError(f"{name}:{line}: {text}", line)
@@ -89,7 +87,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
 
 def find(text: str) -> list[Unsupported]:
     """Return every use of something that cannot be recorded, in the order of the lines."""
-    # Texts may look like code, and PTX in them is not C++: spaces stand for both.
+    # Texts may look like code, and PTX in them is not C++: both are replaced by spaces.
     code = plain_code(text)
     found = []
     for pattern, what, instead in _REFUSED:

@@ -24,13 +24,13 @@ class RowComparison:
     label, size
         The kernel with its parameters, and (M, N, K).
     before, after
-        In `unit`, or None where there is no figure.
+        In `unit`, or None if there is no figure.
     unit
         ``"GFLOPS"``, or ``"GB/s"`` for copies.
     verdict
-        What became of the kernel.
+        The verdict on the kernel.
     reason
-        Why, where the figures do not say it; may be empty.
+        The reason, if the figures do not show it; may be empty.
     """
 
     label: str
@@ -50,10 +50,10 @@ class RowComparison:
 def compare(before: Document, after: Document) -> Iterator[RowComparison]:
     """Compare the rows that both files hold, and name those that only one of them holds.
 
-    A difference below `NOISE` is none. A larger one counts when the middle halves of the samples (first to third
+    A difference below `NOISE` does not count. A larger one counts when the middle halves of the samples (first to third
     quartile) do not overlap. Where a row is flagged noisy, contended or rounds-disagree, it counts only when it is
-    larger than what rounds and samples of both runs span together. A kernel that was right and is not any more is
-    SLOWER, whatever its figures say. Exhibits have no figures and are left out.
+    larger than the whole range of the rounds and samples of both runs. A kernel that was right and is wrong now is
+    SLOWER, whatever its figures are. Exhibits have no figures and are left out.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def compare(before: Document, after: Document) -> Iterator[RowComparison]:
     Yields
     ------
     Comparison
-        In the order of `after`, then what is only in `before`. What ran in neither is left out, as are exhibits.
+        In the order of `after`, then the rows that only `before` has. Rows without a run, and exhibits, are left out.
     """
     old = {_key(row): row for row in before["results"] if not row["exhibit"]}
     for row in (row for row in after["results"] if not row["exhibit"]):
@@ -118,7 +118,7 @@ def _judge(old: Row | None, new: Row | None) -> RowComparison:
 
 
 def _doubtful(old: Row, new: Row) -> str:
-    """Return why the difference of two flagged rows may be chance; empty where it is not."""
+    """Return why the difference of two flagged rows may be chance; empty if it is not."""
     if min(stats_of(row)["n"] for row in (old, new)) < 2:
         return "a single sample proves nothing"
     widths = [high - low for low, high in map(span, (old, new))]

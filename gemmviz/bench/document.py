@@ -1,4 +1,4 @@
-"""What a result file holds around its rows: the machine, gemmviz itself, and the rules of measuring."""
+"""The head of a result file: the machine, gemmviz itself, and the rules of measuring."""
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
@@ -39,14 +39,14 @@ class AppFacts(TypedDict):
 
 
 class Measured(TypedDict):
-    """On what figures were measured; the engine's probe has the same parts."""
+    """The machine on which figures were measured; the engine's probe has the same parts."""
 
     env: Annotated[Environment, Meta(description="the machine, as far as it is known")]
     device: Annotated[DeviceFacts | None, Meta(description="the GPU; null where there is none")]
 
 
 class Machine(Measured):
-    """On what and with what figures were measured, and by which rules."""
+    """The machine, the software and the rules with which figures were measured."""
 
     started_utc: Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
     argv: list[str]
@@ -55,7 +55,7 @@ class Machine(Measured):
 
 
 class Document(Machine):
-    """What `gemmviz bench --json` writes: seconds, rates in GFLOPS (1e9 operations per second) and in GB/s."""
+    """The file that `gemmviz bench --json` writes: seconds, rates in GFLOPS (1e9 operations per second) and in GB/s."""
 
     schema_version: Literal[2]
     run_id: Annotated[str, Meta(extra_json_schema={"pattern": "^[0-9a-f]{32}$"})]

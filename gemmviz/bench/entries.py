@@ -1,4 +1,4 @@
-"""What requests name to be measured or profiled: kernels with their texts, as another process takes them."""
+"""The entries of requests to measure or profile: kernels with their texts, as another process takes them."""
 
 from typing import TypedDict
 

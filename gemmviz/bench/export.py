@@ -1,4 +1,4 @@
-"""Turns result files into CSV, for spreadsheets and notebooks: units stand in the column's name."""
+"""Turns result files into CSV, for spreadsheets and notebooks: the name of each column includes its unit."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from typing import Literal
 
 from gemmviz.backends.environment import cpu_of
 from gemmviz.bench.document import Document
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import Row, dtype_out
 
 _Part = Literal["hot", "stats", "telemetry", "transfer", "verify"]
 
@@ -53,6 +53,7 @@ def _hot_samples(row: Row) -> list[float]:
 
 _COLUMNS: Mapping[str, Callable[[Row], object]] = {
     **_plain("kernel", "label", "backend", "status", "exhibit", "M", "N", "K", "dtype_in", "dtype_acc"),
+    "dtype_out": dtype_out,
     "params": lambda row: " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items()),
     "grid": lambda row: _shape(row.get("grid")),
     "block_threads": lambda row: _shape(row.get("block")),
@@ -73,7 +74,7 @@ _COLUMNS: Mapping[str, Callable[[Row], object]] = {
     "throttle": lambda row: " ".join(_throttle(row)),
     **_within("transfer", to_device_s="to_device_s", to_host_s="to_host_s"),
     **_plain("compile_ms"),
-    **_within("verify", verified_before="before", verified_after="after", max_abs_error="max_abs"),
+    **_within("verify", verified_before="before", verified_after="after", max_abs_error="max_abs", error_bound="bound"),
     "flags": lambda row: "; ".join(row.get("flags") or []),
     **_plain("message", "source_sha256"),
 }

@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 
-from gemmviz.bench.row import Launched, Row, Sized
+from gemmviz.bench.row import Launched, Row, Sized, dtype_out
 
 Size = tuple[int, int, int]
 Key = tuple[str, int, int, int, tuple[tuple[str, int], ...]]
@@ -105,10 +105,10 @@ class Figures:
 
         return self.at(kernel, min(sizes, key=distance), params) if sizes else None
 
-    def transfer(self, size: Size, dtype: str) -> Row | None:
-        """Return the newest row that times the copies of a problem of that size and element type of A and B."""
+    def transfer(self, size: Size, dtype: str, c_type: str) -> Row | None:
+        """Return the newest row that times the copies of a problem of that size and types of A and B, and of C."""
         wanted = (r for r in self if r.get("backend") == TRANSFER and r["status"] == "ok")
-        return next((r for r in wanted if size_of(r) == size and r.get("dtype_in") == dtype), None)
+        return next((r for r in wanted if (size_of(r), r["dtype_in"], dtype_out(r)) == (size, dtype, c_type)), None)
 
     def sizes(self) -> list[Size]:
         """Return the sizes at which there are usable rows, from small to large."""
@@ -161,7 +161,7 @@ class Turn:
 class SampleSeries:
     """The samples of one kernel at one size in the run under way, or the last one: GFLOPS of each launch.
 
-    ``starts`` holds, round by round, the index of its first sample; ``turn`` is the newest one, None where nobody said.
+    ``starts`` holds, round by round, the index of its first sample; ``turn`` is the newest one, None if unknown.
     """
 
     label: str

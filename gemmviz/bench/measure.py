@@ -31,16 +31,16 @@ _TIMING = (mark("{kernel}: timing"), mark("{kernel}: timing, round {round} of {r
 
 @dataclass(frozen=True)
 class MeasureStep:
-    """What happens next.
+    """The progress of a measurement, before its next part.
 
     Attributes
     ----------
     text
         For people.
     share
-        Of this kernel's round that is done, 0 to 1.
+        The finished share of this kernel's round, 0 to 1.
     deadline_s
-        Within how many seconds the next record comes unless the kernel hangs; None where nobody can tell.
+        The seconds until the next record, unless the kernel hangs; None if unknown.
     """
 
     text: str
@@ -50,7 +50,7 @@ class MeasureStep:
 
 @dataclass(frozen=True)
 class Finished:
-    """The row of the result file as it stands after a round; with `final`, nothing more comes of this kernel."""
+    """The row of the result file after a round; with `final`, it is the last one of this kernel."""
 
     row: Row
     final: bool
@@ -62,7 +62,7 @@ Find = Callable[[str], Backend]
 
 @dataclass(frozen=True)
 class Bench:
-    """What all measurements of a run share.
+    """The common part of all measurements of a run.
 
     Attributes
     ----------
@@ -84,19 +84,19 @@ class Bench:
 
 @dataclass
 class Measurement:
-    """One kernel at one size, with what the finished rounds have found.
+    """One kernel at one size, with the results of the finished rounds.
 
     Attributes
     ----------
     kernel, problem, params
-        What to measure at which size; parameters that are not given take their default.
+        The kernel, the size and the parameters; parameters that are not given take their default.
     bench
-        What it shares with the others.
+        The common part of the run.
     row
-        Its row of the result file. One with finished rounds, from a process that did not live to finish it, is
-        taken up again where it stands.
+        Its row of the result file. A row with finished rounds, from a process that died before the end, is
+        continued.
     over
-        Whether there is nothing more to do.
+        Whether it is finished.
     """
 
     kernel: Kernel
@@ -162,8 +162,9 @@ class Measurement:
             prepared.poison()
             yield from self._time(prepared, backend)
             yield MeasureStep(tr("{kernel}: verifying again", kernel=row["label"]), 0.97)
-            # The last output is what the last timed launch left: a kernel may be right at first and wrong later.
-            self._judge("after", _check(prepared, bench.references.random(concrete, backend)))
+            # The output of the last timed launch is verified: a kernel may be right at first and wrong later.
+            trial = bench.references.random(concrete, backend)
+            self._judge("after", _check(prepared, trial), trial.name)
         finally:
             prepared.close()
 
@@ -172,14 +173,18 @@ class Measurement:
         references = self.bench.references
         yield MeasureStep(tr("{kernel}: computing the reference", kernel=self.row["label"]), 0.1)
         # Whole numbers first: there a single term shows that is left out.
-        trials = [t for t in (references.exact(concrete, backend), references.random(concrete, backend)) if t]
+        scaled = references.scaled(concrete, backend)
+        trials = [references.exact(concrete, backend), *([scaled] if scaled else [])]
+        trials.append(references.random(concrete, backend))
         for number, trial in enumerate(trials):
             text = tr("{kernel}: verifying", kernel=self.row["label"])
-            yield MeasureStep(text, 0.2 + 0.1 * number, self.bench.protocol.deadline_s)
+            yield MeasureStep(text, 0.2 + 0.05 * number, self.bench.protocol.deadline_s)
             prepared.load(trial.a, trial.b)
+            prepared.set_scalars(trial.alpha, trial.beta)
             prepared.poison()
+            prepared.fill(trial.c, trial.bias)
             prepared.run()
-            self._judge("before", _check(prepared, trial))
+            self._judge("before", _check(prepared, trial), trial.name)
             if self.over:
                 return
         if self.kernel.exhibit:
@@ -209,7 +214,7 @@ class Measurement:
         self.over = last
 
     def _turn(self, texts: tuple[str, str]) -> str:
-        """Say what is done, and in which round where there are several; `texts` are without and with it."""
+        """Return the present work, with the round if there are several; `texts` are without and with it."""
         rounds = self.bench.protocol.rounds
         return tr(texts[rounds > 1], kernel=self.row["label"], round=self.rounds + 1, rounds=rounds)
 
@@ -221,16 +226,17 @@ class Measurement:
             yield MeasureStep(self._turn(_WARMING_UP), 0.4, self.bench.protocol.deadline_s)
         return launch_s
 
-    def _judge(self, when: Literal["before", "after"], verdict: Verdict | None) -> None:
-        """Note a verdict; None means that the kernel wrote outside C."""
+    def _judge(self, when: Literal["before", "after"], verdict: Verdict | None, trial: str) -> None:
+        """Note a verdict of a trial; None means that the kernel wrote outside C."""
         results.describe_verdict(self.row, when, verdict)
         if verdict is None or not verdict.ok:
-            late = "right at first, wrong after many launches: " if when == "after" else ""
-            self._fail("wrong", late + (verdict.message if verdict else "the kernel writes outside C"), None)
+            where = "right at first, wrong after many launches" if when == "after" else trial
+            self._fail("wrong", f"{where}: {verdict.message if verdict else 'the kernel writes outside C'}", None)
 
     def _fail(self, status: Status, message: str, line: int | None) -> None:
         self.over = True
-        if self.rounds and status not in results.FAILURES:  # memory that others took says nothing about what is done
+        # Memory that other programs took does not undo finished rounds.
+        if self.rounds and status not in results.FAILURES:
             rows.cut_short(self.row, self.bench.protocol, status, message)
             return
         results.fail(self.row, status, message, line)
@@ -251,7 +257,7 @@ def _check(prepared: Prepared, trial: VerificationCase) -> Verdict | None:
 
 
 def blame(error: Exception, problem: Problem) -> tuple[Status, str, int | None]:
-    """Return status, message and line for what went wrong."""
+    """Return status, message and line for an error."""
     match error:
         case Unavailable():
             return "skipped", str(error), None

@@ -18,7 +18,7 @@ def check_fit(backend: Backend, concrete: Launch, references: References) -> Non
         With the largest cube that fits.
     """
     kernel = concrete.kernel
-    itemsize = max(np.dtype(kernel.dtype).itemsize, np.dtype(kernel.accumulate).itemsize)
+    itemsize = max(np.dtype(kernel.dtype).itemsize, np.dtype(kernel.dtype_out).itemsize)
     for where, free, needed in (
         ("GPU" if backend.clears_l2 else "host", backend.free_bytes(), backend.needed_bytes),
         ("host", available_memory(), host_bytes),

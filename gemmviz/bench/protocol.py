@@ -19,7 +19,7 @@ class Protocol:
     seed
         Of the random inputs.
     rounds
-        How often the kernels of a request take turns.
+        The number of rounds in which the kernels of a request take turns.
     warmup_launches, warmup_s
         A kernel is launched at least this often and at least this long before anything is timed, in every round.
     min_samples, min_time_s, target_iqr

@@ -45,7 +45,7 @@ def judge(row: Row, contended: bool = False) -> None:
 
 
 def words(flags: Iterable[str]) -> list[str]:
-    """Return the meaning of flags, for people; notes that are none of `FLAGS` stand as they are."""
+    """Return the meaning of flags, for people; other notes are kept as they are."""
     return [tr(_WORDS[flag]) if flag in _WORDS else flag for flag in flags]
 
 

@@ -26,7 +26,7 @@ class Standing:
         where there is none, and for the libraries' own rows and variants.
     of_base
         For a variant: its GFLOPS over those of the rung that it comes from, of the same machine, size and parameters;
-        None where there are none. A variant that failed has a row without GFLOPS.
+        None if there are none. A variant that failed has a row without GFLOPS.
     """
 
     kernel: Kernel
@@ -112,14 +112,11 @@ def _base_row(row: Row, rows: Sequence[Row]) -> Row | None:
 def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]]) -> tuple[float | None, str]:
     if kernel.backend in LIBRARIES:
         return None, ""
-    types = kernel.dtype, kernel.accumulate, kernel.math
+    types = kernel.types
     rivals = [
         (figure_of(s.row), k.title)
         for k, s in chosen
-        if k.backend in LIBRARIES
-        and place(k) == place(kernel)
-        and (k.dtype, k.accumulate, k.math) == types
-        and s.origin == shown.origin
+        if k.backend in LIBRARIES and place(k) == place(kernel) and k.types == types and s.origin == shown.origin
     ]
     if not rivals:
         return None, ""

@@ -22,7 +22,7 @@ class ReferenceResults:
     Attributes
     ----------
     gpu, cpu
-        The names of its devices; ``gpu`` is empty where it has none.
+        The names of its devices; ``gpu`` is empty if it has none.
     date
         When it was measured (YYYY-MM-DD).
     figures
@@ -30,9 +30,9 @@ class ReferenceResults:
     recordings
         Counts of recordings, for claims; these are the same on every machine.
     profiles
-        What Nsight Compute read on this machine, for claims.
+        The counters of Nsight Compute on this machine, for claims.
     cores
-        The number of the processor's cores; None where the file does not say.
+        The number of the processor's cores; None if the file does not say.
     """
 
     gpu: str
@@ -59,7 +59,7 @@ def load(folder: Path | None = None) -> tuple[list[ReferenceResults], list[str]]
     Returns
     -------
     tuple
-        What could be read, in the order of the files' names, and one message per file that could not.
+        The results, in the order of the files' names, and one message per file that could not be read.
     """
     found, faults = _shipped() if folder is None else _load(folder)
     return [*found], [*faults]
@@ -67,7 +67,7 @@ def load(folder: Path | None = None) -> tuple[list[ReferenceResults], list[str]]
 
 @cache
 def _shipped() -> tuple[list[ReferenceResults], list[str]]:
-    """Read what gemmviz ships once: each window of a process asks for it."""
+    """Read the shipped results once for all windows of a process."""
     return _load(data.root("resources") / "reference")
 
 

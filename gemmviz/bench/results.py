@@ -20,7 +20,7 @@ from gemmviz.backends.environment import Environment, cpu_of
 from gemmviz.bench import schema
 from gemmviz.bench.document import AppFacts, Document, Measured
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Order, Row, SampleStats, Status, StopReason
+from gemmviz.bench.row import Order, Row, SampleStats, Status, StopReason, dtype_out
 from gemmviz.bench.verify import Verdict
 from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, Unavailable
@@ -32,9 +32,9 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
 FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
-"""The statuses that blame the kernel; the others blame the machine, the size or nobody."""
+"""The statuses that are faults of the kernel; the others are due to the machine, the size or a cancellation."""
 BROKEN = "broken on purpose"
-"""What the flag begins with of a variant that is known to have a defect: C may be right by luck."""
+"""The beginning of the flag of a variant with a known defect: its C may be right by chance."""
 
 
 def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
@@ -50,6 +50,7 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "K": problem.k,
         "dtype_in": kernel.dtype,
         "dtype_acc": kernel.accumulate,
+        "dtype_out": kernel.dtype_out,
         "layout": {"A": stored["A"], "B": stored["B"], "C": stored["C"]},
         "params": kernel.defaults | dict(params),
         **deepcopy(schema.UNKNOWN),
@@ -75,7 +76,7 @@ def describe_launch(row: Row, launch: Launch) -> None:
 
 
 def describe_build(row: Row, build: Build) -> None:
-    """Fill in what the compiler made of it."""
+    """Fill in the compiler's results."""
     row |= {"compile_ms": build.compile_ms, "compile_flags": list(build.flags), "regs": build.registers}
     if build.shared_bytes is not None:
         row["smem"] = build.shared_bytes
@@ -93,7 +94,7 @@ def describe_verdict(row: Row, when: Literal["before", "after"], verdict: Verdic
 def describe_samples(row: Row, seconds: list[float], stats: SampleStats, stop: StopReason | None, flops: int) -> None:
     """Fill in the figures; the row counts as ok from here on."""
     m, n, k = row["M"], row["N"], row["K"]
-    read, written = np.dtype(row["dtype_in"]).itemsize, np.dtype(row["dtype_acc"]).itemsize
+    read, written = np.dtype(row["dtype_in"]).itemsize, np.dtype(dtype_out(row)).itemsize
     compulsory = read * (m * k + k * n) + written * m * n
     row |= {
         "status": "ok",
@@ -108,9 +109,9 @@ def describe_samples(row: Row, seconds: list[float], stats: SampleStats, stop: S
 
 
 def fail(row: Row, status: Status, message: str, line: int | None = None) -> None:
-    """Give the row a status other than ok. It loses every figure: what failed is never ranked."""
+    """Give the row a status other than ok, and remove its figures: a failed kernel is never ranked."""
     row |= {"status": status, "message": message, "line": line}
-    row.update(deepcopy(schema.UNTIMED))  # type: ignore[typeddict-item]  # mypy thinks of what a Timing could have more
+    row.update(deepcopy(schema.UNTIMED))  # type: ignore[typeddict-item]  # for mypy a Timing could have more keys
 
 
 def document(env: Environment, device: DeviceFacts | None, protocol: Protocol) -> Document:
@@ -139,7 +140,7 @@ def document(env: Environment, device: DeviceFacts | None, protocol: Protocol) -
 def merged(documents: Sequence[Document]) -> Document:
     """Return several result files of one machine as one: as the first, with rows, recordings and profiles of all.
 
-    What the first one does not know of the machine, such as a compiler that it did not need, is taken from the others.
+    Facts about the machine that the first one lacks, such as a compiler that it did not need, come from the others.
     """
     whole = documents[0] | {"results": [row for content in documents for row in content["results"]]}
     for content in documents[1:]:
@@ -180,12 +181,12 @@ def failed(rows: Iterable[Row]) -> bool:
 
 
 def is_broken(row: Row) -> bool:
-    """Whether a row is of a variant that has a known defect, which need not show in this run."""
+    """Whether a row is of a variant with a known defect, which may have no effect in this run."""
     return any(flag.startswith(BROKEN) for flag in row.get("flags") or ())
 
 
 def machine(content: Measured) -> str:
-    """Return what the rows were measured on, for people: GPU and processor."""
+    """Return the machine of the rows, for people: GPU and processor."""
     device, cpu = content.get("device"), cpu_of(content.get("env"))
     names = (device.get("name") if device else "", cpu["model"])
     return " / ".join(str(name) for name in names if name) or "unknown machine"

@@ -1,7 +1,7 @@
-"""What a result file holds, field by field, with the limits that hold where one is read: see `gemmviz.bench.schema`.
+"""The fields of a row of a result file, with the limits that are checked on reading: see `gemmviz.bench.schema`.
 
-``docs/schemas.py`` publishes it as ``resources/schema/result-2.json``. A row of an older file has the fields since then
-with what `gemmviz.bench.schema` says of them while nothing is known.
+``docs/schemas.py`` publishes it as ``resources/schema/result-2.json``. Fields that a row of an
+older file lacks get the values that `gemmviz.bench.schema` gives for unknown ones.
 """
 
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -16,7 +16,7 @@ from gemmviz.catalogue.typed_reading import Finite, FromOne, FromZero, Quantity
 Status = Literal["ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled"]
 StopReason = Literal["steady", "timeout", "slow"]
 Checked = Literal["ok", "wrong", "outside"] | None
-"""What a verification found; ``"outside"``: written outside C. None: there was none."""
+"""The result of a verification; ``"outside"``: written outside C. None: not verified."""
 Shape = Annotated[list[FromOne], Meta(min_length=3, max_length=3)]
 """Blocks or threads: x, y, z."""
 Order = Literal["row", "column"]
@@ -30,12 +30,23 @@ class Layout(TypedDict):
     C: Order
 
 
+Bound = Literal["exact", "a priori", "probabilistic", "none"]
+"""What limits the error of C: nothing may differ, a bound that always holds, one that holds almost always, or none."""
+
+
 class Errors(TypedDict, total=False):
     """How far C is from a float64 reference; an error without bounds is None."""
 
     max_abs: float | None
     max_rel: float | None
     tolerance: float
+    bound: Annotated[
+        Bound,
+        Meta(
+            description='where the tolerance comes from. "none": sums have so many terms that no bound tells right '
+            "from wrong on random inputs; C was checked on whole numbers, where it must be exact. Older files lack it"
+        ),
+    ]
     worst_index: list[int]
     wrong: int
 
@@ -84,7 +95,7 @@ class HotPass(TypedDict):
 
 
 class Telemetry(TypedDict):
-    """What the GPU said of itself while it was timed, in MHz, W, °C and J."""
+    """The state of the GPU while it was timed, in MHz, W, °C and J."""
 
     sm_mhz: list[Finite]
     power_w: list[Finite]
@@ -101,7 +112,7 @@ class TransferTimes(TypedDict):
 
 
 class Timing(TypedDict):
-    """What a kernel loses that fails; the last two are of a reference only."""
+    """The figures, which a failed kernel loses; the last two are of a reference only."""
 
     first_launch_s: Annotated[
         Quantity | None,
@@ -150,13 +161,11 @@ class Timing(TypedDict):
     ]
 
 
-Digest = Annotated[
-    str | None, Meta(description="digest of what ran: the code, and the front matter that decides the launch")
-]
+Digest = Annotated[str | None, Meta(description="digest of the code, and of the front matter that decides the launch")]
 
 
 class Outcome(Timing):
-    """What is known only of a kernel that was compiled and run."""
+    """The facts about a kernel that was compiled and run."""
 
     exhibit: Annotated[bool, Meta(description="an exhibit: verified, never timed, never ranked")]
     source_sha256: Digest
@@ -176,7 +185,7 @@ class Outcome(Timing):
 
 
 class Sized(TypedDict):
-    """What is of one size."""
+    """The fields of one size."""
 
     M: Side
     N: Side
@@ -184,7 +193,7 @@ class Sized(TypedDict):
 
 
 class Launched(Sized):
-    """What is of one launch."""
+    """The fields of one launch."""
 
     kernel: Annotated[str, Meta(description='the kernel\'s name in the ladder, or "transfer"')]
     params: dict[str, int]
@@ -197,7 +206,8 @@ class Row(Launched, Outcome):
     label: Annotated[str, Meta(description="entry with its parameters, for people")]
     backend: Backend | Literal["transfer"]
     dtype_in: Annotated[ElementType, Meta(description="element type of A and B")]
-    dtype_acc: Annotated[ElementType, Meta(description="element type of C and of the sums")]
+    dtype_acc: Annotated[ElementType, Meta(description="element type of the sums")]
+    dtype_out: NotRequired[Annotated[ElementType, Meta(description="element type of C; without it, that of the sums")]]
     layout: Layout
 
 
@@ -209,7 +219,7 @@ class Fault(TypedDict):
 
 
 class Counts(Launched):
-    """What a recording on the CPU counted, or why there is none; kept with the results where claims ask for it."""
+    """The counts of a recording on the CPU, or why there is none; kept with the results if claims need it."""
 
     figures: dict[str, Finite | str]
     fault: Fault | None
@@ -233,7 +243,7 @@ class Shares(TypedDict, total=False):
 
 
 class Profile(Launched):
-    """What Nsight Compute read of one launch, or why there is nothing; kept where claims ask for it."""
+    """The counters of Nsight Compute for one launch, or the reason why there are none; kept if claims need them."""
 
     figures: Shares
     fault: Fault | None
@@ -244,6 +254,11 @@ def figure_of(row: Row) -> float:
     """Return the GFLOPS of a row that has a figure."""
     assert row["gflops"] is not None
     return row["gflops"]
+
+
+def dtype_out(row: Row) -> ElementType:
+    """Return C's element type: older files have C in the type of the sums, and do not say so."""
+    return row.get("dtype_out", row["dtype_acc"])
 
 
 def stats_of(row: Row) -> SampleStats:

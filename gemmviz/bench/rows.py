@@ -1,4 +1,4 @@
-"""Fills a row of the result file with what the protocol found, round by round."""
+"""Fills a row of the result file with the figures of the protocol, round by round."""
 
 from gemmviz.backends.base import Build
 from gemmviz.backends.watch import Observed
@@ -12,7 +12,7 @@ MOST_SAMPLES = 2000
 
 
 def describe_build(row: Row, build: Build) -> None:
-    """Fill in what the compiler made of it, or which of its code paths a library took."""
+    """Fill in the compiler's results, or the code path that a library chose."""
     results.describe_build(row, build)
     row["local_bytes"] = build.local_bytes
     if build.variant:
@@ -20,7 +20,7 @@ def describe_build(row: Row, build: Build) -> None:
 
 
 def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
-    """Fill in a finished round: the figures of all samples so far, and what was observed meanwhile.
+    """Fill in a finished round: the figures of all samples so far, and the observations meanwhile.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
     cold
         All of its cold samples; the last `fresh` of them are this round's.
     seen
-        What was observed while they were taken.
+        The observations during these samples.
     """
     median = summarise(cold.seconds[-fresh:])["median"]
     entry: RoundFigures = {
@@ -60,7 +60,7 @@ def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) ->
 
 
 def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
-    """Fill in what share of the device's modelled peak (GFLOPS, and which one it is) was reached."""
+    """Fill in the reached share of the device's modelled peak (GFLOPS, and its name)."""
     if peak is None or row["gflops"] is None:
         return
     row |= {"peak_gflops": peak[0], "peak_kind": peak[1], "peak_fraction": row["gflops"] / peak[0]}
@@ -91,7 +91,7 @@ def cut_short(row: Row, protocol: Protocol, status: Status, why: str) -> None:
 
 
 def explain_exhibit(row: Row, reason: str) -> None:
-    """Say what an exhibit shows; one whose C is right at this size is not ranked either."""
+    """Fill in what an exhibit shows; an exhibit is not ranked even if its C is right at this size."""
     if row["status"] == "ok":
         results.fail(row, "skipped", f"an exhibit: C is right at this size, and it is never timed. {reason}")
     elif row["status"] in results.FAILURES:

@@ -1,7 +1,7 @@
-"""The form of a result file: which versions there are, and the checks of one that is read.
+"""The form of a result file: its versions, and the checks on reading.
 
-The types of `gemmviz.bench.document` and `gemmviz.bench.row` are the form, and what is read is compared with them:
-everything that shows results may rely on it. What a row of an older gemmviz does not have counts as unknown.
+The types of `gemmviz.bench.document` and `gemmviz.bench.row` are the form. A file is compared with them on reading,
+so that all code that shows results may rely on it. A field that a row of an older gemmviz lacks is unknown.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ UNTIMED: Timing = {
     "telemetry": None,
     "transfer": None,
 }
-"""What a row holds without timing."""
+"""The fields of a row without timing."""
 UNKNOWN: Outcome = {
     "exhibit": False,
     "source_sha256": None,
@@ -53,11 +53,11 @@ UNKNOWN: Outcome = {
     **UNTIMED,
     "flags": [],
 }
-"""What a row holds while nothing is known."""
+"""The fields of a row while all is unknown."""
 
 
 def checked(content: Any, path: Path) -> Document:
-    """Return what a file holds in the form of the present version, once it is seen to be a result file.
+    """Return the content of a result file in the form of the present version.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def checked(content: Any, path: Path) -> Document:
     Raises
     ------
     GemmvizError
-        When it is none, is damaged, or comes from a newer gemmviz.
+        When it is no result file, is damaged, or comes from a newer gemmviz.
     """
     if not isinstance(content, dict) or "schema_version" not in content:
         raise GemmvizError(f"{path} is not a result file of gemmviz: it has no schema_version")
@@ -89,7 +89,7 @@ def checked(content: Any, path: Path) -> Document:
             raise GemmvizError(f"{path} is damaged: {key} is not a list")
         for number, row in enumerate(rows):
             if form is Row and isinstance(row, dict):
-                rows[number] = row = deepcopy(dict(UNKNOWN)) | row  # what nobody measured then stays unknown
+                rows[number] = row = deepcopy(dict(UNKNOWN)) | row  # figures that were not measured then stay unknown
             if fault := _row_fault(row, form):
                 raise GemmvizError(f"{path} is damaged: {'row' if form is Row else key} {number} {fault}")
     content["schema_version"] = VERSION
@@ -97,18 +97,18 @@ def checked(content: Any, path: Path) -> Document:
 
 
 def _fault(part: Any, key: str, form: Any) -> str:
-    """Say what is wrong with a part of a document that is there; an empty text when nothing is."""
+    """Return the fault of a part that a document has; an empty text if it is valid."""
     try:
         read_as(part, form | None)
     except Misfit as misfit:
-        # An older gemmviz may say less of itself and its rules than today; a device has a name in all versions.
+        # An older gemmviz may write fewer facts about itself and its rules; a device has a name in all versions.
         may_lack = misfit.lacking and "." not in misfit.place and key != "device"
         return "" if may_lack else str(misfit)
     return ""
 
 
 def _row_fault(row: Any, form: Any) -> str:
-    """Say what is wrong with a row; an empty text when nothing is."""
+    """Return the fault of a row; an empty text if it is valid."""
     if not isinstance(row, dict):
         return "lacks everything"
     try:

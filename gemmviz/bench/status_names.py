@@ -1,5 +1,6 @@
-"""The names of a row's status, for people."""
+"""The outcome of a measurement in words for people: names of statuses, and how C was checked."""
 
+from gemmviz.bench.row import Row
 from gemmviz.language import mark, tr
 
 _STATUSES = {
@@ -18,3 +19,14 @@ _STATUSES = {
 def status_name(status: str) -> str:
     """Return the name of a row's status, for people."""
     return tr(_STATUSES[status]) if status in _STATUSES else status
+
+
+def bound_text(row: Row) -> str:
+    """Say how C was checked where no bound that always holds judges random inputs; else nothing."""
+    verify = row.get("verify")
+    bound = verify.get("bound") if verify else None
+    if bound == "probabilistic":
+        return tr("checked exactly on whole numbers; random inputs within a probabilistic bound")
+    if bound == "none":
+        return tr("checked exactly on whole numbers; for random inputs no bound is known at this K")
+    return ""

@@ -48,12 +48,12 @@ def folder() -> Path:
 
 
 def save(document: Document) -> Path:
-    """Keep a result file; a document that was kept before takes its own place.
+    """Keep a result file; a document that was kept before replaces its older file.
 
     Returns
     -------
     pathlib.Path
-        Where it is.
+        The path of the file.
 
     Raises
     ------
@@ -73,13 +73,13 @@ def save(document: Document) -> Path:
 
 
 def runs() -> tuple[list[StoredRun], list[str]]:
-    """Return all stored runs, newest first, and one message per file that is none; such a file is left alone."""
+    """Return all stored runs, newest first, and one message per file that is no run; such a file is not changed."""
     faults: list[str] = []
     return list(_readable(_newest_first(), faults)), faults
 
 
 def find(name: str) -> Path:
-    """Return the file of a stored run; files that are none are passed over.
+    """Return the file of a stored run; other files are passed over.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def find(name: str) -> Path:
 
 
 def delete(name: str) -> Path:
-    """Delete a stored run, named as for `find`; return where it was.
+    """Delete a stored run, named as for `find`; return its path.
 
     Raises
     ------

@@ -11,12 +11,12 @@ from gemmviz.bench.row import SampleStats, StopReason
 from gemmviz.bench.stats import summarise
 
 REPORT_S = 0.05
-"""How often a measurement lets others have a word: to show it, or to cancel it."""
+"""The interval at which a measurement can be shown or cancelled."""
 # A CPU sample this long makes reading the clock (below a microsecond) cost less than 0.1% and evens out interrupts.
 _CPU_SAMPLE_S = 5e-3
-# The same for a GPU's events, which tell half a microsecond apart, and for the gap before the first launch.
+# The same for a GPU's events, with a resolution of half a microsecond, and for the gap before the first launch.
 _HOT_SAMPLE_S = 10e-3
-# The hot pass has no spread to wait for: it takes this share of the time limit at most.
+# The hot pass does not wait for a small spread: it takes at most this share of the time limit.
 _HOT_SHARE = 0.2
 
 
@@ -137,7 +137,7 @@ class Hot:
     def measure(self, prepared: Prepared, protocol: Protocol) -> Iterator[None]:
         """Find the batch and take samples; yield between them, now and then."""
         while (sample := prepared.sample(self.batch, False)) * self.batch < _HOT_SAMPLE_S:
-            # Never more than a hundredfold: the first launch of a batch tells little about the next ones.
+            # Never more than a hundredfold: the first launch of a batch says little about the next ones.
             grown = ceil(1.1 * _HOT_SAMPLE_S / max(sample, 1e-9))
             self.batch = min(max(grown, self.batch + 1), 100 * self.batch)
             yield

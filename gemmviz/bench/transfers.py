@@ -1,4 +1,4 @@
-"""Measures the way of the matrices to the device and back: a row of its own, because no kernel is to blame for it."""
+"""Measures the copies of the matrices to the device and back: a separate row, because they are part of no kernel."""
 
 import time
 from collections.abc import Generator, Iterator
@@ -15,7 +15,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import Row, StopReason
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import REPORT_S
-from gemmviz.catalogue.dtypes import ElementType
+from gemmviz.catalogue.dtypes import ElementType, sums_of
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
@@ -25,41 +25,43 @@ NAME: Final = "transfer"
 LABEL = mark("host to device and back")
 
 
-def new_row(problem: Problem, dtype: ElementType, accumulate: ElementType) -> Row:
+def new_row(problem: Problem, dtype: ElementType, dtype_out: ElementType) -> Row:
     """Return the row of a transfer that has not been measured.
 
     Parameters
     ----------
     problem
         The size of A, B and C.
-    dtype, accumulate
+    dtype, dtype_out
         NumPy names of the element types of A and B, and of C.
     """
-    # Every row has a kernel's keys; what belongs to a source stays empty.
-    nobody = Kernel(NAME, Path(NAME), "", "cuda", LABEL, alias=NAME, entry=LABEL, dtype=dtype, accumulate=accumulate)
+    # Every row has a kernel's keys; those of a source stay empty.
+    nobody = Kernel(
+        NAME, Path(NAME), "", "cuda", LABEL, alias=NAME, entry=LABEL, dtype=dtype, accumulate=sums_of(dtype_out)
+    )
     row = results.new_row(nobody, problem, {})
     row |= {"backend": NAME, "source_sha256": None, "edited": False}
     return row
 
 
 def measure(
-    problem: Problem, dtype: ElementType, accumulate: ElementType, bench: Bench
+    problem: Problem, dtype: ElementType, dtype_out: ElementType, bench: Bench
 ) -> Generator[MeasureStep | Row, None, None]:
     """Measure a transfer; yields `Stage` records, and the row at the end unless there is no device to copy to.
 
     Parameters
     ----------
-    problem, dtype, accumulate
+    problem, dtype, dtype_out
         As for `new_row`.
     bench
         The rules, and where the device is found.
     """
-    row = new_row(problem, dtype, accumulate)
+    row = new_row(problem, dtype, dtype_out)
     deadline_s = bench.protocol.deadline_s
     yield MeasureStep(tr("{kernel}: preparing", kernel=tr(LABEL)), 0.0)
     try:
         backend = bench.find("cuda")
-        trip = backend.trip(problem, dtype, accumulate)
+        trip = backend.trip(problem, dtype, dtype_out)
     except Unavailable:
         return
     except Exception as error:

@@ -7,32 +7,55 @@ import numpy as np
 
 from gemmviz.backends.base import Backend
 from gemmviz.backends.host import available_memory, host_bytes
-from gemmviz.bench.verify import Reference, gamma
-from gemmviz.catalogue.dtypes import largest_exact
+from gemmviz.bench import error_bound
+from gemmviz.bench.verify import Reference
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import Matrix, Problem, random_inputs, small_integer_inputs
+from gemmviz.catalogue.matrices import BIAS
+from gemmviz.catalogue.problem import Matrix, Problem, random_inputs
+from gemmviz.catalogue.whole_numbers import DENSE, Spread, spread, whole_inputs
 
 _CHECKED_ROWS = 4
-_LARGEST_PRODUCT = 9
+# Of the trial with other scalars than 1 and 0.
+_ALPHA, _BETA, _LARGEST_C = 2, -1, 3
 Key = tuple[str, Problem]
 
 
 @dataclass(frozen=True)
 class VerificationCase:
-    """Inputs and the correct C for them."""
+    """Inputs and the correct C for them.
 
+    Attributes
+    ----------
+    name
+        What kind of trial it is, for people: "on whole numbers".
+    a, b, reference
+        The inputs, and what the result is compared with.
+    alpha, beta
+        The scalars, for a kernel that takes them.
+    c, bias
+        C before the launch (M x N), and the bias (N); None where they must not count.
+    """
+
+    name: str
     a: Matrix
     b: Matrix
     reference: Reference
+    alpha: float = 1.0
+    beta: float = 0.0
+    c: Matrix | None = None
+    bias: Matrix | None = None
 
 
 @dataclass
 class _Kept:
-    """The trials of one element type at one size; computed on first use."""
+    """The trials of one element type at one size, computed on first use; `exact` has the pattern `zeros`."""
 
     inputs: tuple[Matrix, Matrix] | None = None
     random: tuple[Matrix, Matrix] | None = None
+    zeros: Spread = DENSE
+    positive: bool = False
     exact: tuple[Matrix, Matrix, Matrix] | None = None
 
     @property
@@ -66,39 +89,66 @@ class References:
         return kept.inputs
 
     def random(self, launch: Launch, backend: Backend) -> VerificationCase:
-        """Return the trial with random inputs, judged by Higham's bound.
-
-        Raises
-        ------
-        ConstraintError
-            When the bound says nothing (see `gamma`).
-        """
-        kernel = launch.kernel
-        tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
-        tolerance = gamma(launch.problem.k, kernel.accumulate, tensor_cores, kernel.math)
+        """Return the trial with random inputs, judged by a bound of rounding errors (`gemmviz.bench.error_bound`)."""
         kept, (a, b) = self._find(launch), self.inputs(launch)
         if kept.random is None:
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
             kept.random = expected, backend.product(np.abs(a), np.abs(b))
         expected, magnitude = kept.random
-        return VerificationCase(a, b, Reference(expected, magnitude, tolerance))
+        bound = error_bound.of_kernel(launch.kernel, launch.problem)
+        expected = _after(launch.kernel, expected)
+        return VerificationCase("on random numbers", a, b, Reference(expected, magnitude, bound))
 
-    def exact(self, launch: Launch, backend: Backend) -> VerificationCase | None:
-        """Return the trial with small whole numbers, where C must be exact; None where sums could round.
+    def exact(self, launch: Launch, backend: Backend) -> VerificationCase:
+        """Return the trial with small whole numbers, where C must be exact (`gemmviz.catalogue.whole_numbers`).
 
-        That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none.
+        That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none. An
+        epilogue that sets negative elements to zero gets no negative numbers here, as it would hide missing terms.
         """
-        if launch.problem.k * _LARGEST_PRODUCT > largest_exact(launch.kernel.accumulate):
+        kernel = launch.kernel
+        a, b, expected = self._whole(launch, backend, spread(kernel, launch.problem), kernel.epilogue == "relu")
+        return VerificationCase("on whole numbers", a, b, Reference(expected))
+
+    def scaled(self, launch: Launch, backend: Backend) -> VerificationCase | None:
+        """Return a trial like `exact` with alpha = 2, beta = -1, and whole numbers in C and the bias.
+
+        None for a kernel that takes none of these and has no epilogue. A kernel without beta that reads C and writes D
+        adds C as it is.
+        """
+        kernel, problem = launch.kernel, launch.problem
+        adds = "beta" in kernel.args or kernel.has_d
+        if not (adds or kernel.has_bias or kernel.epilogue or "alpha" in kernel.args):
             return None
+        alpha = _ALPHA if "alpha" in kernel.args else 1
+        beta = _BETA if "beta" in kernel.args else 1 if kernel.has_d else 0
+        zeros = spread(kernel, problem, kept_free=2 * _LARGEST_C, factor=alpha)
+        a, b, expected = self._whole(launch, backend, zeros, positive=False)
+        generator = np.random.default_rng(self._seed)
+        c = generator.integers(-_LARGEST_C, _LARGEST_C + 1, problem.shape("C"), np.int8)
+        bias = generator.integers(-_LARGEST_C, _LARGEST_C + 1, problem.n, np.int8)
+        result = alpha * expected + beta * c + (bias if kernel.has_bias else 0)
+        known = {"alpha": f"alpha = {alpha}", "beta": f"beta = {beta}", BIAS: "a bias"}
+        said = [text for name, text in known.items() if name in kernel.args]
+        said += ["C added"] * (adds and beta == 1) + ["negative sums"] * bool(kernel.epilogue)
+        return VerificationCase(
+            f"on whole numbers, with {' and '.join(said)}",
+            *(a, b, Reference(_after(kernel, result)), alpha, beta),
+            c.astype(kernel.dtype_out) if adds else None,
+            bias.astype(kernel.dtype_out) if kernel.has_bias else None,
+        )
+
+    def _whole(self, launch: Launch, backend: Backend, zeros: Spread, positive: bool) -> tuple[Matrix, Matrix, Matrix]:
+        """Return A, B and A B of whole numbers, with a pattern of zeros; `positive`: without negative ones."""
         kept = self._find(launch)
-        if kept.exact is None:
-            a, b = small_integer_inputs(launch.problem, launch.kernel.dtype, self._seed)
+        if kept.exact is None or (kept.zeros, kept.positive) != (zeros, positive):
+            kept.exact = None  # its memory is for the next one
+            a, b = whole_inputs(launch.problem, launch.kernel.dtype, zeros, self._seed)
+            a, b = (np.abs(a), np.abs(b)) if positive else (a, b)
             expected = backend.product(a, b)
             _cross_check(a, b, expected)
-            kept.exact = a, b, expected
-        a, b, expected = kept.exact
-        return VerificationCase(a, b, Reference(expected, None, 0.0))
+            kept.zeros, kept.positive, kept.exact = zeros, positive, (a, b, expected)
+        return kept.exact
 
     def _find(self, launch: Launch) -> _Kept:
         key = launch.kernel.dtype, launch.problem
@@ -110,9 +160,14 @@ class References:
 
     def _make_room(self, launch: Launch) -> None:
         """Forget the least recently used problems, until a new one fits."""
-        needed = host_bytes(launch.problem, np.dtype(launch.kernel.accumulate).itemsize)
+        needed = host_bytes(launch.problem, np.dtype(launch.kernel.dtype_out).itemsize)
         while self._kept and (available_memory() or 0) < 2 * needed:
             self._kept.popitem(last=False)
+
+
+def _after(kernel: Kernel, product: Matrix) -> Matrix:
+    """Return the result of a kernel whose product is known: its epilogue is applied."""
+    return np.maximum(product, 0) if kernel.epilogue == "relu" else product
 
 
 def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:
@@ -125,6 +180,8 @@ def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:
     """
     rows = np.unique(np.linspace(0, len(a) - 1, _CHECKED_ROWS).astype(int))
     left, right = a[rows].astype(np.float64), b.astype(np.float64)
-    bound = gamma(a.shape[1], "float64") * 2 * (np.abs(left) @ np.abs(right))
+    rounding = error_bound.gamma(a.shape[1], "float64")
+    assert rounding is not None  # K is far below 1/(2 u)
+    bound = 2 * rounding * (np.abs(left) @ np.abs(right))
     if not (np.abs(left @ right - expected[rows]) <= bound).all():
         raise GemmvizError("the reference computed by the library disagrees with NumPy: trust no figure of this device")

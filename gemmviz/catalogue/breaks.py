@@ -1,13 +1,14 @@
-"""Variants of a kernel: its own text with some of the changes that it declares, as a kernel of its own."""
+"""Variants of a kernel: its text with some of the changes that it declares, as a separate kernel."""
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from gemmviz.catalogue.errors import UnknownKernel
+from gemmviz.catalogue.guessing.tokens import tokens_of, without_comments
 from gemmviz.catalogue.kernel import Kernel, code, parse
 from gemmviz.catalogue.switches import Break, Edit
 
-__all__ = ["Break", "Edit", "broken", "changed_lines", "fitting"]
+__all__ = ["Break", "Edit", "broken", "changed_lines", "fitting", "removes"]
 
 
 def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
@@ -33,7 +34,7 @@ def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
     known = {change.id: change for change in kernel.breaks}
     for name in sorted(wanted - known.keys()):
         choice = ", ".join(known) or "none"
-        raise UnknownKernel(f"{kernel.name} has nothing to break called {name!r}; it has: {choice}")
+        raise UnknownKernel(f"{kernel.name} has no change {name!r}; it has: {choice}")
     # In the order in which they are declared: one variant has one name.
     chosen = [change for change in kernel.breaks if change.id in wanted]
     places = sorted(place for change in chosen for place in _places(kernel, change))
@@ -52,6 +53,16 @@ def fitting(kernel: Kernel) -> tuple[Break, ...]:
     return tuple(change for change in kernel.breaks if all(_find(kernel, edit) is not None for edit in change.edits))
 
 
+def removes(change: Break) -> bool:
+    """Return whether a change only removes code: each replacement is some of the tokens that it replaces, in order."""
+    for edit in change.edits:
+        before = iter(tokens_of(without_comments(edit.find)))
+        # `in` consumes the iterator up to the token that it finds, so that the order counts.
+        if not all(token in before for token in tokens_of(without_comments(edit.replace))):
+            return False
+    return True
+
+
 def changed_lines(before: str, after: str) -> list[int]:
     """Return the lines, from 1, in which a variant's text differs from the original."""
     lines = zip(before.split("\n"), after.split("\n"), strict=False)
@@ -65,7 +76,7 @@ def _places(kernel: Kernel, change: Break) -> Iterator[tuple[int, int, str, str]
         if start is None:
             first = edit.find.split("\n")[0].strip()
             times = f"{edit.nth} times" if edit.nth > 1 else "any more"
-            raise UnknownKernel(f"{kernel.path.name}: {change.id} changes {first!r}, which the code has not {times}")
+            raise UnknownKernel(f"{kernel.path.name}: {change.id} changes {first!r}, which is not in the code {times}")
         yield start, start + len(edit.find), edit.replace, change.id
 
 

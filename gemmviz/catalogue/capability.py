@@ -15,12 +15,12 @@ _FORM = re.compile(r"(\d+)\.(\d)(a?)")
 
 
 def checked(text: str) -> str:
-    """Return a declared capability as it stands.
+    """Return a declared capability, checked.
 
     Raises
     ------
     FrontMatterError
-        When it is none.
+        When it is not a capability.
     """
     if text and not _FORM.fullmatch(text):
         raise FrontMatterError(f'capability must be a compute capability, for example "8.0" or "9.0a", not {text!r}')
@@ -28,7 +28,7 @@ def checked(text: str) -> str:
 
 
 def number(text: str) -> tuple[int, int]:
-    """Return ``"9.0a"`` as (9, 0), which can be compared; (0, 0) where nothing is declared, or known."""
+    """Return ``"9.0a"`` as (9, 0), which can be compared; (0, 0) if nothing is declared or known."""
     found = _FORM.fullmatch(text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
@@ -53,14 +53,14 @@ def suits(needed: str, device: str) -> bool:
 
 
 def need(needed: str, device: str = "") -> str:
-    """Return, as a sentence without a full stop, the need of a kernel that a device does not meet; "" where it does.
+    """Return, as a sentence without a full stop, the need of a kernel that a device does not meet; "" if it meets it.
 
     Parameters
     ----------
     needed
         The kernel's declaration.
     device
-        The device's compute capability; empty where there is no GPU, or none is known.
+        The device's compute capability; empty if there is no GPU, or none is known.
     """
     if not needed or (device and suits(needed, device)):
         return ""

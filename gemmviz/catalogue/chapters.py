@@ -42,7 +42,7 @@ OWN = Chapter("own", mark("Your kernels"), 100)
 
 
 def chapter_of(kernel: Kernel) -> Chapter:
-    """Return the chapter of a kernel: that of its file's number, where gemmviz ships it.
+    """Return the chapter of a shipped kernel, by its file's number.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ _ROW = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
 
 @dataclass(frozen=True)
 class Condition:
-    """One condition; `why` is a sentence for people, empty where the kernel declares the condition itself."""
+    """One condition; `why` is a sentence for people, empty if the kernel declares the condition itself."""
 
     expression: Expression
     why: str = ""
@@ -48,7 +48,7 @@ def never(kernel: Kernel, name: str, value: int) -> bool:
 
 
 def holds(must_hold: Iterable[Expression], values: dict[str, int]) -> bool:
-    """Return whether all conditions hold; one that cannot be evaluated, as it divides by zero, does not."""
+    """Return whether all conditions hold; a condition that divides by zero does not hold."""
     try:
         return all(expression.evaluate(values) for expression in must_hold)
     except FrontMatterError:

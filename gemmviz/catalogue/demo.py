@@ -38,7 +38,7 @@ KEYS = _DemoSaid.__annotations__.keys()
 
 @dataclass(frozen=True)
 class Demo:
-    """What to open a kernel at.
+    """The size, the parameters and the place at which a kernel opens.
 
     Attributes
     ----------
@@ -47,9 +47,9 @@ class Demo:
     params
         Values of the kernel's parameters; those left out have their defaults.
     block, thread
-        Whose work is looked at: (x, y) of the block in the grid, and of the thread in the block. None: nobody's.
+        The block and the thread to look at: (x, y) in the grid, and in the block. None: none.
     stop
-        At which moment of the recording, in the form of a lesson's ``at``; None: at its beginning.
+        The moment of the recording, in the form of a lesson's ``at``; None: its beginning.
     lens
         The lens that shows the kernel's idea; None: the tiles themselves do.
     """
@@ -62,7 +62,7 @@ class Demo:
     lens: LensName | None = None
 
     def to_plain(self) -> dict[str, object]:
-        """Return the demo as plain data, in the words of the front matter; what it does not say is left out."""
+        """Return the demo as plain data, with the keys of the front matter; keys without a value are left out."""
         plain = {"size": list(self.size), "params": self.params, "stop": self.stop and dict(self.stop)}
         pairs = {
             "lens": self.lens,
@@ -78,11 +78,11 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
     Parameters
     ----------
     value
-        What stands behind ``demo =``.
+        The value of ``demo``.
     params
         The names of the kernel's parameters.
     newer
-        Whether the file is written for a version that is not known here: a stop that is not understood is left out.
+        Whether the file is written for a newer version: a stop that does not fit is then left out.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
     Raises
     ------
     FrontMatterError
-        When it is not as `Demo` says.
+        When it does not fit `Demo`.
     """
     if not isinstance(value, dict):
         raise FrontMatterError(f"demo must be a table, for example {_EXAMPLE}")

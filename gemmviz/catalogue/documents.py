@@ -1,11 +1,11 @@
-"""The documents that the kernels come from, and the kernel that stands for each name in them."""
+"""The documents that the kernels come from, and the kernel of each name in them."""
 
 import tomllib
 from dataclasses import dataclass, field
 from typing import Literal
 
 from gemmviz import data
-from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.typed_reading import read_as
 
 Given = Literal["printed", "repaired", "described", "reconstructed"]
 """The document prints the kernel; prints it with slips, which are mended here; describes it in words; or gives its
@@ -27,9 +27,9 @@ class Name:
     text
         The form in which the document gives it: see `Given`.
     repaired
-        Additions and changes of the kernel here to the printed one; empty where there are none.
+        Additions and changes of the kernel here to the printed one; empty if there are none.
     params
-        The values of the kernel's parameters at which the document shows it; empty where it leaves them open.
+        The values of the kernel's parameters at which the document shows it; empty if it leaves them open.
     """
 
     name: str
@@ -50,28 +50,21 @@ class Document:
         ``"S0"`` to ``"S4"``.
     title, kind, language
         For people; the title in English.
-    year
-        None where the document does not give it.
     names
         In the document's own order.
+    year
+        None if the document does not give it.
     """
 
     id: str
     title: str
     kind: str
     language: str
-    year: int | None
     names: tuple[Name, ...]
+    year: int | None = None
 
 
 def documents() -> list[Document]:
     """Return the documents that gemmviz implements, from ``resources/sources.toml``."""
     table = tomllib.loads((data.root("resources") / "sources.toml").read_text(encoding="utf-8"))
-    return [
-        Document(**{"year": None, **entry, "names": tuple(map(_name, entry["names"]))}) for entry in table["document"]
-    ]
-
-
-def _name(entry: Plain) -> Name:
-    params = {key: tuple(values) for key, values in entry.get("params", {}).items()}
-    return Name(**{**entry, "params": params})
+    return read_as(table["document"], list[Document])

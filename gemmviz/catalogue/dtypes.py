@@ -1,25 +1,36 @@
-"""Element types by name: NumPy's own, and bfloat16, which the package ``ml_dtypes`` adds to NumPy.
+"""Element types by name: NumPy's own, and bfloat16 and 8-bit floats, which the package ``ml_dtypes`` adds to NumPy.
 
-Everybody else writes ``np.dtype(name)``: importing this module is what makes it know ``"bfloat16"``.
+Other modules write ``np.dtype(name)``: it accepts these names after the import of this module.
 """
 
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import ml_dtypes
 import numpy as np
 
-ElementType = Literal["float32", "float64", "float16", "bfloat16", "int32"]
+SumType = Literal["float32", "float64", "float16", "bfloat16", "int32"]
+"""A type that sums are kept in, and that C is stored in."""
+ElementType = Literal[
+    "float32", "float64", "float16", "bfloat16", "int32", "int8", "uint8", "float8_e4m3fn", "float8_e5m2"
+]
+"""A type of A and B."""
+SUM_TYPES: tuple[SumType, ...] = get_args(SumType)
 ELEMENT_TYPES: tuple[ElementType, ...] = get_args(ElementType)
-# How products are made: as the type says, or by tensor cores that keep 10 bits behind the point of a float.
+NAMES = {name: np.dtype(name) for name in ELEMENT_TYPES if np.dtype(name).kind == "V"}
+"""The types that NumPy knows from ``ml_dtypes`` only."""
+# The precision of products: that of the type, or of tensor cores that keep 10 bits of a float's fraction.
 MATHS = ("", "tf32")
 # A tf32 operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of it;
 # a kernel may also leave the rounding to the hardware, which cuts the bits off.
 TF32_ROUNDOFF = 2.0**-10
+# Tensor cores of compute capability 9.0 keep about 14 bits of a sum of products of 8-bit floats, whatever the type of
+# the sums: DeepSeek-AI, "DeepSeek-V3 Technical Report", arXiv:2412.19437, section 3.3.2. One bit less is relied on.
+FP8_SUM_BITS = 13
 
 
 def is_float(name: str) -> bool:
     """Whether a type rounds."""
-    return np.dtype(name).kind != "i"
+    return np.dtype(name).kind not in "iu"
 
 
 def roundoff(name: str) -> float:
@@ -34,4 +45,16 @@ def largest_exact(name: str) -> int:
 
 def stored_as(name: str) -> str:
     """Return the type of the same size that any library can hold: the bits of a bfloat16 are a uint16."""
-    return "uint16" if name == "bfloat16" else name
+    return f"uint{8 * np.dtype(name).itemsize}" if name in NAMES else name
+
+
+def is_fp8(name: str) -> bool:
+    """Whether a type is a float of 8 bits."""
+    return np.dtype(name).itemsize == 1 and is_float(name)
+
+
+def sums_of(name: ElementType) -> SumType:
+    """Return the type in which products of a type are summed by default: the same, or one of 32 bits for one of 8."""
+    if np.dtype(name).itemsize > 1:
+        return cast(SumType, name)
+    return "float32" if is_float(name) else "int32"

@@ -1,4 +1,4 @@
-"""The form of a kernel's front matter, and what is said of a value that is not of it."""
+"""The form of a kernel's front matter, and the messages about values that do not fit it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 from msgspec import Meta
 
 from gemmviz.catalogue import capability
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, ElementType
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
-SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "alpha", "beta")
-VERSION = 3
-"""The newest version of the front matter that is known here."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3}
-"""The versions that brought keys; all others were there from the first on."""
+SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
+VERSION = 4
+"""The newest version of the front matter that this gemmviz knows."""
+_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4, "epilogue": 4}
+"""The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
 Words = str | int
@@ -25,7 +25,7 @@ Words = str | int
 
 
 class Matter(TypedDict, total=False):
-    """The front matter; ``maps`` and ``demo`` have readers of their own."""
+    """The front matter; ``maps`` and ``demo`` have separate readers."""
 
     version: FromOne
     title: str
@@ -45,43 +45,49 @@ class Matter(TypedDict, total=False):
     requires: list[Words]
     shared: Words
     dtype: ElementType
-    accumulate: ElementType
+    accumulate: SumType
+    stores: SumType
+    zero: list[Literal["C"]]
+    epilogue: Literal["", "relu"]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
     code_of: object
 
 
-_A_TYPE = f"be one of {', '.join(ELEMENT_TYPES)}"
+_A_SUM_TYPE = f"be one of {', '.join(SUM_TYPES)}"
 _WANTED: Mapping[str, str] = {
     "version": f"be a whole number from 1, for example version = {VERSION}",
     **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
     **dict.fromkeys(("args", "block", "grid", "cluster", "requires"), "be a list of texts"),
     "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
     "shared": "be an expression",
-    "dtype": _A_TYPE,
-    "accumulate": _A_TYPE,
+    "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
+    "accumulate": _A_SUM_TYPE,
+    "stores": _A_SUM_TYPE,
+    "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
+    "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 
 
 def read_matter(table: Mapping[str, object]) -> Matter:
-    """Return a front matter, each of whose values is of its type; keys that are not known are left out.
+    """Return a front matter whose values are checked; unknown keys are left out.
 
     Raises
     ------
     FrontMatterError
-        For a value that is not.
+        For a value of another type.
     """
     matter: Matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
-        if name in SCALARS or name in MATRICES or not name.isidentifier():
+        if name in (*SCALARS, *MATRICES, D, BIAS) or not name.isidentifier():
             raise FrontMatterError(f"params.{name}: choose another name")
     return matter
 
 
 def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str], within: str = "") -> Any:
-    """Return a table as a TypedDict, or say of its first wrong value what it must be.
+    """Return a table as a TypedDict; the error about its first wrong value says what is allowed.
 
     Parameters
     ----------
@@ -90,9 +96,9 @@ def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str]
     form
         The TypedDict.
     wanted
-        By key, what follows "must" in the message.
+        By key, the words after "must" in the message.
     within
-        What stands before each key in the message, such as ``"demo."``.
+        The prefix of each key in the message, such as ``"demo."``.
 
     Raises
     ------
@@ -123,12 +129,23 @@ def one_line(text: str) -> str:
 
 
 def math(matter: Matter) -> str:
-    """Return what operands are rounded to before they are multiplied; empty where they are not."""
+    """Return the type that operands are rounded to before they are multiplied; empty if they are not rounded."""
     value, element_type = one_line(matter.get("math", "")), matter.get("dtype", "float32")
     if value not in MATHS or (value and element_type != "float32"):
         where = 'math may be "tf32" where dtype is float32, and is left out elsewhere'
         raise FrontMatterError(f"{where}; not {quoted(value)}")
     return value
+
+
+def sums(matter: Matter) -> SumType:
+    """Return the type that sums are kept in: by default that of A and B, or of 32 bits where these have 8."""
+    return matter.get("accumulate", sums_of(matter.get("dtype", "float32")))
+
+
+def stores(matter: Matter) -> SumType | None:
+    """Return the element type of C where it is another than that of the sums, or None."""
+    value = matter.get("stores")
+    return value if value != sums(matter) else None
 
 
 def column_major(matter: Matter) -> frozenset[str]:
@@ -137,7 +154,7 @@ def column_major(matter: Matter) -> frozenset[str]:
 
 
 def needed_capability(matter: Matter, with_tma: str) -> str:
-    """Return the declared capability; what tensor maps and clusters need, which `with_tma` names, is the least."""
+    """Return the declared capability; it must be enough for tensor maps or clusters, which `with_tma` names."""
     declared = capability.checked(one_line(matter.get("capability", "")))
     if with_tma and not declared:
         return capability.TMA

@@ -7,22 +7,23 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from gemmviz.catalogue import demo, front_matter, shared_code, switches, tensor_map, what_runs
+from gemmviz.catalogue import demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.demo import Demo
-from gemmviz.catalogue.dtypes import ElementType
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatter
+from gemmviz.catalogue.dtypes import ElementType, SumType
+from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.front_matter import FENCE, SCALARS, Matter, Words, one_line
-from gemmviz.catalogue.guessing.undescribed import what_to_do
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.fault_line import line_of_key, located
+from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
+from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.source_files import CUDA, C
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
-from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_toml, read_text
+from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
 from gemmviz.language import tr
 
-__all__ = ["SCALARS", "Backend", "Kernel", "code", "load", "parse", "read"]
+__all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
 _BACKEND_OF: dict[str, Backend] = {**dict.fromkeys(C, "c"), **dict.fromkeys(CUDA, "cuda")}
@@ -39,18 +40,18 @@ class Kernel:
     Attributes
     ----------
     name
-        What people type: the file's name without number and suffix.
+        The name for the command line: the file's name without number and suffix.
     path, text
         The file, and all of its text, front matter included; the code may be another file's (see `read`).
     backend
         ``"c"`` and ``"cuda"`` are kernels with a source; the others are library references.
     title, idea, source, alias
-        What people read: a title, one sentence, the document that the kernel comes from, its name in there.
+        Texts for people: a title, one sentence, the document that the kernel comes from, its name in there.
     entry
         The function that is launched, with template arguments by name: ``"gputiled<TS>"``.
     args
-        What each parameter of the entry is, in order: matrices A, B, C, their tensor maps ``"A.map"``, and scalars
-        (M, N, K, lda, alpha, ...).
+        The role of each parameter of the entry, in order: matrices A, B, C, their tensor maps ``"A.map"``, scalars
+        (M, N, K, lda, alpha, ...), D if the result is not stored in C, and a bias.
     params
         The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
         name is given to the compiler as a macro.
@@ -59,28 +60,32 @@ class Kernel:
     shared
         Bytes of dynamic shared memory.
     requires
-        What must hold of sizes and parameters.
+        The conditions on sizes and parameters.
     capability
-        The compute capability that it needs, ``"8.0"`` (or later) or ``"9.0a"`` (exactly); empty where any will do.
+        The compute capability that it needs, ``"8.0"`` (or later) or ``"9.0a"`` (exactly); empty if any will do.
     maps
-        By matrix, which box of it a copy of the copy engine (TMA) moves.
+        By matrix, the box that a copy of the copy engine (TMA) moves.
     cluster
-        Blocks of a cluster: none, or up to three expressions. The kernel itself says ``__cluster_dims__``.
+        Blocks of a cluster: none, or up to three expressions. The kernel itself has ``__cluster_dims__``.
     dtype, accumulate
-        NumPy names of the element type and of the type that sums are kept in.
+        NumPy names of the element type of A and B and of the type that sums are kept in.
+    stores
+        NumPy name of the element type of C where it is another than that of the sums; else None. See `dtype_out`.
+    zeroed, epilogue
+        Whether C is set to zero before each launch, as the kernel adds to it; ``"relu"`` if it cuts negative elements.
     math
         ``"tf32"``: products are made of operands that are rounded to tf32 before.
     column_major
         The matrices that are stored by columns.
     exhibit
-        What the kernel shows, where its purpose is a fault of a printed text, or what that wastes: it is run and
-        explained, and never ranked.
+        The fault or waste of a printed text, if the kernel exists to show it: it is run and explained, and
+        never ranked.
     breaks
-        What can be taken away from it, or put in, to see what happens: see `gemmviz.catalogue.breaks.broken`.
+        The declared changes, to try their effects: see `gemmviz.catalogue.breaks.broken`.
     version
-        Of the front matter that the file is written for.
+        The version of the front matter that the file is written for.
     demo
-        The size, parameters and step that show its idea; None where the file does not say.
+        The size, parameters and step that show its idea; None if the file gives none.
     unknown
         Keys of a newer version of the front matter that mean nothing here; see `notes`.
     """
@@ -101,7 +106,10 @@ class Kernel:
     shared: Expression = Expression("0")  # noqa: RUF009 (frozen)
     requires: tuple[Expression, ...] = ()
     dtype: ElementType = "float32"
-    accumulate: ElementType = "float32"
+    accumulate: SumType = "float32"
+    stores: SumType | None = None
+    zeroed: bool = False
+    epilogue: Literal["", "relu"] = ""
     math: str = ""
     column_major: frozenset[str] = frozenset()
     exhibit: str = ""
@@ -115,10 +123,10 @@ class Kernel:
 
     @cached_property
     def sha256(self) -> str:
-        """Hexadecimal SHA-256 of what runs: the code, and the front matter that decides the launch.
+        """Hexadecimal SHA-256 of the code, and of the front matter that decides the launch.
 
-        What is for people (title, idea, demo, ...), which values of a parameter are offered and first, what sizes must
-        fulfil, and the declared changes have no part in it: a figure or proof stays one of this source.
+        Not included are texts for people (title, idea, demo, ...), the offered values of parameters, the conditions
+        on sizes, and the declared changes: figures and proofs stay valid when these change.
         """
         fence, (start, end) = FENCE.search(self.text), switches.block(self.text)
         before = self.text[: fence.start()] if fence else ""
@@ -136,6 +144,9 @@ class Kernel:
                 "shared": _texts([self.shared]),
                 "dtype": self.dtype,
                 "accumulate": self.accumulate,
+                "stores": self.stores or "",
+                "zero": ["C"] if self.zeroed else [],
+                "epilogue": self.epilogue,
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
@@ -151,10 +162,10 @@ class Kernel:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What people should know who open the file, in sentences.
+        """Notes for people who open the file, in sentences.
 
-        Keys that only a newer gemmviz knows, and a demo whose line is not in the source. A variant is another text
-        than the one that its demo is written for: of it that is not said.
+        They name keys that only a newer gemmviz knows, and a demo whose line is not in the source. A variant has
+        another text than its demo is written for, so its demo is not checked.
         """
         return (*self._left_out(), *(self._lost_demo() if not self.changes else ()))
 
@@ -189,20 +200,45 @@ class Kernel:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """What was done to the kernel on file, for people: empty, or for example "without the second barrier"."""
+        """The changes to the kernel on file, for people: empty, or for example "without the second barrier"."""
         suffix = self.name.partition("~")[2]
         titles = {change.id: change.title[:1].lower() + change.title[1:] for change in self.breaks}
         return tuple(titles.get(part, part) for part in suffix.split("+")) if suffix else ()
 
     @property
     def defects(self) -> tuple[str, ...]:
-        """The classes of defects that the changes made to it are known to lead to."""
+        """The classes of defects that its changes are known to cause."""
         made = self.name.partition("~")[2].split("+")
         return tuple(dict.fromkeys(kind for change in self.breaks if change.id in made for kind in change.defects))
 
     def dtype_of(self, matrix: str) -> ElementType:
         """Return the NumPy name of the element type of matrix ``"A"``, ``"B"`` or ``"C"``."""
-        return self.accumulate if matrix == "C" else self.dtype
+        return self.dtype_out if matrix == "C" else self.dtype
+
+    @property
+    def dtype_out(self) -> SumType:
+        """The NumPy name of C's element type: that of the sums, unless the front matter says another."""
+        return self.stores or self.accumulate
+
+    @property
+    def has_d(self) -> bool:
+        """Whether the kernel reads C and writes its result to D, a matrix of its own."""
+        return D in self.args
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether the kernel adds a bias to each row of its result."""
+        return BIAS in self.args
+
+    @property
+    def reads_result(self) -> bool:
+        """Whether the kernel may read the matrix of its result before it writes it."""
+        return self.zeroed or ("beta" in self.args and not self.has_d)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of A and B, of sums and of C, and `math`: figures of kernels with other types are not compared."""
+        return self.dtype, self.accumulate, self.dtype_out, self.math
 
     @property
     def recordable(self) -> bool:
@@ -211,7 +247,7 @@ class Kernel:
 
     def line_of(self, key: str) -> int | None:
         """Return the line of the file, from 1, on which the front matter gives a key; None when it does not."""
-        return _line_of_key(key, self.text)
+        return line_of_key(key, self.text)
 
     @property
     def defaults(self) -> dict[str, int]:
@@ -239,7 +275,7 @@ def load(path: Path) -> Kernel:
     Raises
     ------
     FrontMatterError
-        When the file has no front matter, or one that does not say what it must; the message names file and key.
+        When the front matter is missing, incomplete or wrong; the message names file and key.
     OSError, UnreadableFile
         When the file cannot be read.
     """
@@ -247,7 +283,7 @@ def load(path: Path) -> Kernel:
 
 
 def read(path: Path) -> str:
-    """Return the text of a kernel file: with the code of another file where it says so (``code_of``).
+    """Return the text of a kernel file: with the code of another file if it names one (``code_of``).
 
     Raises
     ------
@@ -267,7 +303,7 @@ def parse(text: str, path: Path) -> Kernel:
     text
         The whole file.
     path
-        Where it stands; its suffix says which backend runs it (``.c``, ``.cu``, or ``.toml`` for a reference).
+        Its path; the suffix decides the backend (``.c``, ``.cu``, or ``.toml`` for a reference).
 
     Raises
     ------
@@ -282,58 +318,7 @@ def parse(text: str, path: Path) -> Kernel:
 
 @lru_cache(maxsize=512)  # the ladder is read more often than it changes
 def _parsed(text: str, path: Path) -> Kernel:
-    return _build(_front_matter(text, path), text, path)
-
-
-def located(error: FrontMatterError, text: str, path: Path) -> FrontMatterError:
-    """Return an error about a file's front matter with the file's name and the line in its message.
-
-    Parameters
-    ----------
-    error
-        What is wrong.
-    text, path
-        The file.
-    """
-    line = error.line or _line_at_fault(str(error), text)
-    where = path.name if line is None else f"{path.name}:{line}"
-    return type(error)(f"{where}: {error}", line)
-
-
-def _line_at_fault(message: str, text: str) -> int | None:
-    """Return the line of the file that a message about its front matter is about, or None."""
-    # A message begins with the key that it is about, or with what it quotes from the file.
-    quoted = re.search(r"'([^']+)'", message)
-    return _line_of_key(re.split(r"[ .]", message)[0], text) or _line_with(quoted[1] if quoted else "", text)
-
-
-def _line_of_key(key: str, text: str) -> int | None:
-    found = re.search(rf"^(//)?\s*{re.escape(key)}\s*=", text, re.MULTILINE)
-    return text[: found.start()].count("\n") + 1 if found else None
-
-
-def _line_with(part: str, text: str) -> int | None:
-    matter = FENCE.search(text)
-    end = matter.end() if matter else len(text)
-    at = text.find(part, 0, end) if part else -1
-    return text[:at].count("\n") + 1 if at >= 0 else None
-
-
-def _front_matter(text: str, path: Path) -> dict[str, object]:
-    body, found = text, None
-    if path.suffix != ".toml":
-        found = FENCE.search(text)
-        if found is None:
-            raise NoFrontMatter(what_to_do(text, path))
-        body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
-    try:
-        return parse_toml(body)
-    except ValueError as error:
-        # Its own line counts from the front matter's first: the message has the file's.
-        said = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
-        at = re.search(r"at line (\d+)", str(error))
-        first = text[: found.start("body")].count("\n") if found else 0
-        raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
+    return _build(matter_table(text, path), text, path)
 
 
 def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
@@ -374,7 +359,10 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         shared=Expression(str(matter.get("shared", 0))),
         requires=_expressions(matter.get("requires", [])),
         dtype=dtype,
-        accumulate=matter.get("accumulate", dtype),
+        accumulate=front_matter.sums(matter),
+        stores=front_matter.stores(matter),
+        zeroed=bool(matter.get("zero")),
+        epilogue=matter.get("epilogue", ""),
         math=front_matter.math(matter),
         column_major=front_matter.column_major(matter),
         capability=front_matter.needed_capability(matter, "maps" if maps else "cluster" if cluster else ""),
@@ -386,7 +374,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         unknown=unknown,
     )
     if kernel.recordable:
-        _check_entry(kernel)
+        _check(kernel)
     return kernel
 
 
@@ -395,43 +383,18 @@ def _expressions(words: Iterable[Words]) -> tuple[Expression, ...]:
 
 
 def _alias(alias: str, name: str) -> str:
-    """Return what the document calls the kernel; a variant is not in there, and its alias says so."""
+    """Return the document's name of the kernel; the alias of a variant has its changes, too."""
     return alias + "".join(name.partition("~")[1:]) if alias else name
 
 
-def _check_entry(kernel: Kernel) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<[\w\s,:<>]+>)?", kernel.entry):
-        raise FrontMatterError('entry must name the function, for example entry = "gputiled<TS>"')
-    function = re.split(r"[\s<]", kernel.entry)[0].rpartition("::")[2]
-    if not re.search(rf"\b{function}\s*\(", kernel.text):
-        raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
-    if not kernel.args:
-        raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
-    by_map = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
-    for argument in kernel.args:
-        if argument not in (*MATRICES, *SCALARS, *by_map) and not argument.isdecimal():
-            raise FrontMatterError(f"args names {argument!r}; known are {', '.join((*MATRICES, *SCALARS, *by_map))}")
-    missing = [m for m, mapped in zip(MATRICES, by_map, strict=True) if not {m, mapped} & {*kernel.args}]
-    if missing:
-        raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
-    _check_maps(kernel, by_map)
+def _check(kernel: Kernel) -> None:
+    """Refuse a kernel whose launch cannot be made from its front matter."""
+    launch_checks.check_entry(kernel.entry, kernel.text)
+    launch_checks.check_arguments(kernel.args, kernel.maps)
     if kernel.backend == "cuda":
-        for key, shape in (("block", kernel.block), ("grid", kernel.grid), ("cluster", kernel.cluster or ("1",))):
-            if not 1 <= len(shape) <= 3:
-                raise FrontMatterError(f"{key} must hold one to three expressions (x, y, z)")
+        launch_checks.check_shapes(block=kernel.block, grid=kernel.grid, cluster=kernel.cluster or (Expression("1"),))
     elif kernel.capability:
         raise FrontMatterError("capability, maps and cluster are for CUDA kernels")
-    known = {"M", "N", "K", *kernel.params}
     sides = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
-    for expression in (*kernel.block, *kernel.grid, *kernel.cluster, *kernel.requires, kernel.shared, *sides):
-        strange = expression.names() - known
-        if strange:
-            raise FrontMatterError(f"{expression.text!r} names {sorted(strange)[0]!r}, which is not declared")
-
-
-def _check_maps(kernel: Kernel, by_map: tuple[str, ...]) -> None:
-    for matrix, mapped in zip(MATRICES, by_map, strict=True):
-        if mapped in kernel.args and matrix not in kernel.maps:
-            raise FrontMatterError(f"args names {mapped!r}, but maps says nothing of {matrix}: how large is a box?")
-        if matrix in kernel.maps and mapped not in kernel.args:
-            raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: nobody is given that map")
+    shapes = (*kernel.block, *kernel.grid, *kernel.cluster)
+    launch_checks.check_names((*shapes, *kernel.requires, kernel.shared, *sides), kernel.params)

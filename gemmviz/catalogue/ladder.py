@@ -58,13 +58,13 @@ def read_ladder(folder: Path | None = None) -> tuple[list[Kernel], list[str]]:
 def find(name: str, kernels: list[Kernel]) -> Kernel:
     """Return the kernel called `name` (its name, its alias or a name from before), or the one in the file of that path.
 
-    Behind a ``~`` stand the changes to make of those that the kernel declares: ``gputiled~no-second-barrier``, or
+    After a ``~`` follow some of the changes that the kernel declares: ``gputiled~no-second-barrier``, or
     ``gputiled~no-first-barrier+no-second-barrier``.
 
     Raises
     ------
     UnknownKernel
-        When there is none; the message lists the names, or the changes that there are.
+        When there is none; the message lists the known names or changes.
     """
     for kernel in kernels:
         if name in (kernel.name, kernel.alias):

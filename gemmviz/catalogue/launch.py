@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
-from gemmviz.catalogue.kernel import Kernel, located
+from gemmviz.catalogue.fault_line import located
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
 from gemmviz.language import tr
@@ -47,6 +48,8 @@ class Launch:
         The tensor maps that the kernel takes, by matrix.
     cluster
         Blocks of a cluster, (x, y, z); (1, 1, 1) without clusters.
+    alpha, beta
+        The factors of A B and of C, for kernels that take them.
     """
 
     kernel: Kernel
@@ -59,6 +62,8 @@ class Launch:
     shared_bytes: int
     maps: dict[str, TensorMap] = field(default_factory=dict)
     cluster: Dim3 = (1, 1, 1)
+    alpha: float = 1.0
+    beta: float = 0.0
 
     @property
     def threads(self) -> int:
@@ -78,7 +83,7 @@ class Launch:
         return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "") + variant
 
     def scalar(self, name: str) -> int | float:
-        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha (1) or beta (0).
+        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha or beta.
 
         A whole number is its own value; for a pointer, 0 is none.
         """
@@ -86,9 +91,9 @@ class Launch:
         if name.isdecimal():
             return int(name)
         if name in ("alpha", "beta"):
-            return 1.0 if name == "alpha" else 0.0
-        if name in ("lda", "ldb", "ldc"):
-            matrix = name[-1].upper()
+            return self.alpha if name == "alpha" else self.beta
+        if name in ("lda", "ldb", "ldc", "ldd"):
+            matrix = "C" if name == "ldd" else name[-1].upper()
             rows, columns = problem.shape(matrix)
             return rows if matrix in self.kernel.column_major else columns
         return {"M": problem.m, "N": problem.n, "K": problem.k}[name]
@@ -109,7 +114,7 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     ------
     ConstraintError
         When a parameter does not exist, a constraint does not hold (the message offers the nearest size that does),
-        or CUDA's limits on blocks, grids and shared memory are passed.
+        or CUDA's limits on blocks, grids and shared memory are exceeded.
     FrontMatterError
         When an expression cannot be evaluated; the message names file and line.
     """
@@ -210,7 +215,7 @@ def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict
 
 
 def _single_changes(kernel: Kernel, problem: Problem, params: dict[str, int]) -> dict[str, int]:
-    """Return the parameters of which one alone, changed, makes a launch possible, each with its nearest such value."""
+    """Return the parameters that, changed alone, make a launch possible, each with its nearest such value."""
     must_hold = [condition.expression for condition in conditions(kernel)]
     found: dict[str, int] = {}
     for name, offered in kernel.params.items():

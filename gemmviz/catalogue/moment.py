@@ -1,46 +1,47 @@
-"""A moment of a recording as a file names it, such as ``{ line = "As[ty][tx]", nth = 2 }``: the form alone."""
+"""The form of a moment of a recording in a file, such as ``{ line = "As[ty][tx]", nth = 2 }``."""
 
-from collections.abc import Mapping
-from typing import Any, TypedDict, cast
+from typing import Annotated, TypedDict, cast
+
+from msgspec import Meta
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.typed_reading import FromOne, NonEmpty, read_parts
 from gemmviz.language import tr
 
 KINDS = ("line", "phase", "tile", "share", "step", "end")
 """The words that name a moment: one of these. ``docs/lessons.md`` gives the meaning of each."""
 _WITH_LINE = frozenset(("line", "nth", "array", "write"))
-_COUNTED = ("phase", "tile", "step", "nth")
 
 
 class Moment(TypedDict, total=False):
     """A moment of a recording: one of `KINDS`, or that of the rung's demo; the last three narrow a line."""
 
-    line: str
-    phase: int
-    tile: int
-    share: float
-    step: int
+    line: NonEmpty
+    phase: FromOne
+    tile: FromOne
+    share: Annotated[float, Meta(ge=0, le=1)]
+    step: FromOne
     end: bool
     demo: bool
-    nth: int
+    nth: FromOne
     array: str
     write: bool
 
 
 def checked(value: object, *others: str) -> Moment:
-    """Return a moment whose form is right; only the recording can decide whether it has it.
+    """Return a moment whose form is checked; whether a recording has it is checked later.
 
     Parameters
     ----------
     value
         As a TOML file gives it.
     others
-        Further words that may stand alone in the place of one of `KINDS`, with the value true.
+        Further words that may replace one of `KINDS`, with the value true.
 
     Raises
     ------
     GemmvizError
-        When it is none; the message names the missing or wrong part.
+        When it is no moment; the message names the missing or wrong part.
     """
     known = (*KINDS, *others)
     named = [key for key in known if isinstance(value, dict) and key in value]
@@ -50,7 +51,9 @@ def checked(value: object, *others: str) -> Moment:
     if unknown := sorted(value.keys() - allowed):
         said = ", ".join(sorted(allowed))
         raise GemmvizError(tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=said))
-    _check_value(key, value)
+    read, wrong = read_parts(value, Moment)
+    if wrong or not str(read[key]).strip() or read[key] is False:
+        raise GemmvizError(_wanted(wrong[0] if wrong else key))
     return cast(Moment, value)
 
 
@@ -79,18 +82,16 @@ def line_of(part: str, text: str) -> int:
     )
 
 
-def _check_value(key: str, at: Mapping[str, Any]) -> None:
-    value, nth = at[key], at.get("nth", 1)
-    if key == "line" and not (isinstance(value, str) and value.strip()):
-        raise GemmvizError(tr("at: line is a text that stands in one line of the source"))
-    # A truth value is a number in Python, and none here.
-    if key == "share" and not (isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1):
-        raise GemmvizError(tr("at: share is a number from 0 to 1"))
-    if key not in ("line", "share", *_COUNTED) and value is not True:
-        raise GemmvizError(tr("at: {key} is true", key=key))
-    for name, number in ((key, value), ("nth", nth)):
-        if name in _COUNTED and not (type(number) is int and number >= 1):
-            raise GemmvizError(tr("at: {name} is a whole number, from 1", name=name))
-    if not isinstance(at.get("array", ""), str) or not isinstance(at.get("write", True), bool):
-        example = 'array = "As", write = true'
-        raise GemmvizError(tr("at: array is a name, and write is true or false: {example}", example=example))
+def _wanted(key: str) -> str:
+    """Return the sentence about a key whose value is not allowed."""
+    match key:
+        case "line":
+            return tr("at: line is a text that stands in one line of the source")
+        case "share":
+            return tr("at: share is a number from 0 to 1")
+        case "array" | "write":
+            example = 'array = "As", write = true'
+            return tr("at: array is a name, and write is true or false: {example}", example=example)
+        case "end" | "demo":
+            return tr("at: {key} is true", key=key)
+    return tr("at: {name} is a whole number, from 1", name=key)

@@ -16,6 +16,8 @@ LARGEST = 131_072
 Side = Annotated[int, Meta(ge=1, le=LARGEST)]
 """M, N or K of a file."""
 Matrix = npt.NDArray[Any]
+HUGE_BYTE = 0x7B
+"""Repeated, it makes a large and finite number of every type: 61280 in half precision, 1.3e36 in float32."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Problem:
 def random_inputs(problem: Problem, dtype: str, seed: int) -> tuple[Matrix, Matrix]:
     """Return A and B for measuring: uniform in [-1, 1), never zeros, which run faster on a GPU.
 
-    Integer types get whole numbers from -4 to 4.
+    Integer types get whole numbers from -4 to 4, unsigned ones from 0 to 8.
 
     Parameters
     ----------
@@ -79,7 +81,8 @@ def random_inputs(problem: Problem, dtype: str, seed: int) -> tuple[Matrix, Matr
 
     def matrix(shape: tuple[int, int]) -> Matrix:
         if np.issubdtype(np.dtype(dtype), np.integer):
-            return generator.integers(-4, 5, shape).astype(dtype)
+            least = 0 if np.dtype(dtype).kind == "u" else -4
+            return generator.integers(least, least + 9, shape).astype(dtype)
         return (generator.random(shape, dtype=np.float32) * 2 - 1).astype(dtype)
 
     return matrix(problem.shape("A")), matrix(problem.shape("B"))
@@ -88,9 +91,8 @@ def random_inputs(problem: Problem, dtype: str, seed: int) -> tuple[Matrix, Matr
 def small_integer_inputs(problem: Problem, dtype: str, seed: int = 0) -> tuple[Matrix, Matrix]:
     """Return A and B for recording: whole numbers from -3 to 3 without 0, so that sums are exact and readable.
 
-    Their products and sums are exact in every element type up to K = 2**24 / 9 (float32), so C of a recording must
-    equal the reference bit for bit. Sums that a kernel keeps in half precision are exact up to K = 2**11 / 9, in
-    bfloat16 up to K = 2**8 / 9.
+    Unsigned types get those from 1 to 3. Products and sums are exact in float32 up to K = 2**24 / 9, so C of a
+    recording must equal the reference bit for bit; for sums in 16 bits see `gemmviz.catalogue.whole_numbers`.
 
     Parameters
     ----------
@@ -103,25 +105,19 @@ def small_integer_inputs(problem: Problem, dtype: str, seed: int = 0) -> tuple[M
         A (M x K) and B (K x N), C-contiguous, of `dtype`.
     """
     generator = np.random.default_rng(seed)
-    values = np.array([-3, -2, -1, 1, 2, 3])
+    values = np.array([1, 2, 3, 1, 2, 3] if np.dtype(dtype).kind == "u" else [-3, -2, -1, 1, 2, 3])
     a = values[generator.integers(0, 6, problem.shape("A"))]
     b = values[generator.integers(0, 6, problem.shape("B"))]
     return a.astype(dtype), b.astype(dtype)
 
 
 def poison_byte(kernel: Kernel) -> int:
-    """Return the byte that C is filled with before a kernel runs, so that an element which nobody writes shows.
+    """Return the byte that fills the result before a kernel runs, so that an unwritten element shows.
 
     All ones is NaN in every float type. A kernel that computes beta * C with beta = 0 must not see a NaN, and in an
-    integer type all ones is -1, a likely result: there a number serves that is finite in every type, and large: 61280
-    as a half, 1.3e36 as a float or bfloat16, 2071690107 as an int.
+    integer type all ones is -1, a likely result: there `HUGE_BYTE` serves.
     """
-    return 0xFF if is_float(kernel.accumulate) and not reads_c(kernel) else 0x7B
-
-
-def reads_c(kernel: Kernel) -> bool:
-    """Return whether a kernel is given C of before: to be scaled by beta, or by a pointer of its own."""
-    return "beta" in kernel.args or kernel.args.count("C") > 1
+    return 0xFF if is_float(kernel.dtype_out) and not kernel.reads_result else HUGE_BYTE
 
 
 def stored(kernel: Kernel, name: str, matrix: Matrix) -> Matrix:
@@ -130,7 +126,7 @@ def stored(kernel: Kernel, name: str, matrix: Matrix) -> Matrix:
     Parameters
     ----------
     kernel
-        Whose layout counts.
+        The kernel, for its layout.
     name
         ``"A"``, ``"B"`` or ``"C"``.
     matrix

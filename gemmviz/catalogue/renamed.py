@@ -1,4 +1,4 @@
-"""Names that kernels had before: a file or a command line that says one means the kernel of today.
+"""Names that kernels had before: in a file or a command line they mean the present kernel.
 
 ``resources/renamed.toml`` holds them, and the digests of texts of which only names and comments have changed since.
 """
@@ -6,11 +6,17 @@
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 from gemmviz import data
+from gemmviz.catalogue.typed_reading import read_as
 
 Named = TypeVar("Named", bound=Mapping[str, Any])
+
+
+class _Renamed(TypedDict):
+    names: dict[str, str]
+    texts: dict[str, str]
 
 
 def today(name: str) -> str:
@@ -25,7 +31,7 @@ def before(name: str) -> tuple[str, ...]:
 
 
 def same_code(sha256: str | None) -> str | None:
-    """Return the digest that a kernel's text has now, where only names and comments have changed; else `sha256`.
+    """Return the present digest of a kernel's text if only names and comments have changed; else `sha256`.
 
     Parameters
     ----------
@@ -36,7 +42,7 @@ def same_code(sha256: str | None) -> str | None:
 
 
 def row_of_today(row: Named) -> Named:
-    """Return a row of a result file, or what else names a kernel and its digest, with those of today.
+    """Return a row of a result file, or another record with a kernel's name and digest, with the present ones.
 
     Parameters
     ----------
@@ -53,6 +59,6 @@ def row_of_today(row: Named) -> Named:
 
 
 @cache
-def _table() -> dict[str, dict[str, str]]:
+def _table() -> _Renamed:
     table = tomllib.loads((data.root("resources") / "renamed.toml").read_text(encoding="utf-8"))
-    return {key: table[key] for key in ("names", "texts")}
+    return read_as(table, _Renamed)

@@ -1,4 +1,4 @@
-"""Kernel files without code of their own: the code is another file's, for example for another element type."""
+"""Kernel files without code: the code is another file's, for example for another element type."""
 
 import re
 import tomllib
@@ -28,7 +28,7 @@ def whole(text: str, path: Path) -> str:
     text
         The content of the file.
     path
-        The file's place; the other file stands in the same folder.
+        The file's place; the other file is in the same folder.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def whole(text: str, path: Path) -> str:
         When there is no such file, it has no front matter, or its code is another file's, too.
     """
     fence = FENCE.search(text)
-    # Hardly any file has it, and every file of the ladder is asked.
+    # Few files have it, and every file of the ladder is tested.
     entries = _entries(fence["body"]) if fence and KEY in fence["body"] else {}
     if KEY not in entries:
         return text
@@ -60,7 +60,7 @@ def _joined(text: str, entries: dict[str, str], path: Path) -> str:
     its = FENCE.search(other)
     its_entries = _entries(its["body"]) if its else {}
     if its is None or KEY in its_entries:
-        raise FrontMatterError(f"{KEY} names {name!r}, which has no front matter, or no code of its own")
+        raise FrontMatterError(f"{KEY} names {name!r}, which has no front matter, or no code")
     matter = "".join((its_entries | entries).values())
     code = other[its.end() : switches.block(other)[0]]
     return f"{other[: its.start()]}// ---gemmviz\n{matter}// ---{code}{text[start:end]}"

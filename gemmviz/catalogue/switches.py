@@ -1,4 +1,4 @@
-"""What a kernel's front matter declares that can be taken away from it, or put in: text for text, line for line."""
+"""The changes that a kernel's front matter declares: text for text, line for line."""
 
 import re
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ DEFECTS = (
 COSTS = ("uncoalesced", "bank conflicts")
 GAINS = ("fewer sectors", "fewer bank conflicts")
 NOTHING = "none"
-"""No defect, and no request that is better or worse than before: what changes is their number, or the time alone."""
+"""No defect, and no better or worse requests than before: only their number or the time changes."""
 _EXPECTED = (*DEFECTS, *COSTS, *GAINS, NOTHING)
 _FENCE = re.compile(
     r"^\n?//[ \t]*---gemmviz breaks[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*(\n|\Z)", re.MULTILINE
@@ -52,7 +52,7 @@ class _BreakSaid(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Edit:
-    """One place of the code that is changed: the `nth` place (from 1) where `find` stands becomes `replace`."""
+    """One place of the code that is changed: the `nth` occurrence (from 1) of `find` becomes `replace`."""
 
     find: str
     replace: str = ""
@@ -66,14 +66,14 @@ class Break:
     Attributes
     ----------
     id
-        What people type behind the kernel's name and a ``~``: ``no-second-barrier``.
+        Its name on the command line, after the kernel's name and a ``~``: ``no-second-barrier``.
     title
-        What people read: "Without the second barrier".
+        The title for people: "Without the second barrier".
     edits
-        What is replaced. Each replacement has as many lines as what it takes the place of, so that all lines of the
+        The replacements. Each replacement has as many lines as the text that it replaces, so that all lines of the
         file keep their numbers.
     expect
-        What the checker makes of it: classes of `DEFECTS`, `COSTS` and `GAINS`, or `NOTHING` alone.
+        The checker's findings: classes of `DEFECTS`, `COSTS` and `GAINS`, or `NOTHING` alone.
     at
         (M, N, K) at which that shows, where it does not at 37 x 45 x 41, or the nearest size that the kernel takes.
     params
@@ -89,7 +89,7 @@ class Break:
 
     @property
     def defects(self) -> tuple[str, ...]:
-        """The classes of defects that it leads to; none for what costs or gains time only."""
+        """The classes of defects that it causes; none for a change that only costs or gains time."""
         return tuple(kind for kind in self.expect if kind in DEFECTS)
 
 
@@ -100,12 +100,12 @@ def block(text: str) -> tuple[int, int]:
 
 
 def read_breaks(text: str) -> tuple[Break, ...]:
-    """Return what a kernel's text declares: a table for each change, in a block of its own behind the code.
+    """Return the changes that a kernel's text declares: a table for each, in a separate block after the code.
 
     Raises
     ------
     FrontMatterError
-        When an entry is not as `Break` says.
+        When an entry does not fit `Break`.
     """
     found = _FENCE.search(text)
     if found is None:

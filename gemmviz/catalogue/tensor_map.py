@@ -1,4 +1,4 @@
-"""Tensor maps: which boxes of a matrix the copy engine of a GPU (TMA) moves, as the front matter says it.
+"""Tensor maps: the boxes of a matrix that the copy engine of a GPU (TMA) moves, as declared in the front matter.
 
 The limits are those of ``cuTensorMapEncodeTiled`` (CUDA Driver API, "Tensor Map Object Management").
 """
@@ -70,14 +70,14 @@ def read_tensor_maps(value: object, matrices: tuple[str, ...]) -> dict[str, Box]
     Parameters
     ----------
     value
-        What stands there.
+        The value of the key.
     matrices
-        The names that there are.
+        The names of the matrices.
 
     Raises
     ------
     FrontMatterError
-        When it says no such thing.
+        When it does not declare boxes.
     """
     try:
         boxes = read_as(value, dict[str, _BoxSaid])
@@ -103,7 +103,7 @@ def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> Tens
     Parameters
     ----------
     matrix, box
-        Of which matrix, and what is declared.
+        The matrix and the declared box.
     dtype
         NumPy name of the matrix's element type.
     names

@@ -27,16 +27,16 @@ _LACKING = re.compile(r"Object missing required field `(\w+)`")
 
 
 class Misfit(Exception):
-    """A value that is not of its type; its text is for people, such as ``has a stats.median that cannot be: -1``.
+    """A value that does not fit its type; its text is for people, such as ``has a stats.median that cannot be: -1``.
 
     Attributes
     ----------
     place
-        Where in the content, as in ``rounds[0].gflops``; empty: all of it.
+        Its place in the content, as in ``rounds[0].gflops``; empty: all of it.
     value
-        The value that stands there, or None.
+        The value at that place, or None.
     lacking
-        Whether nothing stands there, and something has to.
+        Whether a required value is missing.
     """
 
     def __init__(self, place: str, value: Any, lacking: bool = False) -> None:

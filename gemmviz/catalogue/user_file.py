@@ -60,7 +60,7 @@ def read_text(path: Path, most_bytes: int) -> str:
         if not stat.S_ISREG(found.st_mode):
             raise UnreadableFile(tr("{file} is not a regular file, but a folder, a pipe or a device", file=path.name))
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            # No more than there is: memory is taken for as much as is asked for.
+            # No more than the file has: memory is taken for the requested length.
             raw = file.read(min(found.st_size, most_bytes) + 1)
     finally:
         os.close(descriptor)
@@ -127,7 +127,7 @@ def write_text(path: Path, text: str) -> None:
     Raises
     ------
     GemmvizError
-        When it cannot be written, as on a full disk; the old file is then as before.
+        When it cannot be written, as on a full disk; an old file is then unchanged.
     """
     part: Path | None = None
     try:

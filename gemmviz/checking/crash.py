@@ -17,14 +17,14 @@ def crashed(
     defect: Defect = "crash",
     array: str = "",
 ) -> Report:
-    """Return the report of a launch that took its process with it.
+    """Return the report of a launch that crashed its process.
 
     Parameters
     ----------
     kernel, problem, params
         The launch.
     message
-        The text for people; a FILE:LINE in front of it is left out.
+        The message for people; a FILE:LINE at its beginning is left out.
     line
         Of the kernel's file, from 1, where known.
     defect, array

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import reads_c
 from gemmviz.checking.uninitialised import unset_variable
 from gemmviz.trace import hazards
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
-# On the first line, which is a comment: the lines keep their numbers. A compiler that does not know it passes it over.
+# In the first line, which is a comment: line numbers do not change. Compilers that do not know it ignore it.
 _NOT_OPTIMISED = '_Pragma("clang optimize off") '
 
 
@@ -27,14 +26,14 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
     job, recording
         The launch and its accesses.
     again
-        Records another launch; asked only where C is wrong and no defect of another class says why.
+        Records another launch; called only if C is wrong and no defect of another class explains it.
 
     Raises
     ------
     KernelFault
         From `again`.
     """
-    c_is_input = reads_c(job.kernel)
+    c_is_input = job.kernel.reads_result
     found = hazards.find(recording, c_is_input=c_is_input)
     if not found or any(finding.kind != "wrong result" for finding in found):
         return found

@@ -33,7 +33,7 @@ def examine(
     kernel, problem, params
         The launch.
     deadline_s
-        When to give up on the kernel.
+        The time limit of the kernel.
     progress
         Called at each stage with a text and the seconds after which it has ended unless it hangs (None: unknown).
 

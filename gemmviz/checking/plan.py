@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.switches import Break
 from gemmviz.language import tr
 
 # One that tiles divide, and the first of these whose lengths still differ after rounding for the kernel:
@@ -15,7 +16,7 @@ from gemmviz.language import tr
 # a hazard between two tile steps does not show in one step.
 _EVEN = Problem.cube(32)
 _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), (96, 64, 32), (256, 128, 64)))
-# A value that is offered takes a compilation of its own; with these a check ends within seconds.
+# Each offered value needs its own compilation; with these limits a check ends within seconds.
 _MOST_VALUES = 8
 
 
@@ -56,10 +57,10 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     kernel
         The kernel to be checked.
     sizes
-        Those asked for; none for sizes that suit the kernel.
+        The requested sizes; none for sizes that suit the kernel.
     params
-        Those asked for; none for the defaults, for the sizes at which the kernel's declared changes show, and then each
-        other value that is offered, one at a time.
+        The requested parameters; none for the defaults, for those of the kernel's declared changes, and then each
+        other offered value, one at a time.
 
     Raises
     ------
@@ -75,7 +76,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     if own and not asked:
         own += _tiles_along_k(kernel, base, own[-1])
     if not own:
-        launch(kernel, _EVEN, base)  # refuses and says why: a parameter may be at fault, and not the size
+        launch(kernel, _EVEN, base)  # the error gives the reason: a parameter may be wrong, and not the size
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]
     if params:
         return chosen
@@ -113,11 +114,17 @@ def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[st
     """Return where a kernel's declared changes show: the code that they break is at work there."""
     found: list[tuple[Problem, dict[str, int]]] = []
     for change in kernel.breaks:
-        params = base | change.params
-        size = nearest_size(kernel, Problem(*change.at), params) if change.at else uneven(kernel, params)
-        if size and (size, params) not in found:
-            found.append((size, params))
+        case = shown_at(kernel, change, base)
+        if case and case not in found:
+            found.append(case)
     return found
+
+
+def shown_at(kernel: Kernel, change: Break, base: dict[str, int]) -> tuple[Problem, dict[str, int]] | None:
+    """Return a size and parameters at which the effect of a declared change shows; None where no size fits."""
+    params = base | change.params
+    size = nearest_size(kernel, Problem(*change.at), params) if change.at else uneven(kernel, params)
+    return (size, params) if size else None
 
 
 def uneven(kernel: Kernel, params: dict[str, int]) -> Problem | None:

@@ -24,10 +24,10 @@ _MORE_KINDS = (
 )
 # By (whether in shared memory, whether written).
 _COSTS = {
-    (False, False): mark("{array} is read in {cost} sectors per request, {times} times as many as needed"),
-    (False, True): mark("{array} is written in {cost} sectors per request, {times} times as many as needed"),
-    (True, False): mark("{array} is read in {cost} wavefronts per request, {times} times as many as needed"),
-    (True, True): mark("{array} is written in {cost} wavefronts per request, {times} times as many as needed"),
+    (False, False): mark("a warp's read of {array} moves {cost} sectors where {least} would do"),
+    (False, True): mark("a warp's write of {array} moves {cost} sectors where {least} would do"),
+    (True, False): mark("a warp's read of {array} takes {cost} wavefronts where {least} would do"),
+    (True, True): mark("a warp's write of {array} takes {cost} wavefronts where {least} would do"),
 }
 
 
@@ -51,7 +51,8 @@ def kind(thing: Finding | SiteTraffic) -> str:
 def sentence(thing: Finding | SiteTraffic) -> str:
     """Describe the finding, without its class and its line."""
     if isinstance(thing, SiteTraffic):
-        moved = {"array": thing.array, "cost": f"{thing.units / thing.requests:.3g}", "times": f"{thing.degree:.3g}"}
+        least = f"{thing.least_units / thing.requests:.3g}"
+        moved = {"array": thing.array, "cost": f"{thing.units / thing.requests:.3g}", "least": least}
         said = tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)
         return (
             tr("{what}, only because blocks are {wide} wide here", what=said, wide=thing.narrow)
@@ -61,7 +62,7 @@ def sentence(thing: Finding | SiteTraffic) -> str:
     counted = _COUNTED.get(thing.kind)
     said = thing.text
     if counted and thing.count > 1:
-        said = tr(counted, what=said, count=f"{thing.count:,}")
+        said = tr(counted, what=said.removesuffix("."), count=f"{thing.count:,}")
     # Operands that are right one by one are mispaired where they are used, and C is wrong where it is stored.
     used = thing.kind == "wrong result" and thing.array == "C" and thing.other_line
     return (
@@ -70,7 +71,7 @@ def sentence(thing: Finding | SiteTraffic) -> str:
 
 
 def names(reports: Iterable[Report]) -> str:
-    """Name reports, those of one size together."""
+    """Name reports, grouped by size."""
     at: dict[Problem, list[str]] = {}
     for report in reports:
         at.setdefault(report.problem, []).append(report.label)

@@ -14,7 +14,7 @@ from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
-from gemmviz.language import tr
+from gemmviz.language import trn
 from gemmviz.trace.hazards import Finding
 from gemmviz.trace.recording.recording import Recording
 
@@ -23,7 +23,7 @@ _SCALAR = (
     r"half2?|__half2?|__nv_bfloat162?|nv_bfloat162?|(?:float|double|u?(?:char|short|int|long))[1-4])"
 )
 _FRAGMENT = r"(?:nvcuda::)?(?:wmma::)?fragment<[^;]*>"
-# A statement of its own, over as many lines as it likes.
+# One statement, over any number of lines.
 _DECLARATION = re.compile(rf"(?<=[;{{}}])\s*(?:{_SCALAR}|{_FRAGMENT})\s+(?P<names>[A-Za-z_][^;]*);")
 # One declarator, up to the comma behind it: with an initial value, which may have commas of its own, or without.
 _DECLARATOR = re.compile(
@@ -65,7 +65,7 @@ def unset_variable(job: Launch, recording: Recording, again: Callable[[Launch], 
 def _variables(code: str) -> Iterator[_Variable]:
     for declaration in _DECLARATION.finditer(code):
         at = declaration.start("names")
-        # Without an indent it does not stand in a function.
+        # A line without an indent is not in a function.
         if not code[code.rfind("\n", 0, at) + 1].isspace():
             continue
         while found := _DECLARATOR.match(code, at, declaration.end("names")):
@@ -76,7 +76,7 @@ def _variables(code: str) -> Iterator[_Variable]:
 
 
 def _changes(job: Launch, recording: Recording, again: Callable[[Launch], Recording], chosen: list[_Variable]) -> bool:
-    """Tell whether C is another when some variables start as zero."""
+    """Say whether C differs when some variables start as zero."""
     text = job.kernel.text
     zero = "{0}" if job.kernel.backend == "c" else "{}"  # C has no empty one for a number
     for variable in sorted(chosen, key=lambda v: -v.end):
@@ -93,11 +93,18 @@ def _finding(recording: Recording, lines: list[str], variable: _Variable) -> Fin
     use = next((i + 1 for i in range(variable.line, len(lines)) if word.search(lines[i])), 0)
     said = {"variable": variable.name, "count": f"{recording.wrong:,}"}
     if use:
-        text = tr(
+        text = trn(
+            "the local variable {variable} is not set before line {line} uses it; {count} element of C depends on it",
             "the local variable {variable} is not set before line {line} uses it; {count} elements of C depend on it",
+            recording.wrong,
             line=use,
             **said,
         )
     else:
-        text = tr("the local variable {variable} is not set; {count} elements of C depend on it", **said)
+        text = trn(
+            "the local variable {variable} is not set; {count} element of C depends on it",
+            "the local variable {variable} is not set; {count} elements of C depend on it",
+            recording.wrong,
+            **said,
+        )
     return Finding("read of memory nobody wrote", variable.line, text, recording.wrong, use, variable.name)

@@ -18,6 +18,6 @@ def wasted(sites: Iterable[SiteTraffic], recording: Recording) -> list[SiteTraff
     sites
         The traffic of a recording.
     recording
-        That recording: where a line is wasteful only because blocks are narrow, it says so.
+        That recording: it shows whether a line is wasteful only because blocks are narrow.
     """
     return with_narrow([site for site in by_line(list(sites)) if site.degree >= _WASTEFUL], recording)

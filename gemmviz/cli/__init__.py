@@ -12,29 +12,30 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 
-from gemmviz import __version__
+from gemmviz import __version__, data
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
 from gemmviz.catalogue.source_files import SOURCES
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the requested one is imported:
-# the window must not wait for imports of the others.
+# the window must not wait for the imports of the other commands.
 _COMMANDS = {
     "window": "open the window (the default)",
-    "list": "list the kernels of the ladder",
+    "list": "list the kernels",
     "record": "record every memory access of a kernel, on the CPU",
     "describe": "guess the front matter of a kernel that has none, and try it",
     "check": "look for races, overruns and other defects of a kernel, on the CPU",
-    "prove": "hold what recordings predict against a GPU's own counters",
+    "prove": "compare the predictions of recordings with a GPU's own counters",
     "bench": "verify kernels and measure their GFLOPS",
     "tune": "find the fastest parameters of a kernel on this machine",
-    "compare": "say what became faster or slower between two runs",
+    "compare": "list the kernels that became faster or slower between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
+    "assembly": "show the machine code of a CUDA kernel, line by line, without a GPU",
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",
-    "claims": "re-measure what the five documents claim, and judge it",
+    "claims": "re-measure the claims of the five documents, and judge them",
     "render": "draw a step of a recording as PNG or SVG, or many as a GIF or MP4",
     "trust": "list and forget the texts and folders that may run in the window",
-    "doctor": "say what works on this machine, and what to do about what does not",
+    "doctor": "say what works on this machine, with a remedy for the rest",
 }
 
 # The import name of each package that gemmviz needs.
@@ -102,13 +103,18 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
 
 
 def _with_window(arguments: Sequence[str]) -> list[str]:
-    """Add the command ``window`` where none is given: ``gemmviz`` and ``gemmviz my.cu`` open it."""
+    """Add the command ``window`` where none is given: ``gemmviz``, ``gemmviz my.cu`` and ``gemmviz gputiled``."""
     first = arguments[0] if arguments else ""
     if first in ("-h", "--help", "--version"):
         return [*arguments]  # not list(): the command of that name is an attribute here, once imported
     if not first or first.startswith("-") or first.endswith((*SOURCES, ".toml", ".gemmviz")):
         return ["window", *arguments]
-    return [*arguments]
+    return ["window", *arguments] if first not in _COMMANDS and _is_kernel(first) else [*arguments]
+
+
+def _is_kernel(word: str) -> bool:
+    """Say whether a word is the name of a kernel, without reading the kernels."""
+    return word.isidentifier() and any(data.root("kernels").glob(f"*/*_{word}.c*"))
 
 
 def _lacks(package: str) -> str:

@@ -39,7 +39,7 @@ def add(commands: Any, summary: str) -> None:
         "kernels",
         nargs="*",
         metavar="KERNEL",
-        help=f"{options.KERNEL_HELP} (default: the whole ladder)",
+        help=f"{options.KERNEL_HELP} (default: all kernels)",
     )
     parser.add_argument(
         "--size", type=options.whole, nargs="+", metavar="N", help=f"M = N = K = N (default {_DEFAULT_SIZE})"
@@ -107,7 +107,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def keep(document: Document) -> None:
-    """Store a run that has come to something; that it cannot be stored is told and no failure of the measurement."""
+    """Store a run that has results; if it cannot be stored, a message says so, and the measurement still counts."""
     if not document.get("recordings") and all(row["status"] == "cancelled" for row in document["results"]):
         return
     try:
@@ -124,7 +124,7 @@ def _sizes(args: argparse.Namespace) -> list[Problem]:
 
 
 def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntry]:
-    """Give each kernel those of the settings that it has a parameter for."""
+    """Give each kernel the settings of its own parameters."""
     for name in settings:
         if not any(name in kernel.params for kernel in kernels):
             raise ConstraintError(f"none of these kernels has a parameter {name!r}")

@@ -15,7 +15,7 @@ _STYLE = {"holds": "green", "does not hold": "red", "cannot be judged here": "ye
 
 def print_list(claims: Sequence[Claim]) -> None:
     """Print the claims of the documents."""
-    table = Table(title="What the documents claim")
+    table = Table(title="Claims of the documents")
     for name in ("id", "claim", "the document's figures"):
         table.add_column(name, overflow="fold", no_wrap=name == "id")
     for claim in claims:

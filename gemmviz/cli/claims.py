@@ -48,7 +48,7 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
-        "--save", type=options.output_file, metavar="FILE", help="write what was found, as a result file for --from"
+        "--save", type=options.output_file, metavar="FILE", help="write the results, as a result file for --from"
     )
     parser.add_argument("--quick", action="store_true", help="a first impression: fewer samples, less accuracy")
     parser.set_defaults(run=_run)

@@ -1,4 +1,4 @@
-"""``gemmviz compare``: says what became faster and what became slower between two result files."""
+"""``gemmviz compare``: names the kernels that became faster or slower between two result files."""
 
 import argparse
 import json

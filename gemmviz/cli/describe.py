@@ -99,7 +99,7 @@ def _tried(made: Guess) -> Guess:
 
 
 def _unanswered(made: Guess) -> bool:
-    """Return whether the front matter has a ``?`` where only a person can say what belongs there."""
+    """Return whether the front matter has a ``?``, which only a person can replace."""
     return bool(made.mapped) or not all(made.roles)
 
 
@@ -142,6 +142,7 @@ def _write_json(target: str, made: Guess) -> None:
         "requires": list(made.requires),
         "dtype": made.dtype,
         "accumulate": made.accumulate,
+        "stores": made.stores,
         "column_major": sorted(made.column_major),
         "evidence": {key: {"confidence": round(e.confidence, 2), "why": e.why} for key, e in made.why.items()},
         "doubts": made.doubts,

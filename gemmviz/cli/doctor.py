@@ -21,7 +21,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz import data
+from gemmviz.assembly.toolkit import INSTALL, toolkit
 from gemmviz.backends.machine import Fact
+from gemmviz.catalogue.errors import Unavailable
 from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Failed, Probed, ProbeRequest
 from gemmviz.engine.supervisor import Engine
@@ -36,7 +38,7 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "doctor",
         help=summary,
-        description="Says what works on this machine, and what to do about what does not.",
+        description="Says what works on this machine, with a remedy for the rest.",
         epilog="Exit code 1 when something is missing that gemmviz needs. A GPU is not needed.",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -45,7 +47,7 @@ def add(commands: Any, summary: str) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     probed, rest = _probe()
-    facts = [*probed, *window_facts(os.environ), cache_fact(), trust_fact()]
+    facts = [*probed, assembly_fact(), *window_facts(os.environ), cache_fact(), trust_fact()]
     if args.json:
         sys.stdout.write(json.dumps({"facts": [asdict(f) for f in facts], **rest}, indent=1) + "\n")
     else:
@@ -83,6 +85,15 @@ def window_facts(environment: Mapping[str, str]) -> list[Fact]:
         _display(environment),
         _fonts(),
     ]
+
+
+def assembly_fact() -> Fact:
+    """Return whether the machine code of CUDA kernels can be shown."""
+    try:
+        tools = toolkit()
+    except Unavailable:
+        return Fact("Machine code", "none", "absent", f"for the tab Assembly: {INSTALL}")
+    return Fact("Machine code", f"{tools.nvrtc.name}, nvdisasm")
 
 
 def cache_fact() -> Fact:

@@ -25,7 +25,7 @@ class Gathering:
     Attributes
     ----------
     faults
-        What went wrong, for people; a kernel that does not compile, or refuses a size, is a finding and no fault.
+        The errors, as sentences; a kernel that does not compile, or refuses a size, is a finding and no error.
     """
 
     def __init__(self, driver: EngineDriver) -> None:
@@ -36,7 +36,7 @@ class Gathering:
         self.faults: list[str] = []
 
     def run(self, plan: ClaimPlan) -> None:
-        """Run what a plan asks for, until Ctrl-C; what is finished then stays."""
+        """Run the jobs of a plan, until Ctrl-C; finished jobs are kept."""
         jobs: list[RecordJob | BenchJob | ProfileJob] = [*plan.record, *plan.bench, *plan.profile]
         for number, job in enumerate(jobs):
             if self._driver.interrupted:

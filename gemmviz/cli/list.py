@@ -1,4 +1,4 @@
-"""``gemmviz list``: the kernels of the ladder."""
+"""``gemmviz list``: the kernels that gemmviz brings."""
 
 import argparse
 import json
@@ -34,13 +34,13 @@ def add(commands: Any, summary: str) -> None:
         "list",
         help=summary,
         description="Lists the kernels, in the order they are taught.",
-        epilog="Exit code 1 when a file of the ladder cannot be read; the others are listed all the same.",
+        epilog="Exit code 1 when the file of a kernel cannot be read; the others are listed all the same.",
     )
     parser.add_argument("--json", action="store_true", help="as JSON, with everything that the files say")
     parser.add_argument(
         "--breaks",
         action="store_true",
-        help="what can be taken away from each kernel, or put in: the names work wherever a kernel's name does",
+        help="the declared changes of each kernel: their names work wherever a kernel's name does",
     )
     parser.set_defaults(run=_run)
 
@@ -57,14 +57,14 @@ def _run(args: argparse.Namespace) -> int:
     console = Console()
     if not console.is_terminal:
         console = Console(width=160)
-    console.print(_breaks_table(kernels) if args.breaks else _ladder_table(kernels))
+    console.print(_breaks_table(kernels) if args.breaks else _kernel_table(kernels))
     return code
 
 
 def _breaks_table(kernels: Sequence[Kernel]) -> Table:
     """Return a row for each variant that the kernels declare."""
-    table = Table(title="Break it: type the name behind any command that takes a kernel; join several changes with +")
-    for name in ("name", "what changes", "what comes of it", "where it shows"):
+    table = Table(title="What if...? Type the name behind any command that takes a kernel; join several changes with +")
+    for name in ("name", "change", "effect", "where it shows"):
         table.add_column(name, overflow="fold", no_wrap=name == "name")
     for kernel in kernels:
         for change in kernel.breaks:
@@ -75,8 +75,8 @@ def _breaks_table(kernels: Sequence[Kernel]) -> Table:
     return table
 
 
-def _ladder_table(kernels: Sequence[Kernel]) -> Table:
-    table = Table(title="The ladder")
+def _kernel_table(kernels: Sequence[Kernel]) -> Table:
+    table = Table(title="Kernels")
     device = driver().device
     for name in ("kernel", "title", "from", "runs on", "elements", "parameters", "requires"):
         # A kernel's name must stay whole: it gets copied.
@@ -97,8 +97,8 @@ def _runs_on(kernel: Kernel, device: Device | None) -> str:
 
 
 def _elements(kernel: Kernel) -> str:
-    same = kernel.accumulate == kernel.dtype
-    return kernel.dtype if same else f"{kernel.dtype}, sums {kernel.accumulate}"
+    sums = "" if kernel.accumulate == kernel.dtype else f", sums {kernel.accumulate}"
+    return kernel.dtype + sums + (f", C {kernel.stores}" if kernel.stores else "")
 
 
 def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
@@ -129,6 +129,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
         },
         "dtype": kernel.dtype,
         "accumulate": kernel.accumulate,
+        "stores": kernel.dtype_out,
         "layout": {matrix: "column" if matrix in kernel.column_major else "row" for matrix in MATRICES},
         "demo": kernel.demo and kernel.demo.to_plain(),
         "exhibit": kernel.exhibit,

@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
         uses = [("what if", Use(args.threads, args.registers, args.shared, args.cluster))]
     found = limits(device)
     if device is None or found is None:
-        raise ConstraintError("whose limits? choose one with --device NAME (`gemmviz occupancy --help` lists them)")
+        raise ConstraintError("no GPU is known: choose one with --device NAME (`gemmviz occupancy --help` lists them)")
     if args.json:
         rows = [{"kernel": n, **asdict(u), **asdict(occupancy(u, found)), "advice": advice(u, found)} for n, u in uses]
         sys.stdout.write(json.dumps({"device": device["name"], "limits": asdict(found), "rows": rows}, indent=1) + "\n")
@@ -73,7 +73,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _compiled(document: Document) -> Iterator[tuple[str, Use]]:
-    """Give the kernels of a run whose registers and shared memory the compiler told, each once."""
+    """Return the kernels of a run whose registers and shared memory the compiler reported, each once."""
     seen = set()
     kernels = {kernel.sha256: kernel for kernel in ladder()}
     for row in document["results"]:

@@ -126,7 +126,7 @@ def add_look(parser: argparse.ArgumentParser, default_theme: str | None) -> None
     """Add --theme, --language and --type-scale."""
     said = f" (default {default_theme})" if default_theme else ""
     parser.add_argument("--theme", choices=("dark", "light"), default=default_theme, help=f"colours{said}")
-    parser.add_argument("--language", choices=tuple(LANGUAGES), help="what texts are written in (default en)")
+    parser.add_argument("--language", choices=tuple(LANGUAGES), help="the language of texts (default en)")
     parser.add_argument("--type-scale", type=_type_scale, metavar="X", help="how large type is: 0.5 to 3 (default 1)")
 
 

@@ -77,9 +77,9 @@ def _run(args: argparse.Namespace) -> int:
     try:
         command = ncu.tool()
     except Unavailable as error:
-        raise Unavailable(f"{error}; `gemmviz prove --kept` shows what was proved elsewhere") from None
+        raise Unavailable(f"{error}; `gemmviz prove --kept` shows the kept proofs of other machines") from None
     if gpu is None:
-        raise Unavailable("no GPU, no counters: `gemmviz prove --kept` shows what was proved elsewhere")
+        raise Unavailable("no GPU, no counters: `gemmviz prove --kept` shows the kept proofs of other machines")
     chosen = [job for kernel in kernels for job in _launches(kernel, _sizes(args), options.params(args))]
     with Console(stderr=True).status("Starting") as status:
         found, nvrtc = prove(chosen, command, status.update)
@@ -107,7 +107,7 @@ def _again(file: proofs.Proofs, kernels: list[Kernel], json_file: str | None) ->
     """Predict anew the counters that a file holds."""
     pairs = [(proof, kernel) for kernel in kernels for proof in file.of(kernel)]
     if not pairs:
-        raise GemmvizError("the file holds no counters of these sources as they stand")
+        raise GemmvizError("the file holds no counters of the present sources")
     launches = [launch(kernel, Problem(proof.m, proof.n, proof.k), proof.params) for proof, kernel in pairs]
     with Console(stderr=True).status("Starting") as status:
         found = predicted([proof for proof, _ in pairs], launches, status.update)

@@ -44,7 +44,7 @@ def add(commands: Any, summary: str) -> None:
         "--json", type=options.output_file, metavar="FILE", help="write the figures as JSON; - is the standard output"
     )
     parser.add_argument(
-        "--lines", action="store_true", help="what each line of the source costs (--json has it always)"
+        "--lines", action="store_true", help="the cost of each line of the source (--json always has it)"
     )
     parser.add_argument(
         "--blocks",

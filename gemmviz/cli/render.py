@@ -84,7 +84,7 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     path = Path(args.output)
     is_film = path.suffix.lower() in _FILMS
-    _refuse_what_says_nothing(args, is_film)
+    _check_options(args, is_film)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from gemmviz.ui.look.display import missing
 
@@ -128,7 +128,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_what_says_nothing(args: argparse.Namespace, is_film: bool) -> None:
+def _check_options(args: argparse.Namespace, is_film: bool) -> None:
     if is_film and args.step is not None:
         raise ConstraintError("--step draws a .png or .svg; a film takes --steps FIRST:END")
     if not is_film and (args.steps is not None or args.fps is not None):

@@ -10,8 +10,9 @@ from rich.table import Table
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import TRANSFER, size_of
 from gemmviz.bench.ranking import beside_base
-from gemmviz.bench.row import Row, Sized, figure_of, stats_of
+from gemmviz.bench.row import Row, Sized, dtype_out, figure_of, stats_of
 from gemmviz.bench.stats import significant
+from gemmviz.bench.status_names import bound_text
 
 _ON_GPU = frozenset({"cuda", "cublas"})
 _LIBRARIES = frozenset({"numpy", "openblas", "cublas"})
@@ -26,7 +27,7 @@ def console() -> Console:
 
 
 def print_results(document: Document, where: str = "as measured on this machine now") -> None:
-    """Print a result file: kernels, transfers, exhibits, and what went wrong."""
+    """Print a result file: kernels, transfers, exhibits, and errors."""
     out = console()
     rows, skipped = _apart(document["results"])
     kernels = [row for row in rows if row["backend"] != TRANSFER and not row["exhibit"]]
@@ -34,6 +35,7 @@ def print_results(document: Document, where: str = "as measured on this machine 
     if kernels:
         _print_kernels(out, kernels, where)
         _print_variants(out, kernels)
+        _print_bounds(out, kernels)
     if transfers:
         _print_transfers(out, transfers, where)
     _print_messages(out, [*kernels, *transfers, *skipped])
@@ -45,7 +47,7 @@ def print_results(document: Document, where: str = "as measured on this machine 
 
 
 def _apart(rows: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Take out the rows that were skipped for a reason that many share: one line tells it."""
+    """Take out the rows that were skipped for a common reason: one line gives the reason."""
     reasons = Counter(row["message"] for row in rows if row["status"] == "skipped")
     shared = {reason for reason, count in reasons.items() if count >= _MANY}
     together = [row["status"] == "skipped" and row["message"] in shared for row in rows]
@@ -63,7 +65,7 @@ def size(row: Sized) -> str:
 
 def _print_kernels(out: Console, rows: list[Row], where: str) -> None:
     table = Table(title=f"GFLOPS {where}")
-    # Names and sizes are never cut: what is cut cannot be typed.
+    # Names and sizes are never cut: a cut name cannot be typed.
     table.add_column("kernel", overflow="fold", min_width=16)
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("status", overflow="fold")
@@ -80,10 +82,19 @@ def _print_kernels(out: Console, rows: list[Row], where: str) -> None:
 
 
 def _print_variants(out: Console, rows: list[Row]) -> None:
-    """Say of each variant how its time compares with its rung's."""
+    """Compare the time of each variant with that of its original kernel."""
     for row, base, ratio in beside_base(rows):
         costs = f"takes {significant(1 / ratio, stats_of(row)['iqr_rel'])} times as long as {base['label']}"
         out.print(f"{row['label']} at {size(row)}: {costs}", markup=False, highlight=False)
+
+
+def _print_bounds(out: Console, rows: list[Row]) -> None:
+    """Say which rows were not judged by a bound that always holds."""
+    said_of = {row["label"]: bound_text(row) for row in rows if row["stats"]}
+    for said in dict.fromkeys(said_of.values()):
+        labels = [label for label, text in said_of.items() if text == said]
+        if said:
+            out.print(f"{', '.join(labels)}: {said}", markup=False, highlight=False)
 
 
 def _cells(row: Row, rows: list[Row]) -> list[str]:
@@ -117,7 +128,7 @@ def _share(row: Row, rows: list[Row]) -> float | None:
     """Return the row's GFLOPS over those of the best library in the same place, at the same size and types."""
 
     def task(of: Row) -> tuple[object, ...]:
-        return of["backend"] in _ON_GPU, size_of(of), of["dtype_in"], of["dtype_acc"]
+        return of["backend"] in _ON_GPU, size_of(of), of["dtype_in"], of["dtype_acc"], dtype_out(of)
 
     libraries = [other for other in rows if other["backend"] in _LIBRARIES and other["gflops"]]
     rivals = [figure_of(other) for other in libraries if task(other) == task(row)]

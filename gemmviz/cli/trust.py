@@ -27,8 +27,8 @@ def add(commands: Any, summary: str) -> None:
         "kernel file that it is given: naming it is consent, for that time.",
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="list what may run (the default)")
-    what.add_argument("--folder", metavar="DIR", type=Path, help="let what stands in this folder, or below it, run")
+    what.add_argument("--list", action="store_true", help="list the permissions (the default)")
+    what.add_argument("--folder", metavar="DIR", type=Path, help="allow the files in this folder, or below it, to run")
     what.add_argument(
         "--forget",
         metavar="WHAT",
@@ -41,14 +41,14 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     trust = Trust()
     if args.json and (args.folder or args.forget):
-        raise ConstraintError("--json lists what may run; it does not go with --folder and --forget")
+        raise ConstraintError("--json lists the permissions; it does not go with --folder and --forget")
     if args.folder:
         trust.allow_folder(args.folder)
         print(f"trusted: {args.folder.resolve()}")
     elif args.forget:
         gone = trust.store.forget(None if args.forget == _EVERYTHING else args.forget)
         if not gone and args.forget != _EVERYTHING:
-            raise UnknownKernel(f"nothing of that name may run: {args.forget}; `gemmviz trust` lists what may")
+            raise UnknownKernel(f"no permission has this name: {args.forget}; `gemmviz trust` lists all")
         print(f"forgotten: {gone}")
     else:
         _list(trust, args.json)
@@ -64,7 +64,7 @@ def _list(trust: Trust, as_json: bool) -> None:
         sys.stdout.write(json.dumps(body, indent=1, ensure_ascii=False) + "\n")
         return
     if not kept.texts and not kept.folders:
-        print("Nothing may run in the window but what comes with gemmviz and what is typed there.")
+        print("Only kernels of gemmviz, and texts typed in the window, may run in the window.")
         return
     table = Table(title=f"What may run ({trust.store.path})")
     for name in ("what", "where", "hash", "allowed"):

@@ -54,7 +54,7 @@ def add(commands: Any, summary: str) -> None:
         "--json", type=options.output_file, metavar="FILE", help="write all candidates; - is the standard output"
     )
     parser.add_argument("--list", action="store_true", help="list the tuned parameters that are kept")
-    parser.add_argument("--forget", metavar="KERNEL", help="delete what is kept of a kernel")
+    parser.add_argument("--forget", metavar="KERNEL", help="delete the kept parameters of a kernel")
     parser.set_defaults(run=_run, default_size=_DEFAULT_SIZE)
 
 
@@ -205,6 +205,6 @@ def _list() -> int:
 def _forget(kernel: str) -> int:
     count = kept.forget(kernel)
     if not count:
-        raise ConstraintError(f"nothing is kept of {kernel!r}; `gemmviz tune --list` lists what is")
+        raise ConstraintError(f"no parameters are kept for {kernel!r}; `gemmviz tune --list` lists the kept ones")
     print(f"forgot {count} tuned sets of parameters of {kernel}")
     return 0

@@ -1,6 +1,7 @@
-"""``gemmviz``: opens the window, as it opens first or on what the options say."""
+"""``gemmviz``: opens the window, in its first state or in the state that the options give."""
 
 import argparse
+import gc
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +14,8 @@ from gemmviz.session.comparison import PACES
 from gemmviz.session.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
 from gemmviz.trace.order.stepping_units import UNITS
 
-_PAGES, _PANELS = ("stage", "charts", "claims"), ("source", "warp", "thread", "origin", "counters", "findings")
+_PAGES = ("stage", "charts", "claims")
+_PANELS = ("source", "warp", "thread", "origin", "counters", "assembly", "findings")
 _DEFAULT_SIZE = 8
 
 
@@ -22,11 +24,11 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "window",
         help=summary,
-        description="Opens the window. The options say what is on screen; in the window, Ctrl+Shift+C copies the "
-        "command line that reopens what is there.",
+        description="Opens the window. The options set the state of the screen; in the window, Ctrl+Shift+C copies the "
+        "command line that reopens its state.",
     )
     parser.add_argument(
-        "file", nargs="?", help="a .cu or .c file with front matter, a lesson (.toml) or a state (.gemmviz) to open"
+        "file", nargs="?", help="a .cu or .c file, a lesson (.toml) or a state (.gemmviz) to open, or a kernel's name"
     )
     parser.add_argument("--kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=_DEFAULT_SIZE, grows=True)
@@ -35,7 +37,7 @@ def add(commands: Any, summary: str) -> None:
     options.add_chosen(parser)
     parser.add_argument("--lane", type=options.whole, metavar="L", help="the chosen lane of that warp, from 0")
     parser.add_argument("--frozen", action="store_true", default=None, help="freeze that warp")
-    parser.add_argument("--beside", metavar="KERNEL", help="a second kernel of the ladder, in step with the first")
+    parser.add_argument("--beside", metavar="KERNEL", help="a second kernel, in step with the first")
     parser.add_argument("--in-step", choices=PACES, help="by the work that is done (the default), or the bytes moved")
     parser.add_argument(
         "--loop",
@@ -48,7 +50,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--speed", type=_speed, metavar="X", help=f"one of {', '.join(f'{s:g}' for s in SPEEDS)}")
     options.add_look(parser, default_theme=None)
     parser.add_argument("--calm", action="store_true", default=None, help="reduced motion")
-    parser.add_argument("--page", choices=_PAGES, help="what fills the middle")
+    parser.add_argument("--page", choices=_PAGES, help="the page to open")
     parser.add_argument("--panel", choices=_PANELS, help="which tab stands beside the stage")
     parser.add_argument(
         "--view", type=_view, metavar="ZOOM,X,Y", help="the stage's zoom, and its shift in widths of it"
@@ -57,16 +59,20 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
+    # The imports to come make many objects and no garbage. `gemmviz.ui.window.garbage` collects later.
+    gc.disable()
     from gemmviz import app  # late: everything else works without Qt
 
+    if args.file and not args.kernel and not Path(args.file).suffix and not Path(args.file).exists():
+        args.kernel, args.file = args.file, None
     chosen = snapshot(args)
     if args.file and chosen.keys() - {"theme", "language", "type_scale", "calm"}:
-        raise ConstraintError(f"{args.file} says itself what is on screen: leave out the file, or the options")
+        raise ConstraintError(f"{args.file} already gives the state to open: leave out the file, or the options")
     return app.run_window(args, chosen)
 
 
 def snapshot(args: argparse.Namespace) -> Snapshot:
-    """Return what the options say, in the form of `gemmviz.session.snapshot`; what they do not say is not in it."""
+    """Return the options in the form of `gemmviz.session.snapshot`; an option that is not given is left out."""
     plain: Plain = {}
     if args.kernel:
         plain["kernel"], plain["breaks"] = _kernel(args.kernel)
@@ -101,7 +107,7 @@ def snapshot(args: argparse.Namespace) -> Snapshot:
 
 
 def _kernel(name: str) -> tuple[dict[str, str], list[str]]:
-    """Split what names a kernel into the kernel and its changes."""
+    """Split the name of a kernel with changes into the kernel and its changes."""
     base, mark, changes = name.rpartition("~")
     if not mark or Path(name).suffix in SUFFIXES:
         base, changes = name, ""

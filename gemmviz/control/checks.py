@@ -23,7 +23,7 @@ _After = Callable[[str, bool], None]
 
 @dataclass
 class CheckedJob:
-    """The checker's verdict on one job: ``fault`` is empty where it may be measured."""
+    """The checker's verdict on one job: ``fault`` is empty if it may be measured."""
 
     job: Job
     fault: str

@@ -92,7 +92,7 @@ class ClaimsJudge:
 
     @cached_property
     def _no_profiler(self) -> str:
-        """The reason why no kernel can be profiled here; empty where profiling works."""
+        """The reason why no kernel can be profiled here; empty if profiling works."""
         try:
             ncu.tool()
         except Unavailable as error:
@@ -100,7 +100,7 @@ class ClaimsJudge:
         return ""
 
     def reference(self, claim: Claim) -> ClaimVerdict | None:
-        """Judge a claim by the reference results; None where they add nothing to this machine's figures."""
+        """Judge a claim by the reference results; None if they add nothing to this machine's figures."""
         # A GPU without a profiler counts, for these claims, as no GPU.
         unread = self.session.results.references_wanted is None and self._cannot_profile(claim)
         if not (self.session.results.references_shown or unread) or self.verdict(claim).is_decided:

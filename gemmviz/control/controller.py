@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from gemmviz.control.assembling import Assembling
 from gemmviz.control.checks import Checks
 from gemmviz.control.engines import Engines
 from gemmviz.control.event_loop import EventLoop
@@ -33,10 +34,12 @@ class Controller:
         self.second = SecondRecorder(session, self.engines)
         self.recording = StageRecorder(session, self.engines)
         self.measuring = Measuring(session, self.engines, self.checks)
+        self.assembling = Assembling(session, self.engines)
         self.recording.answered.connect(self.measuring.probe_once)
 
     def close(self) -> None:
         """End the engines and their threads."""
         self.recording.pause.stop()
         self.second.pause.stop()
+        self.assembling.pause.stop()
         self.engines.close()

@@ -10,7 +10,7 @@ from gemmviz.control.worker import EngineLike, Worker
 
 
 class Engines:
-    """One engine records, one measures, one records the rung beside: recording stays quick during a benchmark.
+    """One engine records, one measures, one records the rung beside, one makes listings: none waits for another.
 
     Parameters
     ----------
@@ -28,12 +28,13 @@ class Engines:
         self.recorder = Worker("records", make_engine, loop)
         self.second = Worker("records beside", make_engine, loop)
         self.bench = Worker("measures", make_engine, loop)
+        self.assembler = Worker("assembles", make_engine, loop)
         self._runs = count(1)
 
     @property
     def workers(self) -> tuple[Worker, ...]:
         """All of them."""
-        return self.recorder, self.second, self.bench
+        return self.recorder, self.second, self.bench, self.assembler
 
     def next_run(self) -> int:
         """Return a number for a request: replies carry it, so that several can share an engine."""
@@ -48,7 +49,7 @@ class Engines:
     def close(self) -> None:
         """End the engines and their threads."""
         self.cancelled.emit()
-        # All processes first, and only then the threads: none waits for the other.
+        # All processes end first, and only then the threads: so they end side by side.
         for worker in self.workers:
             worker.kill()
         for worker in self.workers:

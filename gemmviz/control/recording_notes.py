@@ -2,21 +2,26 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
+from gemmviz.checking.plan import shown_at
 from gemmviz.language import tr, trn
-from gemmviz.session import Message, Session
+from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
 
 
 def about(playable: Playable, session: Session) -> Message | None:
-    """Return the message about the recording of the chosen kernel; None where there is none."""
+    """Return the message about the recording of the chosen kernel; None if there is none."""
     kernel, lesson = session.choice.kernel, session.tour.lesson
     if lesson is not None and kernel.exhibit:
         return None  # the lesson explains it
-    return explained(_noticed(playable), kernel) or (_another_size(session) if lesson is None else None)
+    noticed = explained(_noticed(playable), kernel)
+    if noticed is not None or lesson is not None:
+        return noticed
+    return _unseen(playable, session) or _another_size(session)
 
 
 def explained(message: Message | None, kernel: Kernel) -> Message | None:
@@ -42,6 +47,31 @@ def _another_size(session: Session) -> Message | None:
         return Message(tr("Shown at {size}, because {why}", size=choice.problem, why=error), "info")
     said = {"size": choice.problem, "wanted": choice.wanted}
     return Message(tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **said), "info")
+
+
+def _unseen(playable: Playable, session: Session) -> Message | None:
+    """Return a message when a change of the kernel shows no defect at this size, though it does at another one."""
+    choice, report = session.choice, session.findings.here
+    if report is None or report.findings or playable.recording.wrong:
+        return None
+    for change in choice.base.breaks:
+        if change.id not in choice.breaks or not change.defects:
+            continue
+        shown = shown_at(choice.kernel, change, choice.params)
+        if shown is None or shown == (choice.problem, choice.params):
+            continue
+        size, params = shown
+        values = "".join(f", {name} = {value}" for name, value in change.params.items())
+        text = tr(
+            "“{change}” has no visible effect at {size}. At {where} it leads to: {defects}.",
+            change=tr(change.title),
+            size=choice.problem,
+            where=f"{size}{values}",
+            defects=", ".join(tr(kind) for kind in change.defects),
+        )
+        use = Answer(tr("Use {size}", size=f"{size}{values}"), partial(choice.choose, problem=size, params=params))
+        return Message(text, "info", answers=(use,))
+    return None
 
 
 def _noticed(playable: Playable) -> Message | None:

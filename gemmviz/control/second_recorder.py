@@ -1,4 +1,4 @@
-"""Records the rung beside, in an engine of its own, so that it never waits for the first recording or stops it."""
+"""Records the second kernel of a comparison, in its own engine: it never waits for the first recording or stops it."""
 
 from gemmviz.checking.report import Report
 from gemmviz.control.engines import Engines

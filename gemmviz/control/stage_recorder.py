@@ -17,6 +17,8 @@ from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
 
 _DEBOUNCE_MS = 250
+# Kinds of failures that say nothing about the text.
+_SAYS_NOTHING = ("cancelled", "untrusted", "internal")
 
 
 class StageRecorder:
@@ -45,7 +47,7 @@ class StageRecorder:
         self._engines = engines
         self.play_next = True
         self._base = session.choice.base
-        self._run = 0
+        self._run, self._text = 0, ""
         self.pause = engines.loop.later(_DEBOUNCE_MS, self.record)
         engines.recorder.replied.connect(self._on_reply)
         engines.recorder.recorded.connect(self._on_recorded)
@@ -99,7 +101,7 @@ class StageRecorder:
             session.messages.tell(Message(str(error), "warning", answers=answers))
             return
         kernel, problem = choice.kernel, choice.problem
-        self._run = self._engines.next_run()
+        self._run, self._text = self._engines.next_run(), kernel.text
         session.progress.set("record", (tr("Recording {kernel}", kernel=kernel.alias), None))
         self._engines.recorder.submit(
             RecordRequest(
@@ -134,6 +136,8 @@ class StageRecorder:
         if isinstance(reply, Progress):
             session.progress.set("record", (reply.text, reply.share))
         elif isinstance(reply, Failed):
+            if reply.kind not in _SAYS_NOTHING:
+                session.cursor.failure = self._text, reply.kind
             session.progress.set("record", None)
             self.answered.emit()
             message = failure(reply, session.choice)

@@ -16,7 +16,7 @@ def playable_of(reply: Recorded) -> Playable:
 
 
 def report_of(reply: Recorded, playable: Playable) -> Report | None:
-    """Return the defects and costs of a recording; None where it was not checked."""
+    """Return the defects and costs of a recording; None if it was not checked."""
     if reply.findings is None:
         return None
     recording = playable.recording

@@ -46,7 +46,7 @@ class Worker:
     replied = Signal(object)
     """A `Reply`, in the order in which the engine gave them; a recording goes out by `recorded` instead."""
     recorded = Signal(int, object, object)
-    """(run, `Playable`, the `Report` of its defects, or None where it was too large to check)."""
+    """(run, `Playable`, the `Report` of its defects, or None if it was too large to check)."""
     computed = Signal(object)
     """The result of a function given to `compute`."""
 

@@ -1,4 +1,4 @@
-"""What is known of a search outside the process that a candidate may take down."""
+"""The known results of a search, kept outside the process that a candidate may crash."""
 
 import time
 from dataclasses import dataclass, field, replace
@@ -19,14 +19,14 @@ from gemmviz.language import tr
 
 @dataclass
 class Attempts:
-    """A search whose process may die: what is known of it outside.
+    """The known results of a search whose process may die.
 
     Attributes
     ----------
     request
-        As it was asked for.
+        The original request.
     header
-        What the engine said about the machine.
+        The engine's facts about the machine.
     known
         (candidate, row, whether it is final), in the order of their first round.
     """
@@ -38,17 +38,17 @@ class Attempts:
     _space: Space | None = None
 
     def rest(self) -> TuneRequest:
-        """Return the request for what is left to do."""
+        """Return the request for the remaining work."""
         spent = time.monotonic() - self._started if self.header else 0.0
         return replace(self.request, known=[[n, *one] for n, one in self.known.items()], spent_s=spent)
 
     def take(self, reply: Tried) -> None:
-        """Note what was tried."""
+        """Note the row of a candidate."""
         self.known[reply.number] = reply.row, reply.final
 
     def fail(self, number: int, status: Status, message: str) -> Tried:
-        """Note that a candidate took the process down, and return what is to be told of it."""
-        kernel, problem = what(self.request)
+        """Note that a candidate crashed the process, and return the message about it."""
+        kernel, problem = tuned_kernel(self.request)
         search = self._search(kernel, problem)
         row = (search.rows.get(number) or results.new_row(kernel, problem, search.space.candidates[number])).copy()
         results.fail(row, status, message)
@@ -56,10 +56,10 @@ class Attempts:
         return tried(self.request.run, self._search(kernel, problem), number, True)
 
     def conclude(self) -> Searched | None:
-        """Return what a search that was cancelled has come to; None where it had not begun."""
+        """Return the result of a cancelled search so far; None if it had not begun."""
         if self.header is None:
             return None
-        kernel, problem = what(self.request)
+        kernel, problem = tuned_kernel(self.request)
         search, spent = self._search(kernel, problem), time.monotonic() - self._started
         return Searched(self.request.run, outcome(kernel, problem, search, self.header, spent, True))
 
@@ -69,13 +69,13 @@ class Attempts:
         return begin(self.rest(), problem, self._space)
 
 
-def what(request: TuneRequest) -> tuple[Kernel, Problem]:
-    """Return what is to be tuned, for which size.
+def tuned_kernel(request: TuneRequest) -> tuple[Kernel, Problem]:
+    """Return the kernel to tune, and the size.
 
     Raises
     ------
     GemmvizError
-        For what cannot be tuned.
+        For a kernel that cannot be tuned.
     """
     kernel = parse(request.text, Path(request.path))
     if not kernel.recordable:
@@ -86,12 +86,12 @@ def what(request: TuneRequest) -> tuple[Kernel, Problem]:
 
 
 def begin(request: TuneRequest, problem: Problem, found: Space) -> Search:
-    """Return the search of a space as far as it is known."""
+    """Return the search of a space with its known results."""
     return Search(found, problem.flops, request.seconds, ((n, row, final) for n, row, final in request.known))
 
 
 def tried(run: int, search: Search, number: int, final: bool) -> Tried:
-    """Return what is to be told of a candidate after a round."""
+    """Return the message about a candidate after a round."""
     found = search.space
     return Tried(
         run,

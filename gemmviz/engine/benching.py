@@ -1,4 +1,4 @@
-"""What the engine's process does with a bench request."""
+"""Serves a bench request, in the engine's process."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +39,7 @@ from gemmviz.language import tr
 
 
 class Backends:
-    """Makes each backend when it is first asked for: only a CUDA kernel pays for importing CuPy."""
+    """Makes each backend at its first use: only a CUDA kernel pays for importing CuPy."""
 
     def __init__(self) -> None:
         self._made: dict[str, Backend] = {}
@@ -50,7 +50,7 @@ class Backends:
         Raises
         ------
         Unavailable
-            When it cannot run here; the message says why and what to do.
+            When it cannot run here; the message gives the reason and a remedy.
         """
         if name not in self._made:
             self._made[name] = self._make(name)
@@ -73,12 +73,12 @@ class Backends:
 
 
 def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply], None]) -> bool:
-    """Measure what a request asks for; True when a kernel broke the GPU's context, so that the process must end.
+    """Serve a request; return True when a kernel broke the GPU's context, so that the process must end.
 
     Parameters
     ----------
     request
-        What to measure.
+        The kernels, the sizes and the protocol.
     cancel
         Checked after every record of every measurement.
     send
@@ -87,7 +87,7 @@ def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply]
     Raises
     ------
     GemmvizError
-        For a size or a protocol that cannot be.
+        For an impossible size or protocol.
     """
     protocol = Protocol.from_plain(request.protocol)
     problems = [Problem(*size) for size in request.sizes]
@@ -111,7 +111,7 @@ def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply]
 
 @dataclass(frozen=True)
 class _Size:
-    """One of a request's sizes; `start` and `part` say where in the request it lies."""
+    """One of a request's sizes; `start` and `part` are its place in the request."""
 
     request: BenchRequest
     problem: Problem
@@ -176,8 +176,8 @@ class _Size:
         for job, entry in enumerate(self.request.kernels):
             if "transfer" not in entry:
                 continue
-            dtype, accumulate = entry["transfer"]
-            with closing(transfers.measure(self.problem, dtype, accumulate, self.shared)) as records:
+            dtype, dtype_out = entry["transfer"]
+            with closing(transfers.measure(self.problem, dtype, dtype_out, self.shared)) as records:
                 for record in records:
                     if self.cancel.is_set():
                         return
@@ -192,7 +192,7 @@ class _Size:
 
 
 def _read(entry: KernelEntry) -> Kernel | str:
-    """Return the kernel, or why its file cannot be read: that costs its own rows only."""
+    """Return the kernel, or the reason why its file cannot be read: only its own rows are lost."""
     try:
         return parse(entry["text"], Path(entry["path"]))
     except GemmvizError as error:
@@ -200,9 +200,9 @@ def _read(entry: KernelEntry) -> Kernel | str:
 
 
 def machine_header(kernels: Iterable[Kernel | str], protocol: Protocol, backends: Backends) -> Document:
-    """Return a result file without rows: what some kernels are measured on, and how."""
+    """Return a result file without rows: the machine and the protocol of a measurement."""
     env = machine.environment()
     for name in dict.fromkeys(kernel.backend for kernel in kernels if isinstance(kernel, Kernel)):
-        with suppress(Unavailable):  # every row of these kernels says why
+        with suppress(Unavailable):  # every row of these kernels gives the reason
             env |= backends.find(name).environment()
     return results.document(env, machine.device(), protocol)

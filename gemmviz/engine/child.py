@@ -25,6 +25,7 @@ from gemmviz.catalogue.errors import (
 )
 from gemmviz.engine import framing
 from gemmviz.engine.messages import (
+    AssembleRequest,
     BenchRequest,
     Cancel,
     Checked,
@@ -65,6 +66,8 @@ def main(connection: Connection, setting: Setting) -> None:
     _redirect_output()
     inbox: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(connection, inbox, setting.scratch), name="reader", daemon=True).start()
+    if setting.records:
+        _import_for_recording()
     while True:
         request, cancel = inbox.get()
         for_good = _serve(request, cancel, lambda reply: framing.send(connection.fileno(), reply), setting)
@@ -124,6 +127,10 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
                 _check(request, cancel, send)
             case ProfileRequest():
                 _profile(request, send)
+            case AssembleRequest():
+                from gemmviz.engine.assembling import assemble
+
+                assemble(request, send)
             case ProbeRequest():
                 from gemmviz.backends.machine import gather
 
@@ -154,25 +161,31 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
 
 
 def _import_for(request: Request) -> None:
-    """Import the modules that a request needs: a recording does not wait for those of measuring, nor vice versa."""
+    """Import the modules that a request needs: a recording imports none for measuring, and the reverse."""
     match request:
         case BenchRequest() | TuneRequest():
             import gemmviz.engine.tuning
         case RecordRequest():
-            import gemmviz.trace.cost.traffic
-            import gemmviz.trace.hazards
-            import gemmviz.trace.order.timeline
-            import gemmviz.trace.recording.record
+            _import_for_recording()
         case CheckRequest():
             import gemmviz.checking.examine
+        case AssembleRequest():
+            import gemmviz.engine.assembling
         case ProbeRequest():
             import gemmviz.backends.machine  # noqa: F401
+
+
+def _import_for_recording() -> None:
+    import gemmviz.trace.cost.traffic
+    import gemmviz.trace.hazards
+    import gemmviz.trace.order.timeline
+    import gemmviz.trace.recording.record  # noqa: F401
 
 
 def _record(request: RecordRequest, send: Send) -> None:
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.launch import launch
-    from gemmviz.catalogue.problem import Problem, reads_c
+    from gemmviz.catalogue.problem import Problem
     from gemmviz.trace import hazards
     from gemmviz.trace.cost import traffic
     from gemmviz.trace.order import timeline
@@ -202,7 +215,7 @@ def _record(request: RecordRequest, send: Send) -> None:
     if totals:
         recording = recording.without_accesses()
     elif len(recording.accesses) <= _MOST_CHECKED_ALONG:
-        found = hazards.find(recording, c_is_input=reads_c(concrete.kernel))
+        found = hazards.find(recording, c_is_input=concrete.kernel.reads_result)
     send(Recorded(request.run, recording.to_plain(), order.to_plain() if order else {}, counted.to_plain(), found))
 
 

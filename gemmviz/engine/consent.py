@@ -1,6 +1,6 @@
 """Which source texts may be compiled and run: an engine refuses every request that brings another one.
 
-A text may come with an e-mail, inside a state file, or by a lesson. Compiling it runs it, or lets it read files. The
+A text may come with an e-mail, in a state file or in a lesson. Compiling it runs it, or lets it read files. The
 maker of an engine therefore passes the user's consent: `Named` for a command with the texts named on its line,
 `Described` for a text whose front matter is being guessed, `gemmviz.session.trust.Trust` for a window.
 """
@@ -13,6 +13,7 @@ from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.engine.messages import (
+    AssembleRequest,
     BenchRequest,
     CheckRequest,
     ProbeRequest,
@@ -117,7 +118,7 @@ def sources(request: Request) -> list[Source]:
         For a request of an unknown kind: no part of it may run.
     """
     match request:
-        case RecordRequest() | CheckRequest() | TuneRequest():
+        case RecordRequest() | CheckRequest() | TuneRequest() | AssembleRequest():
             found = [(request.path, request.text)]
         case BenchRequest():
             found = [
@@ -130,7 +131,7 @@ def sources(request: Request) -> list[Source]:
         case ProbeRequest():
             found = []
         case _:
-            raise TypeError(f"nobody knows what a {type(request).__name__} would run")
+            raise TypeError(f"the texts of a {type(request).__name__} are unknown")
     return [(Path(path), text) for path, text in found]
 
 

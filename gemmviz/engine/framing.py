@@ -88,7 +88,7 @@ def _write(descriptor: int, part: memoryview, deadline_s: float | None) -> None:
             part = part[os.write(descriptor, part[:_CHUNK]) :]
         except BlockingIOError:
             if not _wait(descriptor, select.POLLOUT, deadline_s):
-                raise TimeoutError("the other process takes nothing any more") from None
+                raise TimeoutError("the other process does not read any more") from None
 
 
 def _wait(descriptor: int, event: int, timeout_s: float | None) -> bool:
@@ -140,7 +140,7 @@ class Receiver:
             begun = self._stage != "head" or self._filled > 0
             now = time.monotonic()
             if begun and now - self._heard > STALL_S:
-                raise NotAMessage(f"nothing came for {STALL_S:g} s in the middle of a message")
+                raise NotAMessage(f"no data for {STALL_S:g} s in the middle of a message")
             wait = None if end is None else end - now
             if begun:
                 wait = STALL_S if wait is None else min(wait, STALL_S)
@@ -197,7 +197,7 @@ class Receiver:
             number, dtype, shape = msgspec.msgpack.decode(data, type=tuple[int, str, tuple[int, ...]])
             kind = np.dtype(dtype)
             if not 0 <= number < len(arrays) or number in taken or kind.kind not in _KINDS or len(shape) > 8:
-                raise NotAMessage("an array that is not there")
+                raise NotAMessage("a reference to a missing array")
             taken.add(number)
             return arrays[number].view(kind).reshape(shape)
 

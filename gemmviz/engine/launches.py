@@ -37,7 +37,7 @@ class Launches:
         Parameters
         ----------
         end
-            How it ended: its kind is ``"crash"`` or ``"timeout"``.
+            The reason of its end: its kind is ``"crash"`` or ``"timeout"``.
         """
         kernel = parse(self._request.text, Path(self._request.path))
         reason = ""

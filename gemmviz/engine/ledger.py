@@ -1,4 +1,4 @@
-"""What the kernels of one size have come to, kept outside the process that a kernel may take down."""
+"""The results of the kernels of one size, kept outside the process that a kernel may crash."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,7 +21,7 @@ _ON_A_GPU = ("cuda", "cublas")
 
 @dataclass
 class _Job:
-    """One entry of a request: its row as far as it is known, and whether it is the last word."""
+    """One entry of a request: its row so far, and whether the row is final."""
 
     entry: KernelEntry
     row: Row | None = None
@@ -33,7 +33,7 @@ class _Job:
 
 
 class Ledger:
-    """The jobs of one size: what is to do, and what is done.
+    """The jobs of one size, open and finished.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class Ledger:
         self._submitted: list[_Job] = []
 
     def submit(self) -> list[KernelEntry]:
-        """Return the entries that are still to do, each with the row that it has; replies count by these."""
+        """Return the open entries, each with its row so far; replies give their numbers in this list."""
         self._submitted = [job for job in self._jobs if not job.final]
         return [{**job.entry, "row": job.row} if job.row else job.entry for job in self._submitted]
 
     def job(self, number: int) -> int:
-        """Return which entry of the request the process means by a number; the transfer comes behind all of them."""
+        """Return the entry of the request for a number in a reply; the transfer follows after all of them."""
         return next(i for i, job in enumerate(self._jobs) if job is self._submitted[number])
 
     def take(self, reply: Result) -> None:
@@ -63,7 +63,7 @@ class Ledger:
         job.row, job.final = reply.row, reply.final
 
     def fail(self, number: int, status: Status, message: str) -> Row:
-        """Note that a job took the process down, and return its row."""
+        """Note that a job crashed the process, and return its row."""
         job = self._submitted[number]
         row = (job.row or self._blank(job.entry)).copy()
         results.fail(row, status, message)
@@ -74,7 +74,7 @@ class Ledger:
         return row
 
     def settle(self, protocol: Protocol) -> list[tuple[int, Row]]:
-        """After a cancellation: judge what is unfinished; return the rows that were known and changed, by entry."""
+        """After a cancellation, conclude the unfinished jobs; return the rows that changed, with their entries."""
         changed = []
         for number, job in enumerate(self._jobs):
             if job.final:
@@ -84,7 +84,7 @@ class Ledger:
                 job.row = job.row.copy()
                 rows.cut_short(job.row, protocol, "cancelled", "cancelled")
                 changed.append((number, job.row))
-            elif not job.is_transfer:  # nobody asked for that one by name
+            elif not job.is_transfer:  # the transfer was not requested by name
                 job.row = self._blank(job.entry)
         return changed
 
@@ -113,7 +113,7 @@ def _transfer(entries: Sequence[KernelEntry]) -> list[KernelEntry]:
         with suppress(GemmvizError):
             kernel = parse(entry["text"], Path(entry["path"]))
             if kernel.backend in _ON_A_GPU:
-                return [{"transfer": [kernel.dtype, kernel.accumulate]}]
+                return [{"transfer": [kernel.dtype, kernel.dtype_out]}]
     return []
 
 

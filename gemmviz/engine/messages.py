@@ -1,4 +1,4 @@
-"""What goes to the engine and what comes back: plain data only, so that an engine can run elsewhere.
+"""The messages to and from the engine: plain data only, so that an engine can run elsewhere.
 
 Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `gemmviz.engine.framing` sends and
 receives them. Every message carries the number of its run, so that stale answers can be dropped. Every request
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from gemmviz.assembly.listing import Listing
 from gemmviz.backends.machine import Probe
 from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry, ProfileEntry
@@ -30,9 +31,9 @@ MOST_SAMPLES, MOST_LABEL, MOST_ROUNDS = 1 << 16, 500, 1000
 class RecordRequest:
     """Record a kernel: answered by `Progress`, then `Recorded`, or by `Failed`.
 
-    ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from what
-    is on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: not even
-    the accesses, only what they come to, in a fraction of the memory. ``blocks`` are the first block to record and the
+    ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from the
+    file on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: no
+    accesses, only their sums, in a fraction of the memory. ``blocks`` are the first block to record and the
     one after the last; None: all. ``capacity`` is the most accesses to keep; None: as many as the memory has room for.
     ``as_written``: every access that the text names, and not only those that a compiler leaves.
     """
@@ -73,8 +74,8 @@ class CheckRequest:
 class BenchRequest:
     """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `BenchDone`.
 
-    Every entry of ``sizes`` is (M, N, K). An engine that takes over from one that died finds in ``"row"`` what that one
-    had found, and ``"transfer"`` asks for the copies to the device and back: `supervisor.Engine` adds both.
+    Every entry of ``sizes`` is (M, N, K). ``"row"`` is the result so far of a process that died before the present one,
+    and ``"transfer"`` requests the copies to the device and back: `supervisor.Engine` adds both.
     ``protocol`` holds the fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
     """
 
@@ -90,8 +91,8 @@ class TuneRequest:
     """Search a kernel's parameters for the fastest: answered by `Header`, `Progress` and `Tried`, then `Searched`.
 
     ``path`` and ``text`` are as in `RecordRequest`. ``held`` are the parameters that keep a value; ``seconds`` is how
-    long the search may take. An engine that takes over from one that died finds in ``known`` what that one had tried,
-    ``[candidate, row, whether it is final]``, and in ``spent_s`` how long it took; `supervisor.Engine` adds both.
+    long the search may take. After the death of a process, ``known`` holds its results,
+    ``[candidate, row, whether it is final]``, and ``spent_s`` the time that they took; `supervisor.Engine` adds both.
     """
 
     run: int
@@ -117,8 +118,27 @@ class ProfileRequest:
 
 
 @dataclass(frozen=True)
+class AssembleRequest:
+    """Compile and disassemble a CUDA kernel: answered by `Progress`, then `Assembled`, or by `Failed`.
+
+    ``path`` and ``text`` are as in `RecordRequest`. ``architecture`` is for example ``"sm_80"``; empty: that of this
+    machine's GPU, else one that suits the kernel.
+    """
+
+    run: int
+    path: str
+    text: str
+    m: int
+    n: int
+    k: int
+    params: dict[str, int] = field(default_factory=dict)
+    architecture: str = ""
+    language: str = "en"
+
+
+@dataclass(frozen=True)
 class ProbeRequest:
-    """Ask what this machine has (devices, compiler, libraries): answered by `Probed`."""
+    """Request the facts of this machine (devices, compiler, libraries): answered by `Probed`."""
 
     run: int
     language: str = "en"
@@ -133,9 +153,9 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is: a sentence for people, and the share done (0 to 1), or None when nobody knows.
+    """The progress of a run: a sentence for people, and the finished share (0 to 1); None if it is unknown.
 
-    ``deadline_s`` says within how many seconds the next reply comes unless a kernel hangs; None where nobody can tell.
+    Within ``deadline_s`` seconds the next reply comes, unless a kernel hangs; None if that is unknown.
     ``job`` is the entry of ``BenchRequest.kernels`` or ``CheckRequest.launches``, or the candidate of a search, that it
     is about, or None.
     """
@@ -159,7 +179,7 @@ class Header:
 class Recorded:
     """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`.
 
-    ``timeline`` is empty when the request wanted none. ``findings`` holds its defects (`gemmviz.trace.hazards.Finding`
+    ``timeline`` is empty if the request has none. ``findings`` holds its defects (`gemmviz.trace.hazards.Finding`
     as dictionaries), worst first; None when the recording is too large to look for them along with it.
     """
 
@@ -172,9 +192,9 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found at one launch.
+    """The report on one launch.
 
-    ``job`` is the entry of ``CheckRequest.launches``. A launch that takes its process with it is a report, too.
+    ``job`` is the entry of ``CheckRequest.launches``. A launch that crashes its process is a report, too.
     """
 
     run: int
@@ -206,8 +226,8 @@ class Sample:
 class Result:
     """A row of the result file as it stands after a round: see `gemmviz.bench.results`.
 
-    ``job`` is the entry of ``BenchRequest.kernels``. With ``final`` nothing more comes of it; before that, each row
-    takes the place of the one before.
+    ``job`` is the entry of ``BenchRequest.kernels``. A ``final`` row is the last one; before that, each row
+    replaces the one before.
     """
 
     run: int
@@ -220,8 +240,8 @@ class Result:
 class Tried:
     """A candidate of a search after a round, and its row of a result file.
 
-    ``final``: there can be no more rounds of it. ``best`` is the number of the fastest candidate so far, or None;
-    ``default`` that of the default parameters, None where they cannot run; ``candidates`` is how many there are.
+    ``final``: it gets no more rounds. ``best`` is the number of the fastest candidate so far, or None;
+    ``default`` that of the default parameters, None if they cannot run; ``candidates`` is how many there are.
     """
 
     run: int
@@ -244,15 +264,23 @@ class Searched:
 
 @dataclass(frozen=True)
 class Profiled:
-    """What Nsight Compute read, one per launch and in order: see `gemmviz.proving.profiling.profile`."""
+    """The counters of Nsight Compute, one entry per launch and in order: see `gemmviz.proving.profiling.profile`."""
 
     run: int
     profiles: list[Profile]
 
 
 @dataclass(frozen=True)
+class Assembled:
+    """The machine code of a launch."""
+
+    run: int
+    listing: Listing
+
+
+@dataclass(frozen=True)
 class Probed:
-    """What this machine has: see `gemmviz.backends.machine`."""
+    """The facts of this machine: see `gemmviz.backends.machine`."""
 
     run: int
     facts: Probe
@@ -280,7 +308,7 @@ class Failed:
     ``kind`` is one of the result file's statuses (``compile``, ``launch``, ``crash``, ``timeout``, ``cancelled``,
     ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter), ``untrusted`` (nobody has allowed the text to
     run: see `gemmviz.engine.consent`) or ``internal``; ``line`` is the line of the
-    kernel's file, from 1, where known. ``defect`` and ``array`` say what a crash counts as: see
+    kernel's file, from 1, where known. ``defect`` and ``array`` are the class of a crash: see
     `gemmviz.catalogue.errors.KernelFault`.
     """
 
@@ -292,8 +320,8 @@ class Failed:
     array: str = ""
 
 
-Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | ProbeRequest
-_Final = Recorded | Searched | Profiled | Probed | Done | BenchDone | Failed
+Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | AssembleRequest | ProbeRequest
+_Final = Recorded | Searched | Profiled | Assembled | Probed | Done | BenchDone | Failed
 Reply = Progress | Header | Checked | Sample | Result | Tried | _Final
 Message = Request | Cancel | Reply
-FINAL = (Recorded, Searched, Profiled, Probed, Done, BenchDone, Failed)
+FINAL = (Recorded, Searched, Profiled, Assembled, Probed, Done, BenchDone, Failed)

@@ -13,13 +13,16 @@ class Setting:
     Attributes
     ----------
     scratch
-        A folder of its own, which its parent removes.
+        Its own folder, which its parent removes.
     limits
         The resources that a stranger's text may use.
     confined
         Whether the process may open only the files it needs. Nsight Compute needs more: it talks to another process.
+    records
+        Whether the first request will be a recording: the process imports the modules for it before the request comes.
     """
 
     scratch: Path
     limits: Limits = field(default_factory=Limits)
     confined: bool = True
+    records: bool = False

@@ -25,13 +25,13 @@ def main(connection: Connection, setting: Setting) -> None:
     setting
         See `Setting`.
     """
-    # A group of its own: a compiler that it started ends with it, and a Ctrl-C in the terminal reaches the parent only.
+    # Its own process group: a compiler that it started ends with it, and Ctrl-C reaches the parent only.
     os.setsid()
     with suppress(OSError):
         # When a kernel takes all memory, Linux ends this process and not the window.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     if setting.confined:
-        engine.confine(setting.scratch, _caches(), _compiler())
+        engine.confine(setting.scratch, _caches(), _programs())
     # Libraries, CuPy among them, make temporary files: in the folder that this process may write.
     os.environ["TMPDIR"] = tempfile.tempdir = str(setting.scratch)
     from gemmviz.engine import child
@@ -50,8 +50,10 @@ def _caches() -> list[Path]:
     return [*found.values(), *([Path(named)] if named else [])]
 
 
-def _compiler() -> list[Path]:
-    """Return the folder of the compiler in an environment variable, with its libraries and headers."""
-    named = os.environ.get("GEMMVIZ_CC", "").split()
-    found = shutil.which(named[0]) if named else None
-    return [Path(found).resolve().parents[1]] if found else []
+def _programs() -> list[Path]:
+    """Return the folders of the compiler in an environment variable and of the CUDA toolkit whose programs are found.
+
+    They hold the programs with their libraries and headers.
+    """
+    named = [*os.environ.get("GEMMVIZ_CC", "").split()[:1], "nvdisasm"]
+    return [Path(found).resolve().parents[1] for name in named if (found := shutil.which(name))]

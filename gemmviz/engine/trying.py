@@ -9,7 +9,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import recording_of
 
@@ -58,7 +58,13 @@ def _verdict(recording: Recording) -> str:
         return faults[0]
     if recording.wrong:
         wrong, every = f"{recording.wrong:,}", f"{recording.m * recording.n:,}"
-        return tr("{count} of {all} elements of C are wrong", count=wrong, all=every)
+        return trn(
+            "{count} of {all} elements of C is wrong",
+            "{count} of {all} elements of C are wrong",
+            recording.wrong,
+            count=wrong,
+            all=every,
+        )
     return ""
 
 

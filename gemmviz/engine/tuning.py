@@ -13,7 +13,7 @@ from gemmviz.bench.tuning.space import space
 from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.errors import Unavailable
-from gemmviz.engine.attempts import begin, tried, what
+from gemmviz.engine.attempts import begin, tried, tuned_kernel
 from gemmviz.engine.benching import Backends, machine_header
 from gemmviz.engine.messages import Header, Progress, Reply, Searched, TuneRequest
 from gemmviz.language import tr
@@ -47,7 +47,7 @@ def tune(
         For a kernel or size that cannot be tuned, and where no candidate can run on this machine.
     """
     started = time.monotonic() - request.spent_s
-    kernel, problem = what(request)
+    kernel, problem = tuned_kernel(request)
     backends = backends or Backends()
     send(Progress(request.run, tr("Looking at this machine"), 0.0))
     header = machine_header([kernel], PROTOCOL, backends)

@@ -7,7 +7,7 @@ MOST_RESIDENT_BYTES = 3 << 30
 
 
 def worn(process: int) -> bool:
-    """Return whether a process should be replaced before its next request; False where its memory is unknown.
+    """Return whether a process should be replaced before its next request; False if its memory is unknown.
 
     Kernels of the CPU run in processes of their own and leave nothing behind. The memory of CUDA, and of modules that
     were compiled for it, stays.

@@ -1,23 +1,27 @@
-"""The language that people read: English stands in the source, the others in gettext catalogues beside it.
+"""The language of texts for people: English is in the source, the others are in gettext catalogues.
 
 `tr` is called where a text is shown, never where a module is imported, so that a window which is built again speaks the
 new language. A text that must stand in a table at import is wrapped in `mark`, and in `tr` where it is shown.
 """
 
+import re
 from typing import Literal
 
 from gemmviz.language.catalogue import Catalogue, read_catalogue
+from gemmviz.language.particles import with_particles
 
 Language = Literal["en", "ko", "es"]
 LANGUAGES: dict[Language, str] = {"en": "English", "ko": "한국어", "es": "Español"}
 """Code and own name of every language."""
+
+_GROUPED, _THIN = re.compile(r"\d{1,3}(,\d{3})+"), "\N{NARROW NO-BREAK SPACE}"
 
 _state: dict[str, Catalogue] = {}
 _code: Language = "en"
 
 
 def set_language(code: str) -> None:
-    """Speak a language from now on.
+    """Use a language from now on.
 
     Raises
     ------
@@ -43,13 +47,28 @@ def tr(text: str, /, **values: object) -> str:
     A text that has no translation stays English.
     """
     said = _state[_code].one(text) if _code != "en" else text
-    return said.format(**values) if values else said
+    return finished(said.format(**_with_thin_thousands(values)) if values else said)
 
 
 def trn(one: str, many: str, count: int, /, **values: object) -> str:
     """Return a text that depends on a number: `one` or `many` in English; ``{count}`` is replaced by the number."""
     said = _state[_code].several(one, many, count) if _code != "en" else (one if count == 1 else many)
-    return said.format(**{"count": count, **values})
+    return finished(said.format(**_with_thin_thousands({"count": count, **values})))
+
+
+def finished(text: str) -> str:
+    """Return a text whose values are filled in, in the form that the spoken language wants of the words beside them."""
+    return with_particles(text) if _code == "ko" else text
+
+
+def _with_thin_thousands(values: dict[str, object]) -> dict[str, object]:
+    """Return the values, thousands apart by a thin space where a comma would be read as a decimal sign."""
+    if _code == "en":
+        return values
+    return {
+        name: value.replace(",", _THIN) if isinstance(value, str) and _GROUPED.fullmatch(value) else value
+        for name, value in values.items()
+    }
 
 
 def mark(text: str, /) -> str:

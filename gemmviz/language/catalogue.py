@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gemmviz import data
 
-# Which of a catalogue's plural forms a number takes (as the Plural-Forms line of each file says).
+# The index of the plural form of a number (as in the Plural-Forms line of each file).
 _FORMS: dict[str, Callable[[int], int]] = {"ko": lambda n: 0, "es": lambda n: int(n != 1)}
 
 
@@ -22,7 +22,7 @@ class Catalogue:
         return self.texts.get(text, text)
 
     def several(self, one: str, many: str, count: int) -> str:
-        """Return the form of a text that a number takes; of forms that were marked one by one, that of English."""
+        """Return the plural form of a text for a number; forms that were marked one by one follow the English rule."""
         return self.plurals.get(one, {}).get(self.form(count)) or self.one(one if count == 1 else many)
 
 

@@ -24,7 +24,7 @@ _BLOCK = re.compile(r"^//[ \t]*---gemmviz.*\n(?P<body>(?://(?![ \t]*---).*\n)*)/
 
 @dataclass(frozen=True)
 class Text:
-    """One text in the source: English, its plural ("" without one), and where it stands (file, line)."""
+    """One text in the source: English, its plural ("" without one), and its place (file, line)."""
 
     one: str
     many: str

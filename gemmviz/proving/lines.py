@@ -6,7 +6,7 @@ _LINES = re.compile(r"\b(lines? )(\d+(?:, \d+)*)(?=:)")
 
 
 def shifted(line: int, first: int, by: int) -> int:
-    """Return a line of the file as it stands now.
+    """Return the present number of a line of the file.
 
     Parameters
     ----------

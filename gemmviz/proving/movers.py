@@ -23,7 +23,7 @@ Kind = Literal["copies", "boxes loaded", "boxes stored", "products"]
 
 @dataclass(frozen=True)
 class Unseen:
-    """Data that a launch moves past the load/store unit.
+    """Data that a launch moves without the load/store unit.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Unseen:
         ``"copies"``: written to shared memory by ``cp.async``; ``"boxes loaded"`` and ``"boxes stored"``: by the copy
         engine; ``"products"``: operands that ``wgmma`` reads in shared memory.
     count
-        Boxes that were asked for, one for several blocks once; else 0.
+        The number of requested boxes; a box for several blocks counts once. Else 0.
     bytes
         Written by copies and boxes, in each block that a box is for; read by products.
     """
@@ -100,7 +100,7 @@ def unseen(recording: Recording, who: npt.NDArray[np.uint8]) -> tuple[Unseen, ..
 
 
 def _asked_for(boxes: Boxes, which: npt.NDArray[np.bool_]) -> int:
-    """Count the instructions that asked for some boxes: one that is for several blocks is an entry for each of them."""
+    """Count the instructions that requested some boxes; a box for several blocks has an entry for each of them."""
     asked = (boxes.block, boxes.thread, boxes.line, boxes.matrix, boxes.row, boxes.column, boxes.issued, boxes.to)
     different, times = np.unique(np.stack(asked)[:, which], axis=1, return_counts=True)
     if not len(times):

@@ -66,7 +66,7 @@ def count(
     Returns
     -------
     list
-        Per job: its counters, or None; and ``{"error": why not, or None, "wrong": wrong elements of C, "nvrtc": its
+        Per job: its counters, or None; and ``{"error": the reason, or None, "wrong": wrong elements of C, "nvrtc": its
         version}``.
 
     Raises

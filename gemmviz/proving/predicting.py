@@ -38,7 +38,7 @@ def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
     launch = job.launch()
     try:
         step = most_blocks(launch, _AT_ONCE)
-    except KernelTimeout:  # a block may wait for others: all together, or not at all
+    except KernelTimeout:  # blocks may wait for each other: all are recorded together, or none
         step = launch.blocks
     together = launch.cluster[0]
     step = max(step // together, 1) * together

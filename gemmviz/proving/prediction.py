@@ -29,7 +29,7 @@ class PredictedSite:
     Attributes
     ----------
     line, column, array, space, write
-        Where, and which way.
+        The place in the source, the array, and whether it is written.
     bytes
         Per thread and access.
     cost

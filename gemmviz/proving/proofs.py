@@ -50,7 +50,7 @@ class Proof:
         Elements of C that differ from A x B (exact in small whole numbers), in the recording and on the GPU: where both
         are 0, the two C are equal bit for bit.
     counted
-        The GPU's counters, so that predictions can be made anew anywhere; None where there is an error.
+        The GPU's counters, so that predictions can be made anew anywhere; None if there is an error.
     compared
         The counters beside the prediction.
     unseen
@@ -163,7 +163,7 @@ def kept(folder: Path | None = None) -> list[Proofs]:
 
 @cache
 def _shipped() -> list[Proofs]:
-    """Read what gemmviz ships once: each window of a process asks for it."""
+    """Read the shipped proofs once for all windows of a process."""
     return _read_all(data.root("resources") / "proofs")
 
 

@@ -89,7 +89,7 @@ def predicted(
 
 
 def _predictions(jobs: Sequence[Job]) -> list[Prediction | str]:
-    """Record every job in a process of its own, several at a time; say why where it does not work."""
+    """Record every job in its own process, several at a time; a job that fails has the reason."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     workers = max(1, min(os.cpu_count() or 1, free // _BYTES_EACH, len(jobs)))
     with ThreadPoolExecutor(workers) as threads:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gemmviz.backends.cuda import CudaBackend, nvrtc_version, profiled
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.catalogue.problem import small_integer_inputs
+from gemmviz.catalogue.whole_numbers import inputs_for
 from gemmviz.proving.jobs import Answer, Job
 
 
@@ -39,7 +39,7 @@ def _run(backend: CudaBackend, job: Job) -> int:
     chosen = job.launch()
     prepared = backend.prepare(chosen)
     try:
-        a, b = small_integer_inputs(chosen.problem, chosen.kernel.dtype)
+        a, b = inputs_for(chosen.kernel, chosen.problem)
         prepared.load(a, b)
         prepared.poison()
         with profiled():

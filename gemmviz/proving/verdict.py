@@ -29,7 +29,7 @@ BY_INSTRUCTION = {
 }
 # The counters of each space, of loads and of stores.
 _FIGURES = {"global": ("sectors", "requests"), "shared": ("wavefronts", "conflicts")}
-# The machine code's name for a load that reads memory anew each time: that of a volatile variable.
+# The machine code's name for a load of a volatile variable, which reads memory each time.
 _VOLATILE = ".STRONG.SYS"
 
 
@@ -53,7 +53,7 @@ class Compared:
     note
         For people; empty when equal.
     adjusted
-        The prediction with the accesses that the machine code makes; None where that is `predicted`, or
+        The prediction with the accesses that the machine code makes; None if that is `predicted`, or
         nothing gives these accesses.
     """
 
@@ -72,13 +72,13 @@ class _Made:
     Attributes
     ----------
     costs
-        As compiled; None where nothing gives the instructions.
+        As compiled; None if nothing gives the instructions.
     notes
         The differences from the source.
     wavefronts
         Of all its instructions, as counted one by one.
     waits
-        Loads of volatile variables: how often a thread asks differs from run to run.
+        Loads of volatile variables: their number differs from run to run.
     """
 
     costs: list[PredictedCost] | None
@@ -129,7 +129,7 @@ class _Way:
         return _as_compiled(self)
 
     def compared(self, what: str, figure: str, measured: int | None) -> Compared | None:
-        """Compare one counter; None where there is nothing to compare."""
+        """Compare one counter; None if there is nothing to compare."""
         predicted = _figure(figure, (s.cost for s in self.coarse))
         if not (self.coarse or measured):
             return None

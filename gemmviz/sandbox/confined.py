@@ -86,7 +86,7 @@ def running() -> list[int]:
 
 
 def scratch() -> Path | None:
-    """Return the folder for temporary files of this process; None where there is no warden."""
+    """Return the folder for temporary files of this process; None if there is no warden."""
     return _state.scratch if active() else None
 
 
@@ -100,7 +100,9 @@ class Compiled:
     stopped: str = ""
 
 
-def compile_with(command: Sequence[str], environment: dict[str, str], folder: Path, access: Access) -> Compiled:
+def compile_with(
+    command: Sequence[str], environment: dict[str, str], folder: Path, access: Access, most: int = _MOST_SHOWN
+) -> Compiled:
     """Start a compiler on a stranger's text.
 
     Parameters
@@ -113,6 +115,8 @@ def compile_with(command: Sequence[str], environment: dict[str, str], folder: Pa
         Where it runs.
     access
         The files and folders that it may open.
+    most
+        The most bytes that are read of its output, and of its errors.
     """
     with tempfile.TemporaryFile(dir=_state.scratch) as output, tempfile.TemporaryFile(dir=_state.scratch) as errors:
         _submit(warden.Compile(tuple(command), environment, str(folder), access), [output.fileno(), errors.fileno()])
@@ -120,7 +124,7 @@ def compile_with(command: Sequence[str], environment: dict[str, str], folder: Pa
         texts = []
         for file in (output, errors):
             file.seek(0)
-            texts.append(file.read(_MOST_SHOWN).decode(errors="replace"))
+            texts.append(file.read(most).decode(errors="replace"))
     return Compiled(ended.code, texts[0], texts[1], too_much(ended.why, ended.most) if ended.why else "")
 
 
@@ -168,7 +172,7 @@ class Session:
             theirs.close()
         _state.running, address = self._receive()
         memory = wire.Memory(_state.running)
-        with suppress(OSError):  # a kernel that lets no process look: then arrays are carried
+        with suppress(OSError):  # a Linux kernel without this right: arrays are then sent through the pipe
             if memory.read(address, wire.TOKEN_BYTES).tobytes() == self._token:
                 self._memory = memory
 
@@ -178,7 +182,7 @@ class Session:
         Raises
         ------
         Died
-            When the process ended instead, or was ended.
+            When the process ended by itself, or was killed.
         Exception
             The exception that was raised there.
         """
@@ -239,12 +243,12 @@ def call(
     forks: bool = False,
     before: Callable[[], None] | None = None,
 ) -> Any:
-    """Call a function that runs a kernel, in a process of its own, and return its result; see `Session`.
+    """Call a function that runs a kernel, in its own process, and return its result; see `Session`.
 
     Raises
     ------
     Died
-        When the process ended instead, or was ended.
+        When the process ended by itself, or was killed.
     Exception
         The exception that `function` raised.
     """

@@ -1,4 +1,4 @@
-"""Confines the engine: before it imports modules with threads of their own, as Landlock counts per thread."""
+"""Confines the engine before it imports modules that start threads, as Landlock applies per thread."""
 
 import shutil
 import subprocess
@@ -24,7 +24,7 @@ applied = Applied()
 
 
 def confine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> None:
-    """Confine this process, which has one thread as yet, as far as the kernel lets it.
+    """Confine this process, which has one thread so far, by all mechanisms that Linux offers.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def confine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> 
     limits.no_core()
     try:
         limits.no_new_privs()
-    except OSError:  # nothing else can be put on without it
+    except OSError:  # the other mechanisms need it
         return
     with suppress(OSError):
         limits.drop_capabilities()

@@ -9,7 +9,7 @@ from gemmviz.sandbox.engine import applied
 
 @dataclass(frozen=True)
 class Mechanism:
-    """One thing that keeps a stranger's kernel in.
+    """One mechanism that confines a stranger's kernel.
 
     Attributes
     ----------

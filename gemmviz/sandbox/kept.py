@@ -24,8 +24,8 @@ def keep(made: Path, folder: Path, name: str) -> Path:
     Returns
     -------
     Path
-        Where it is kept. Its own name tells its content, so that two processes that keep the same thing at the same
-        time do not disturb each other.
+        The path of the kept file. Its name is made from its content, so that two processes that keep the same file
+        at the same time do not disturb each other.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def keep(made: Path, folder: Path, name: str) -> Path:
 
 
 def find(folder: Path, name: str) -> Path | None:
-    """Return the file that is kept under a name; None where there is none, or where it has changed since."""
+    """Return the file that is kept under a name; None if there is none, or if it has changed since."""
     try:
         digest, _, file_name = (folder / (name + _NOTE)).read_text(encoding="utf-8").partition(" ")
         file = folder / Path(file_name).name

@@ -1,4 +1,4 @@
-"""Landlock: this thread, and all processes that it starts, may open only named files. Nothing lifts it again.
+"""Landlock: this thread, and all processes that it starts, may open only named files. It cannot be undone.
 
 linux/landlock.h; the versions are those of the kernel's documentation, "Landlock: unprivileged access control".
 """

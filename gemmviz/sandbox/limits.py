@@ -23,11 +23,11 @@ class Limits:
     memory_bytes
         Resident memory of all processes that compile or run it; None: nine tenths of the free memory when it starts.
     processes
-        That it may have at once.
+        The most processes at a time.
     compile_s
         Seconds, of the clock and of each processor, that compiling it may take.
     run_s
-        Seconds of processor time that running it may take; the clock is watched by whoever asked for the run.
+        Seconds of processor time that running it may take; the caller of the run watches the clock.
     file_bytes
         Size of a file that it may write.
     """

@@ -1,4 +1,4 @@
-"""Namespaces: processes with numbers of their own, which all end when the first of them ends."""
+"""Namespaces: groups of processes with separate numbers, which all end when the first of them ends."""
 
 import os
 
@@ -17,7 +17,7 @@ def leave(*, network: bool) -> bool:
     Parameters
     ----------
     network
-        Whether to leave the network as well: without a filter of system calls nothing else keeps sockets in.
+        Whether to leave the network as well: without a filter of system calls nothing else blocks sockets.
 
     Returns
     -------

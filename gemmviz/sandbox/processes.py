@@ -21,7 +21,7 @@ class Process:
 
 
 def adopt() -> None:
-    """Let whoever loses its parent below this process become its child.
+    """Let a descendant that loses its parent become a child of this process.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _children(listed: int) -> list[int]:
 
 
 def _innermost(listed: int) -> int:
-    """Return the number that a process has in the innermost namespace that it is in: that of this process, too."""
+    """Return the number of a process in its innermost namespace, which is that of this process, too."""
     with suppress(OSError):
         for line in (_PROC / str(listed) / "status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith("NSpid:"):

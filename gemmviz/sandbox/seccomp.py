@@ -33,7 +33,7 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 
 class Filter(Enum):
-    """Which filter: that of the engine, of the compiler, or of a process that runs a kernel."""
+    """The names of the filters: for the engine, the compiler, or a process that runs a kernel."""
 
     ENGINE, COMPILING, RUNNING = range(3)
 

@@ -1,7 +1,7 @@
 """The process between the engine and a stranger's text: it starts, watches and ends those that compile or run it.
 
-It is forked from the engine before CUDA is touched, and holds nothing but its end of a socket to the engine. Where the
-kernel lets it, it is the first process of a namespace of its own: whatever a kernel starts ends with it at the latest.
+It is forked from the engine before CUDA is touched, and holds only its end of a socket to the engine. If Linux
+allows it, it is the first process of a new namespace: all processes that a kernel starts end with it at the latest.
 It does one job at a time; each runs in a process that is forked for it and confined before any foreign text is touched.
 """
 
@@ -152,7 +152,7 @@ def keep(*descriptors: int) -> None:
 
 def _receive(control: socket.socket) -> tuple[Job, list[int]]:
     mark = END
-    while mark == END:  # said about a job that had ended by then
+    while mark == END:  # a message about a job that has ended meanwhile
         mark, descriptors, _, _ = socket.recv_fds(control, 1, 8)
     if mark != JOB:
         raise EOFError
@@ -227,7 +227,7 @@ def _end(pid: int, ended: Ended) -> Ended:
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    # It may have ended well by itself meanwhile. Where it failed, the limit was passed before that was known.
+    # It may have ended well meanwhile. If it failed, the limit is the reason: it was exceeded before the failure.
     return ended if code != 0 else Ended(code)
 
 

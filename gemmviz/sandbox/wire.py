@@ -1,8 +1,8 @@
 """Carries results out of a process that a stranger's kernel has run in: plain typed data, bounded, never a pickle.
 
 A message is a token, the length of a JSON text, the text, and the arrays it speaks of as they lie in memory. Where the
-reader may look into the writer's memory, large arrays are named by their address and not carried. Whoever does not know
-the token cannot make a message; its content is about the kernel itself, and is checked as it is read.
+reader may look into the writer's memory, large arrays are named by their address and not carried. Without
+the token nobody can make a message; its content is about the kernel itself, and is checked as it is read.
 """
 
 import json
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import ml_dtypes  # NumPy then has bfloat16 by name
+import ml_dtypes  # NumPy then has bfloat16 and 8-bit floats by name
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +24,9 @@ _MOST_TEXT = 64 << 20
 _CHUNK = 1 << 22
 _LARGE, _AT_ONCE = 1 << 16, 1 << 30
 _HEAD = struct.Struct("<QQ")
-_OURS = {"bfloat16": np.dtype(ml_dtypes.bfloat16)}
+_OURS = {
+    kind.name: kind for kind in map(np.dtype, (ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2))
+}
 Classes = Mapping[str, type]
 
 
@@ -50,7 +52,7 @@ class Memory:
         Raises
         ------
         OSError
-            Where there is no such memory, or the kernel lets no process read it.
+            When there is no such memory, or Linux allows no process to read it.
         """
         found = np.empty(size, np.uint8)
         at = 0
@@ -92,9 +94,9 @@ def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: 
     Parameters
     ----------
     descriptor
-        Where it comes from.
+        The descriptor to read from.
     token
-        With which it must begin.
+        The token with which a message must begin.
     classes
         The dataclasses and exceptions that may be in it, by name.
     most

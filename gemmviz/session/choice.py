@@ -88,7 +88,7 @@ class Choice:
         """The title of the shown text: the file's name, and its changes."""
         name = self.base.path.name
         if self.breaks:
-            return tr("{file}, broken: {changes}", file=name, changes="; ".join(kernel_names.changes(self.kernel)))
+            return tr("{file}, changed: {changes}", file=name, changes="; ".join(kernel_names.changes(self.kernel)))
         return tr("{file}, edited", file=name) if self.unsaved(self.base) else name
 
     def text_of(self, base: Kernel) -> str:

@@ -25,7 +25,7 @@ from gemmviz.trace.playable import Playable
 Pair = tuple[Playable, Playable]
 _REFUSAL_END = re.compile(r" \([^()]*\)(;.*)?$")
 PACES: tuple[Pace, ...] = ("work", "bytes")
-# After the end of the chosen rung's recording (in step by bytes), the one beside plays on at a speed of its own.
+# After the end of the chosen kernel's recording (in step by bytes), the one beside plays on at another speed.
 _PLAY_SECONDS, _SLOWEST, _LONGEST_TICK_S, _CALM_S = 30.0, 3.0, 0.25, 0.5
 
 
@@ -73,7 +73,7 @@ class Comparison:
         )
         """The stage of the rung beside."""
         self.note = ""
-        """The reason why both are at another size than the chosen one; empty where they are not."""
+        """The reason why both are at another size than the chosen one; empty if they are not."""
         self.match: Match | None = None
         self._met: Pair | None = None
         self._size_before: tuple[Problem, Problem] | None = None
@@ -277,7 +277,7 @@ class Comparison:
     def overtime(self, seconds: float) -> bool:
         """Play the one beside on after the end of the chosen rung's; False when it does not play on.
 
-        In step by bytes, the rung that moves fewer ends before the other.
+        In step by bytes, the kernel that moves fewer bytes ends first.
         """
         mine, match, beside = self._mine, self.match, self.second.cursor
         waits = match is not None and self._playback.loop_range is None and mine.cursor.step >= match.mine.last

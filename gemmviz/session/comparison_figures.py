@@ -71,13 +71,13 @@ class FigurePair:
 
     @property
     def ratio(self) -> float | None:
-        """The total of the one beside, relative to the chosen rung's; None where they cannot be compared."""
+        """The total of the one beside, relative to the chosen rung's; None if they cannot be compared."""
         mine, other = self.total
         return other / mine if self.alike and mine and other else None
 
 
 def figure_pairs(comparison: Comparison, step: int, results: Results, problem: Problem) -> list[FigurePair]:
-    """Return the figures of both at the chosen rung's step; none where they are not in step yet.
+    """Return the figures of both at the chosen rung's step; none if they are not in step yet.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Fit:
     params
         Parameters of the one beside.
     why
-        The reason for another size than the wanted one; empty where it is that one.
+        The reason for another size than the wanted one; empty if it is that one.
     """
 
     problem: Problem
@@ -110,7 +110,7 @@ def _variants(base: Kernel) -> list[Offer]:
 
 
 def fit(mine: Kernel, params: dict[str, int], other: Kernel, wanted: Problem) -> Fit | None:
-    """Return the size nearest to the wanted one that both kernels take; None where none is found.
+    """Return the size nearest to the wanted one that both kernels take; None if none is found.
 
     Parameters
     ----------

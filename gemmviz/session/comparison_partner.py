@@ -6,7 +6,7 @@ from gemmviz.session.choice import Choice
 from gemmviz.session.results import Results
 
 _SLOWER = 0.9
-"""Of the chosen kernel's GFLOPS: what is above is a twin of it, with the same idea."""
+"""A share of the chosen kernel's GFLOPS: a kernel above it counts as its twin, with the same idea."""
 
 
 def nearest_slower(choice: Choice, results: Results) -> Kernel | None:
@@ -22,7 +22,7 @@ def nearest_slower(choice: Choice, results: Results) -> Kernel | None:
     Returns
     -------
     Kernel or None
-        None where the chosen kernel has no figure, or none before it is slower at the same size.
+        None if the chosen kernel has no figure, or none before it is slower at the same size.
     """
     mine, base = results.shown(choice.base.name), choice.base
     if mine is None:

@@ -27,14 +27,16 @@ class Cursor:
 
     def __init__(self) -> None:
         self.playable: Playable | None = None
+        self.failure: tuple[str, str] | None = None
+        """The text whose recording failed last, and the kind of `gemmviz.engine.messages.Failed`; None: none since."""
         self.step = 0
         self.block = 0
         self.warp = 0
         self.cell: tuple[int, int] | None = None
         self.wanted_unit: Unit = "step"
-        """What was chosen of `UNITS`, also where the recording has none of it; see `unit`."""
+        """The chosen one of `UNITS`, even if the recording does not have it; see `unit`."""
         self.position = 0.0
-        """Where playing stands, between two steps: what moves stands there, what cells hold waits for the next step."""
+        """The position of playing, between two steps: moving values follow it, cells change at the next step."""
         self._found: dict[tuple[object, ...], Ints | None] = {}
 
     @property
@@ -69,6 +71,7 @@ class Cursor:
     def show(self, playable: Playable | None) -> None:
         """Put a recording on the stage, at its first step."""
         self.playable = playable
+        self.failure = None
         self.block = self.warp = 0
         self.cell = None
         self.step = 0
@@ -82,7 +85,7 @@ class Cursor:
     def pick(self, cell: tuple[int, int] | None, block: int | None = None) -> None:
         """Choose a cell (array index, element in memory order) and, when given, a block.
 
-        A cell that the recording does not have means none, and such a block the one that is chosen.
+        If the recording does not have the cell, none is chosen; if it does not have the block, the block stays.
         """
         recording = self.playable.recording if self.playable else None
         if recording is not None and cell is not None:
@@ -110,7 +113,7 @@ class Cursor:
         step
             From 0.
         position
-            Where playing stands; None: at the beginning of the step.
+            The position of playing; None: the beginning of the step.
         """
         step = int(np.clip(step, 0, max(self.steps - 1, 0)))
         before, self.position = self.position, float(step) if position is None else position
@@ -152,12 +155,12 @@ class Cursor:
 
     @property
     def units(self) -> tuple[Unit, ...]:
-        """The units that the recording has, with what is chosen in it."""
+        """The units that the recording has, for the chosen cell."""
         return tuple(u for u in UNITS if self.playable is not None and possible(self.playable, u, self.cell))
 
     @property
     def unit(self) -> Unit:
-        """By which of `UNITS` the arrow keys step: the one that was chosen, where the recording has it."""
+        """The one of `UNITS` by which the arrow keys step: the chosen one if the recording has it, else the first."""
         return self.wanted_unit if self.wanted_unit in self.units else UNITS[0]
 
     def choose_unit(self, unit: Unit) -> None:
@@ -172,12 +175,12 @@ class Cursor:
             self.choose_unit(units[(units.index(self.unit) + direction) % len(units)])
 
     def stations(self, unit: Unit) -> Ints | None:
-        """Return the steps at which a unit begins, with what is chosen now; None where every step does."""
+        """Return the steps at which a unit begins, for the present choice; None if every step begins one."""
         if self.playable is None:
             return None
         key: tuple[object, ...] = (unit,)
         if unit in ("request", "element"):
-            # One answer at a time is kept: an arrow key that is held asks for the same again and again.
+            # One result at a time is kept: a held arrow key needs the same one again and again.
             key = (unit, self.block, self.warp, self.cell)
             for other in [k for k in self._found if k[0] == unit and k != key]:
                 del self._found[other]

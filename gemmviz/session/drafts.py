@@ -1,7 +1,7 @@
 """Unsaved edited texts, kept on disk while the program runs: a file without its program holds lost texts.
 
-Each running program has a file of its own, and holds a lock beside it as long as it lives. A file whose lock is free
-was left by a program that died, or was ended from outside.
+Each running program has its own file, and holds a lock beside it as long as it runs. A file whose lock is free
+was left by a program that crashed or was killed.
 """
 
 import fcntl
@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import platformdirs
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.catalogue.user_file import KERNEL_BYTES, parse_json, read_text, write_text
 from gemmviz.language import tr
 from gemmviz.session import snapshot
@@ -31,6 +32,11 @@ _KEPT, _LOCK = ".json", ".lock"
 MOST_TEXTS, MOST_FILES = 20, 10
 """Texts that a program keeps, and files of programs that died; the oldest of these are deleted."""
 _FILE_BYTES = 2 * MOST_TEXTS * KERNEL_BYTES  # JSON writes a line break as two characters
+
+
+class _DraftsSaid(TypedDict):
+    draft_version: Literal[1]
+    kernels: list[Any]
 
 
 def folder() -> Path:
@@ -68,7 +74,7 @@ class Drafts:
     Attributes
     ----------
     fault
-        The reason why no text can be kept; empty where it can.
+        The reason why no text can be kept; empty if texts can be kept.
     """
 
     def __init__(self, session: Session) -> None:
@@ -84,7 +90,7 @@ class Drafts:
             signal.connect(self.keep)
 
     def keep(self) -> None:
-        """Write the unsaved texts to the file; without such texts there is no file."""
+        """Write the unsaved texts to the file; remove the file if there are none."""
         session = self._session
         texts = [_plain(session.choice, base) for base in session.choice.all_unsaved()][-MOST_TEXTS:]
         texts = [text for text in texts if len(text["text"].encode()) <= KERNEL_BYTES]
@@ -200,13 +206,10 @@ def _plain(choice: Choice, base: Kernel) -> KernelSaid:
 
 def _read(path: Path) -> tuple[KernelSaid, ...]:
     try:
-        document: Any = parse_json(read_text(path, _FILE_BYTES))
-    except (OSError, ValueError, GemmvizError):
+        said = read_as(parse_json(read_text(path, _FILE_BYTES)), _DraftsSaid)
+    except (OSError, ValueError, GemmvizError, Misfit):
         return ()
-    if not isinstance(document, dict) or document.get("draft_version") != _VERSION:
-        return ()
-    kernels = document.get("kernels")
-    found = [plain for plain in kernels if is_kernel(plain) and "text" in plain] if isinstance(kernels, list) else []
+    found: list[KernelSaid] = [plain for plain in said["kernels"] if is_kernel(plain) and "text" in plain]
     return tuple(found[:MOST_TEXTS])
 
 
@@ -217,7 +220,7 @@ def _age(path: Path) -> float:
 
 
 def _locked(path: Path, make: bool = False) -> int | None:
-    """Return a descriptor that holds a lock as long as this process lives; None where another process holds it."""
+    """Return a descriptor that holds a lock as long as this process lives; None if another process holds it."""
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_CREAT | (os.O_EXCL if make else 0)
     descriptor = os.open(path, flags, 0o600)
     try:

@@ -37,7 +37,7 @@ class FindingGroup:
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """Its lines, from 1, the first one first; none where they are unknown."""
+        """Its lines, from 1, the first one first; none if they are unknown."""
         other = self.thing.other_line if isinstance(self.thing, Finding) else 0
         return tuple(dict.fromkeys(line for line in (self.thing.line, other) if line))
 
@@ -48,6 +48,7 @@ class FindingGroup:
         said = report_text.sentence(self.thing)
         if not others:
             return said
+        said = said.removesuffix(".")
         if self.here:
             return tr("{said}; also with {others}", said=said, others=others)
         return tr("{said}; with {others}", said=said, others=others)
@@ -67,7 +68,7 @@ class Findings:
         self.text = ""
         """The kernel's file that the lines belong to."""
         self.here: Report | None = None
-        """Of the recording on the stage; None where there is none, or it was too large to check along with it."""
+        """Of the recording on the stage; None if there is none, or it was too large to check along with it."""
         self.others: list[Report] = []
         self.left_out: list[str] = []
         self.checking = False

@@ -11,7 +11,7 @@ from gemmviz.trace.playable import Playable
 Cell = tuple[int, int]
 # An access glows from the last picture on; where more accesses than these lie between pictures, the newest glow.
 _MOST_GLOWING = 40_000
-# The first stage's trail may be that of a CPU loop, whose steps are single accesses.
+# The first stage may show a CPU loop: each of its steps is a single access.
 _LONGEST_TRAIL = 64
 
 

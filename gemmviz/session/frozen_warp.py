@@ -14,7 +14,7 @@ from gemmviz.trace.order.stepping_units import neighbour
 class FrozenWarp:
     """Whether the chosen warp of the chosen block is frozen, and its request.
 
-    Playing releases it. A CPU has no warps, so there is none to freeze.
+    Playing releases it. A CPU has no warps, so nothing can be frozen.
 
     Parameters
     ----------

@@ -23,6 +23,8 @@ class Inspection:
     changed = Signal()
     panel_wanted = Signal(str)
     """The inspector is to turn to a tab."""
+    clicked = Signal()
+    """A cell was chosen with the mouse: after the pick."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor

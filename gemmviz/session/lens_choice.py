@@ -30,7 +30,7 @@ class LensChoice:
 
     @property
     def shown(self) -> LensName | None:
-        """The lens in sight; None also while a question is open that it would answer."""
+        """The lens that is shown; None also while a question is open that the lens would answer."""
         return None if self._covered else self.name
 
     def cover(self, covered: bool) -> None:

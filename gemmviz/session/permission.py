@@ -50,7 +50,7 @@ class Permission:
 
     @property
     def folder(self) -> Path | None:
-        """The folder that could be trusted instead; None where the text differs from the file's."""
+        """The folder that could be trusted instead; None if the text differs from the file's."""
         return self.trust.folder_of(*self._subject) if self.held else None
 
     @property
@@ -94,7 +94,7 @@ class Permission:
 
     @property
     def _subject(self) -> tuple[Path, str]:
-        """The text that the question is about; of a kernel with declared changes, that of its base."""
+        """The text that the question is about; for a kernel with declared changes, the text of its base."""
         kernel = self._choice.base if self._choice.breaks else self._choice.kernel
         return kernel.path, kernel.text
 

@@ -35,8 +35,8 @@ class _Shape:
 def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
     """Return parameters with which a small problem still shows several blocks: about four, nearly square.
 
-    At the size of the kernel's demo they are the demo's. Returns no parameters where the kernel has none, or none of
-    the tried values fits.
+    At the size of the kernel's demo they are the demo's. The result is empty if the kernel has no parameters, or if
+    none of the tried values fits.
     """
     if kernel.demo is not None and kernel.demo.size == (problem.m, problem.n, problem.k):
         return dict(kernel.demo.params)
@@ -156,7 +156,7 @@ def _hold(must_hold: list[Expression], values: dict[str, int]) -> bool:
 
 
 def _shape(kernel: Kernel, problem: Problem, params: dict[str, int]) -> _Shape | None:
-    """Return the shape of a launch's blocks; None where CUDA takes no such blocks."""
+    """Return the shape of a launch's blocks; None if CUDA takes no such blocks."""
     values = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
     try:
         block, grid, cluster = (

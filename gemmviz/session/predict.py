@@ -20,7 +20,7 @@ class Predict:
     cursor, playback
         The recording, and its playback.
     inspection
-        Its tabs: that of a warp would show the warp's next request.
+        Its tabs: the warp's tab would show the next request.
     preferences
         The language of the question.
     """

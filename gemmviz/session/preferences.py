@@ -1,4 +1,4 @@
-"""How somebody likes the window to be: language, theme, size of type, calm; and which lessons they have finished."""
+"""The user's preferences: language, theme, size of type, calm; and the lessons that the user has finished."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from gemmviz.language import Language, language, set_language
 
 ThemeName = Literal["dark", "light"]
 TYPE_SCALES = (0.5, 3.0)
-"""How small and how large type may be, relative to what the system asks for."""
+"""The smallest and the largest size of type, relative to the system's."""
 TypeScale = Annotated[float, Meta(ge=TYPE_SCALES[0], le=TYPE_SCALES[1])]
 
 
@@ -67,12 +67,12 @@ class Preferences:
         self.themed.emit()
 
     def set_type_scale(self, scale: float) -> None:
-        """Choose how large type is, relative to what the system asks for; within `TYPE_SCALES`."""
+        """Choose the size of type, relative to the system's; within `TYPE_SCALES`."""
         self.type_scale = float(np.clip(scale, *TYPE_SCALES))
         self.themed.emit()
 
     def set_calm(self, calm: bool) -> None:
-        """Let nothing glow longer than its step, and nothing move by itself but the playing recording."""
+        """Reduce motion: nothing glows longer than its step, and only the playing recording moves."""
         self.calm = calm
         self.themed.emit()
 

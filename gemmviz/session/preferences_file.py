@@ -1,4 +1,4 @@
-"""Keeps in a file, between two starts, how somebody likes the window to be."""
+"""Keeps the user's preferences in a file between two starts."""
 
 import json
 import locale
@@ -21,7 +21,7 @@ from gemmviz.session.preferences import Preferences, ThemeName
 class _Kept(TypedDict, total=False):
     language: Language
     theme: ThemeName
-    type_scale: Finite  # what is too small or too large becomes the nearest that can be
+    type_scale: Finite  # a value outside the limits becomes the nearest limit
     calm: bool
     doors: bool
     last_kernel: Annotated[str, Meta(max_length=200)]
@@ -34,15 +34,15 @@ def file() -> Path:
 
 
 def restore(preferences: Preferences, theme: ThemeName | None = None, language: str | None = None) -> list[str]:
-    """Let everything be shown as it was liked last; whatever the file holds, the window can start.
+    """Restore the preferences of the last start; whatever the file holds, the window can start.
 
     Parameters
     ----------
     preferences
-        What to change.
+        The preferences to change.
     theme, language
-        What the command line says for this start, or None. At the first start the language is the system's, if it is
-        one of ours.
+        The choice of the command line for this start, or None. At the first start the language is the system's, if
+        gemmviz speaks it.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
 
 
 def remember(preferences: Preferences) -> None:
-    """Keep from now on what is changed."""
+    """Keep every change from now on."""
 
     def write() -> None:
         _write(preferences)
@@ -88,7 +88,7 @@ def system_language(environ: Mapping[str, str]) -> str:
 
 
 def _read() -> tuple[dict[str, object], str]:
-    """Return what is kept, and why nothing of it can be read; that there is nothing yet is no fault."""
+    """Return the kept preferences, and the reason if they cannot be read; a missing file is no fault."""
     try:
         kept = parse_json(read_text(file(), PREFERENCES_BYTES))
     except FileNotFoundError:
@@ -108,7 +108,7 @@ def _write(preferences: Preferences) -> None:
         "last_kernel": preferences.last_kernel,
         "finished": sorted(preferences.finished),
     }
-    # Where nothing can be kept the window works as well: it says so to nobody, at every change of colours.
+    # The window works without the file, too: no message at every change of colours.
     with suppress(OSError, GemmvizError):
         file().parent.mkdir(parents=True, exist_ok=True)
         write_text(file(), json.dumps(plain, indent=1))

@@ -1,4 +1,4 @@
-"""What was measured, here and elsewhere: the charts, the ladder and the claims show it."""
+"""The measured figures, of this machine and of others, for the charts, the list of kernels and the claims."""
 
 from collections.abc import Callable, Iterable
 
@@ -32,7 +32,7 @@ class Results:
     referenced = Signal()
     """The results from elsewhere, or whether they are shown."""
     device_changed = Signal()
-    """This machine became known: `device` and `device_facts`."""
+    """`device` and `device_facts` have changed: this machine is known now."""
 
     size_chosen = Signal()
     """The size at which rungs are compared."""
@@ -49,7 +49,7 @@ class Results:
         self.all_samples: dict[Sampled, SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.live: SampleSeries | None = None
-        """The samples so far of the kernel that is being timed; None where nothing is timed."""
+        """The samples so far of the kernel that is being timed; None if nothing is timed."""
         self.device = ""
         self.device_facts: Facts | None = None
         self.cpu_cores: int | None = None
@@ -104,7 +104,7 @@ class Results:
         self.referenced.emit()
 
     def set_proofs(self, files: list[Proofs]) -> None:
-        """Take what was proved on GPUs."""
+        """Take the proofs that were made on GPUs."""
         self.proofs = files
         self.referenced.emit()
 
@@ -126,8 +126,8 @@ class Results:
         Returns
         -------
         Shown
-            What was measured here last; else, when they are shown, a reference, with the kernel's default parameters
-            if there is one. No reference of a kernel that failed here, and by default no older figure of it either.
+            The last figure measured here; else, if references are shown, a reference, with the kernel's default
+            parameters if there is one. A kernel that failed here has no reference and, by default, no older figure.
         """
         at = size or self.shown_size()
         latest = self.figures.latest(kernel)
@@ -140,7 +140,7 @@ class Results:
         return found if found or size else _first(Figures.near, self.figures, references, kernel, at, params)
 
     def shown_size(self) -> Size | None:
-        """Return the size (M, N, K) at which rungs are compared; None where there are no figures.
+        """Return the size (M, N, K) at which rungs are compared; None if there are no figures.
 
         The one that the user chose; else the one measured here last; else the one at which most rungs have a figure.
         """
@@ -196,7 +196,7 @@ class Results:
         facts
             The facts of its GPU (``device`` of a result file), if any.
         cores
-            The number of its processor's cores; None where nobody knows.
+            The number of its processor's cores; None if unknown.
         """
         self.cpu_cores = cores
         self.device = device
@@ -212,7 +212,7 @@ def _first(
     size: Size,
     params: dict[str, int],
 ) -> Shown | None:
-    """Return what `Figures.at` or `Figures.near` gives here, else of the first reference that has something."""
+    """Return the result of `Figures.at` or `Figures.near` here, else that of the first reference with a result."""
     row = pick(here, kernel, size)
     if row is not None:
         return Shown(row)

@@ -11,6 +11,7 @@ from gemmviz.session.findings import Findings
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
 from gemmviz.session.lens_choice import LensChoice
+from gemmviz.session.machine_code import MachineCode
 from gemmviz.session.message import Message
 from gemmviz.session.messages import Messages
 from gemmviz.session.permission import Permission
@@ -30,15 +31,15 @@ from gemmviz.session.tuning import Tuning
 
 
 class Session:
-    """Owns the models of one window. No model knows it: each takes those that it reads or moves.
+    """Owns the models of one window. No model refers to it: each takes the models that it reads or changes.
 
-    A model announces every change by a signal, after it happened. Those who listen hear it in the order in which they
-    were connected, the models before any view.
+    A model sends a signal after every change. Listeners are called in the order of their connection, models before
+    views.
 
     Parameters
     ----------
     kernels
-        The ladder: what gemmviz brings, and may run.
+        The ladder: the kernels that gemmviz brings and may run.
     theme
         ``"dark"`` or ``"light"``.
     """
@@ -57,7 +58,7 @@ class Session:
         self.staged = Staged(
             *(self.choice, self.cursor, self.progress, self.messages, self.preferences),
             trail=lambda: self.playback.trail,
-            # Where the next step is asked for, nothing shows it.
+            # While a question about the next step is open, nothing shows that step.
             motion=lambda: "none" if self.predict.on else self.playback.motion,
         )
         self.inspection = Inspection(self.cursor)
@@ -65,6 +66,7 @@ class Session:
         self.tuning = Tuning(self.choice, self.results)
         self.own_stops = OwnStops(self.staged)
         self.lens = LensChoice(self.choice)
+        self.machine_code = MachineCode(self.choice)
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
         self.comparison = Comparison(self.staged, self.playback, slower)
@@ -79,30 +81,30 @@ class Session:
         self.choice.text_changed.connect(self.results.drop_stale)
         self.choice.file_changed.connect(self.results.forget)
         self.choice.opened.connect(self._say_notes)
-        # Another recording: whoever waits for it goes to a place in it.
+        # Another recording: a tour, a snapshot or a demo that waits for it goes to its step.
         self.cursor.shown.connect(self.tour.arrive)
         self.cursor.shown.connect(self.reopening.arrive)
         self.cursor.shown.connect(self.demonstration.arrive)
         self.tour.moved.connect(self._note_lesson)
         # A lens would show the answer.
         self.predict.changed.connect(lambda: self.lens.cover(self.predict.on and not self.predict.revealed))
-        # Who picks an element of C picks its thread, after everybody has taken note of the cell.
+        # A picked element of C picks its thread, too, after all models have taken the cell.
         self.cursor.picked.connect(self.inspection.take_pick)
         self.cursor.recorded.connect(self.inspection.begin_anew)
 
     def _note_lesson(self) -> None:
-        """Take note of a lesson that has come to its last stop."""
+        """Note that a lesson has reached its last stop."""
         tour = self.tour
         if tour.lesson is not None and tour.at is not None and tour.at == len(tour.stops) - 1:
             self.preferences.finish(self.choice.base.name)
 
     def _say_notes(self) -> None:
-        """Say what people should know of the chosen kernel's file."""
+        """Show the notes about the chosen kernel's file."""
         if self.choice.kernel.notes:
             self.messages.tell(Message("\n".join(self.choice.kernel.notes), "warning", lasting=True))
 
     def advance(self, seconds: float) -> None:
-        """Let time pass: while playing, go on; where this recording has ended, the one beside may be on its way."""
+        """Advance playback; when this recording has ended, the one beside may still play."""
         if not (self.playback.playing and self.comparison.overtime(seconds)):
             self.playback.advance(seconds)
 

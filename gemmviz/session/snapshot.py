@@ -1,7 +1,7 @@
-"""What is on screen as plain data, and how it comes back: `take` and `apply`.
+"""The state of the screen as plain data: `take` makes it, `apply` restores it.
 
 Steps are counted from 1, as people see them; blocks are blockIdx, cells are (array, row, column). A part that is not
-given leaves the session as it is, so that the command line may say as little as it likes.
+given leaves the session as it is, so that the command line may give only some parts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,14 +55,14 @@ class OnScreen(Protocol):
 
 
 def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
-    """Return what is on screen as plain data.
+    """Return the state of the screen as plain data.
 
     Parameters
     ----------
     session
-        What is chosen and playing.
+        The session to describe.
     view
-        What the window adds: its page, zoom and so on; kept as it is.
+        The window's part: its page, zoom and so on; kept unchanged.
     """
     problem, playable, comparison = session.choice.problem, session.cursor.playable, session.comparison
     plain: Snapshot = {
@@ -100,14 +100,14 @@ def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
 
 
 def apply(session: OnScreen, plain: Snapshot) -> None:
-    """Let a session be as a snapshot says; step, block and cell follow when the recording is there.
+    """Restore a session from a snapshot; step, block and cell follow when the recording is there.
 
     Parameters
     ----------
     session
-        What to change.
+        The session to change.
     plain
-        What `take` returned, or a part of it.
+        The result of `take`, or a part of it.
 
     Raises
     ------
@@ -118,19 +118,19 @@ def apply(session: OnScreen, plain: Snapshot) -> None:
 
 
 class Reopening:
-    """A snapshot that is being reopened: what is chosen at once, and the rest when its recording is on the stage.
+    """A snapshot that is being reopened: the choice at once, the rest when its recording is on the stage.
 
     Parameters
     ----------
     session
-        What to change.
+        The session to change.
     """
 
     placed = Signal(object)
-    """Everything is as the snapshot says but for its view, which is given: the window's part of it."""
+    """All of the snapshot but its view is restored; the signal carries the view, which the window restores."""
 
     recording_wanted = Signal()
-    """What is chosen should be recorded at once."""
+    """The chosen kernel should be recorded at once."""
 
     def __init__(self, session: OnScreen) -> None:
         self._session = session
@@ -140,7 +140,7 @@ class Reopening:
 
     @property
     def waiting(self) -> bool:
-        """Whether a recording is awaited, at one of whose steps the session will stand."""
+        """Whether the session waits for a recording, to go to one of its steps."""
         return self._waiting is not None and "step" in self._waiting
 
     def begin(self, plain: Snapshot) -> None:
@@ -191,7 +191,7 @@ def _kernel_of(session: OnScreen) -> KernelSaid:
 
 
 def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
-    """Return the kernel that a snapshot is about, broken or edited as it says, and the one on file that it comes from.
+    """Return the kernel of a snapshot with its changes and edits, and the kernel on file that it is made from.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def _place(session: OnScreen, plain: Snapshot) -> None:
         block = block_number(recording, plain["block"]) if plain.get("block") else owner_block(recording, cell)
         if "cell" in plain or "block" in plain:
             session.cursor.pick(cell, block)
-        if "warp" in plain:  # who picks an element of C picks its owner's warp and lane
+        if "warp" in plain:  # a picked element of C picks its owner's warp and lane, too
             session.cursor.choose_warp(warp_number(recording, plain["warp"]))
         if "lane" in plain:
             session.inspection.choose_lane(plain["lane"])

@@ -1,4 +1,4 @@
-"""What a snapshot holds, part by part, with the limits that hold where one is read.
+"""The parts of a snapshot, with the limits that are checked when one is read.
 
 ``docs/schemas.py`` publishes it as ``resources/schema/state-1.json``.
 """
@@ -16,7 +16,7 @@ from gemmviz.trace.order.stepping_units import Unit
 from gemmviz.trace.order.timeline import Order
 
 ZOOMS, FURTHEST_SHIFT = (0.1, 100.0), 100.0
-"""How far a view may be zoomed, and shifted (in widths of the stage): further there is nothing to see."""
+"""The limits of a view's zoom and shift (in widths of the stage)."""
 Size = Annotated[list[Side], Meta(min_length=3, max_length=3, description="M, N, K")]
 AsWritten = Annotated[
     bool,
@@ -34,7 +34,7 @@ class KernelSaid(TypedDict, total=False):
 
 
 class BesideSaid(TypedDict):
-    """The second of two rungs, and what both are in step by."""
+    """The second of two kernels, and the unit that keeps both in step."""
 
     kernel: str
     pace: NotRequired[Pace]
@@ -59,7 +59,7 @@ class StopSaid(TypedDict, total=False):
 
 
 class ViewSaid(TypedDict, total=False):
-    """The window: page and panel in sight; the stage's zoom, and its shift in widths of the stage."""
+    """The window: the shown page and panel; the stage's zoom, and its shift in widths of the stage."""
 
     page: str
     panel: str
@@ -68,10 +68,10 @@ class ViewSaid(TypedDict, total=False):
 
 
 class Snapshot(TypedDict, total=False):
-    """What is on screen. Steps are counted from 1."""
+    """The state of the screen. Steps are counted from 1."""
 
     kernel: KernelSaid
-    breaks: Annotated[list[str], Meta(description="Ids of what was taken away")]
+    breaks: Annotated[list[str], Meta(description="Ids of the changes that were made")]
     size: Size
     params: dict[str, int]
     order: Annotated[Order, Meta(description="Blocks move together, or one after another")]

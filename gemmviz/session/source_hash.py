@@ -1,4 +1,4 @@
-"""The hash of a compilation's input: a source text, its language, and the headers of its own that it includes."""
+"""The hash of a compilation's input: a source text, its language, and the local headers that it includes."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ def source_hash(path: Path, text: str) -> tuple[str, bool]:
     Returns
     -------
     tuple
-        The hash, and False where the text names a file that a reader cannot determine: ``#include NAME``.
+        The hash, and False if the text names a file that a reader cannot determine: ``#include NAME``.
     """
     headers, plain = _headers(path, text)
     said = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers.items())]

@@ -1,6 +1,6 @@
 """State files (``.gemmviz``): a snapshot as JSON, checked before anything is changed.
 
-The types of `gemmviz.session.snapshot_form` are the form. A part that cannot be is left out; the rest is used.
+The types of `gemmviz.session.snapshot_form` are the form. A part that does not fit is left out; the rest is used.
 """
 
 import json
@@ -24,7 +24,7 @@ def is_kernel(value: object) -> bool:
     """Say whether a value names a kernel as a snapshot does: by name or path, with or without a text."""
     if not isinstance(value, dict) or not fits(value, KernelSaid):
         return False
-    # One of two keys and no other: a TypedDict cannot say so.
+    # A TypedDict cannot require exactly one of two keys.
     named = ("name" in value) != ("path" in value) and value.keys() <= _KERNEL_KEYS
     return named and "\0" not in value.get("path", "")
 
@@ -35,19 +35,19 @@ def write_state(plain: Snapshot, path: Path) -> None:
     Raises
     ------
     GemmvizError
-        When it cannot be written; what stood there is then as before.
+        When it cannot be written; an older file is then unchanged.
     """
     document = {"state_version": VERSION, "written_by": f"gemmviz {__version__}", **plain}
     write_text(path, json.dumps(document, ensure_ascii=False, indent=1) + "\n")
 
 
 def read_state(path: Path) -> tuple[Snapshot, list[str]]:
-    """Return the snapshot that a file holds, and a sentence for each part of it that cannot be and is left out.
+    """Return the snapshot of a file, and a sentence for each part that does not fit and is left out.
 
     Raises
     ------
     GemmvizError
-        When it is none, is damaged as a whole, or comes from a newer gemmviz.
+        When it is no snapshot, is damaged as a whole, or comes from a newer gemmviz.
     """
     try:
         document = parse_json(read_text(path, STATE_BYTES))
@@ -59,12 +59,12 @@ def read_state(path: Path) -> tuple[Snapshot, list[str]]:
 
 
 def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
-    """Return the snapshot in a state file's content, as far as it can be, and what of it cannot.
+    """Return the snapshot in a state file's content, and a sentence for each part that does not fit.
 
     Raises
     ------
     GemmvizError
-        When it is none, says no kernel, or comes from a newer gemmviz.
+        When it is no snapshot, names no kernel, or comes from a newer gemmviz.
     """
     if not isinstance(document, dict) or "state_version" not in document:
         raise GemmvizError(tr("{file} is not a state of gemmviz: it has no {key}", file=file, key="state_version"))

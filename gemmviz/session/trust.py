@@ -104,7 +104,7 @@ class Trust:
             return path in self._bases
 
     def folder_of(self, path: Path, text: str) -> Path | None:
-        """Return the folder whose trust would allow a text to run; None where the text differs from its file's."""
+        """Return the folder whose trust would allow a text to run; None if the text differs from its file's."""
         return path.resolve().parent if _on_disk(path) == text else None
 
     def allow_folder(self, folder: Path) -> None:
@@ -165,7 +165,7 @@ def _on_disk(path: Path) -> str | None:
 
 
 def _folder_fault(folder: Path) -> str:
-    """Return the reason why a folder cannot be trusted; empty where it can."""
+    """Return the reason why a folder cannot be trusted; empty if it can be."""
     try:
         found = folder.stat()
     except OSError as error:

@@ -43,7 +43,7 @@ class Kept:
     folders
         Folders whose files may run.
     fault
-        The reason why the file is ignored, in words; empty where it is valid, or there is none.
+        The reason why the file is ignored, in words; empty if it is valid, or there is none.
     """
 
     texts: tuple[AllowedText, ...] = ()

@@ -1,4 +1,4 @@
-"""The search for a kernel's fastest parameters: the present or last one, and what is kept of earlier ones."""
+"""The search for a kernel's fastest parameters: the present or last one, and the kept results of earlier ones."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class Rival:
 
 
 class Tuning:
-    """What is tried and what came of it.
+    """The candidates of a search and its outcome.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Tuning:
     """
 
     changed = Signal()
-    """A candidate, the end of a search, or what is kept."""
+    """A candidate, the end of a search, or the kept parameters have changed."""
     started = Signal()
 
     def __init__(self, choice: Choice, results: Results) -> None:
@@ -54,7 +54,7 @@ class Tuning:
         self.document: Outcome | None = None
         """The outcome of the last search; None while one goes on."""
         self.wanted = False
-        """Whether kernels are measured with what is kept for them."""
+        """Whether kernels are measured with their kept parameters."""
         self._machine: Measured | None = None
         self._kept: list[Tuned] | None = None
         self._seen: tuple[str, str, Problem] | None = None
@@ -77,7 +77,7 @@ class Tuning:
         self.changed.emit()
 
     def finish(self, document: Outcome | None) -> None:
-        """End the search with its outcome; None where it came to nothing."""
+        """End the search with its outcome; None if it has none."""
         self.running, self.document = False, document
         if document is not None:
             for candidate in document["candidates"]:
@@ -93,7 +93,7 @@ class Tuning:
         return None if self.document is None else self.document["params"]
 
     def use(self) -> bool:
-        """Measure with the parameters that were found; False where there are none, or the kernel is not chosen."""
+        """Measure with the parameters that were found; False if there are none, or the kernel is not chosen."""
         if self.found is None or self.kernel is None or self._choice.kernel.name != self.kernel.name:
             return False
         self._choice.choose_bench(params=self.found)
@@ -106,7 +106,7 @@ class Tuning:
             return []
         size, found = (self.problem.m, self.problem.n, self.problem.k), []
         for library in self._choice.kernels:
-            same = (library.dtype, library.accumulate, library.math) == (kernel.dtype, kernel.accumulate, kernel.math)
+            same = library.types == kernel.types
             if library.backend not in LIBRARIES or not same or place(library) != place(kernel):
                 continue
             shown = self._rival(library.name, size, self.device(kernel))
@@ -124,19 +124,19 @@ class Tuning:
                 return row, reference.origin(row)
         return None
 
-    # What is kept
+    # Kept parameters
 
     def set_machine(self, facts: Measured) -> None:
-        """Say what this machine is: ``device`` and ``env`` of a result file, or of the engine's probe."""
+        """Take the facts of this machine: ``device`` and ``env`` of a result file, or of the engine's probe."""
         self._machine = facts
         self.apply()
 
     def device(self, kernel: Kernel) -> str:
-        """Return the name of what a kernel runs on here; empty while that is unknown."""
+        """Return the name of the GPU or processor that runs a kernel here; empty while it is unknown."""
         return device_name(kernel.backend, self._machine) if self._machine else ""
 
     def want(self, wanted: bool) -> None:
-        """Measure kernels with what is kept for them, or with their defaults."""
+        """Measure kernels with their kept parameters, or with their defaults."""
         self.wanted, self._kept = wanted, None
         if wanted:
             self.apply()
@@ -145,7 +145,7 @@ class Tuning:
         self.changed.emit()
 
     def kept_for(self, kernel: Kernel, problems: list[Problem]) -> Tuned | None:
-        """Return what is kept of a kernel for this device and the nearest size at which it can run: see `nearest`."""
+        """Return the kept parameters of a kernel for this device and the nearest size that they fit: see `nearest`."""
         if self._kept is None:
             self._kept = kept.kept()[0]
         return kept.nearest(self._kept, kernel, self.device(kernel), problems)
@@ -156,7 +156,7 @@ class Tuning:
         return kernel.defaults | (one.params if one else {})
 
     def apply(self) -> None:
-        """Let the chosen kernel be measured with what is kept for it, where that is wanted."""
+        """Choose the kept parameters for measuring the chosen kernel, if kept parameters are wanted."""
         one = self.kept_for(self._choice.kernel, [self._choice.bench_problem]) if self.wanted else None
         if one is not None and self._choice.bench_params != self._choice.bench_params | one.params:
             self._choice.choose_bench(params=one.params)

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
@@ -19,12 +19,15 @@ from gemmviz.backends.toolchain import (
     compiler,
     included,
     line_directive,
+    preprocess,
     source_folder,
 )
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.sandbox import confined, kept
 from gemmviz.simt import dynamic_shared
+from gemmviz.simt.inline_ptx.columns import aligned
+from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
 
 _HERE = Path(__file__).parent
 # As compiled, the compiler merges loads as a GPU's does: a value in a register is not loaded again, and a load that
@@ -96,11 +99,13 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     source = _wrapper(launch)
     flags = _flags(tool, launch, as_written)
     folder, _ = data.cache_folder("recorders")
-    folders = (source_folder(launch.kernel.path), _SHARED_HEADERS)
-    headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
+    beside = included(launch.kernel.text, source_folder(launch.kernel.path))
+    headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
+    inline_ptx = launch.kernel.backend == "cuda" and has_asm([source])
     told = _wherever_it_lies(flags, launch)
     link, runtime = _link_flags(tool), runtime_flags(tool)
-    key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts()])
+    translator = _translator() if inline_ptx else ()
+    key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts(), *translator])
     kept_name = f"{launch.kernel.name}-{key}"
     if known := kept.find(folder, kept_name):
         return known
@@ -110,6 +115,9 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         wrapper.write_text(source, encoding="utf-8")
         instrumented = work / "kernel.o"
         try:
+            if inline_ptx:
+                wrapper = _without_asm(wrapper, flags, launch)
+                flags = _already_preprocessed(flags)
             compile_object(wrapper, instrumented, flags, launch.kernel.path)
         except BuildError as error:
             raise entry.explain(error, launch) from None
@@ -117,6 +125,30 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
         return kept.keep(library, folder, kept_name)
+
+
+def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
+    """Return a preprocessed source in which C++ stands in place of the asm statements."""
+    path = launch.kernel.path
+    expanded = wrapper.with_suffix(".ii")
+    preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
+    text = expanded.read_text(encoding="utf-8")
+    translated = wrapper.with_name("translated.cpp")
+    text = rewritten(
+        aligned(text, path.name, launch.kernel.text), path.name, source_folder(path), (_HERE, _SHARED_HEADERS)
+    )
+    translated.write_text(text, encoding="utf-8")
+    return translated
+
+
+def _already_preprocessed(flags: Sequence[str]) -> list[str]:
+    """Return the flags without those that count for the preprocessor: what it wrote must not meet them again."""
+    kept, skip = [], False
+    for flag in flags:
+        if not skip and flag != "-include" and not flag.startswith(("-D", "-I", "-U", "-iquote", "-idirafter")):
+            kept.append(flag)
+        skip = flag == "-include"
+    return kept
 
 
 def _wherever_it_lies(flags: list[str], launch: Launch) -> str:
@@ -201,6 +233,12 @@ def _has_header(name: str) -> bool:
 def runtime_texts() -> tuple[str, ...]:
     """Return the name and the text of every C file here: a recorder is built anew when one of them changes."""
     return _texts(tuple(sorted(found for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for found in _sources(str(folder)))))
+
+
+@lru_cache(maxsize=1)
+def _translator() -> tuple[str, ...]:
+    """Return the text of every file that makes C++ of inline PTX, for a recorder's key."""
+    return tuple(path.read_text(encoding="utf-8") for path in sorted((_HERE / "inline_ptx").glob("*.py")))
 
 
 def _sources(folder: str) -> Iterator[tuple[str, int, int]]:

@@ -12,6 +12,7 @@ from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from gemmviz.backends.entry import ARGUMENTS
 from gemmviz.simt import line_table
 
 _ELEMENT = {
@@ -27,12 +28,15 @@ _ELEMENT = {
     "ulonglong": "uint64",
     "__half": "float16",
     "__nv_bfloat16": "bfloat16",
+    "__nv_fp8_e4m3": "float8_e4m3fn",
+    "__nv_fp8_e5m2": "float8_e5m2",
 }
 # Stands for a dtype: an mbarrier of gemmviz/ptx.h, which holds no data.
 BARRIER = "barrier"
 _VECTOR = re.compile(rf"({'|'.join(_ELEMENT)})([24])")
 # An address and the (line, column) of the kernel's file that it comes from; a line below 0: from another file.
 Line = tuple[int, tuple[int, int]]
+_NOWHERE, _HEADER = -1, -2
 _AGGREGATE = ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type")
 _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
 
@@ -104,7 +108,8 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
             mine = list(_lines(dwarf, unit, source_name))
             producer = unit.get_top_DIE().attributes.get("DW_AT_producer")
             gnu = bool(mine) and producer is not None and producer.value.startswith(b"GNU")
-            lines += _called(dwarf, unit, source_name, mine) if gnu else mine
+            headers = gnu or any(line == _HEADER for _, (line, _) in mine)
+            lines += _called(dwarf, unit, source_name, mine) if headers else mine
             shared += _shared(unit, anchor)
             by_gcc |= gnu
         guards = [value - anchor for value in _guards(elf)] if by_gcc else []
@@ -126,20 +131,20 @@ def _lines(dwarf: Any, unit: Any, source_name: str) -> Iterator[tuple[int, tuple
         return
     files = program["file_entry"]
     first = 0 if program["version"] >= 5 else 1
-    of_kernel = {
-        n for n, file in enumerate(files, first) if Path(file.name.decode(errors="replace")).name == source_name
-    }
+    names = [Path(file.name.decode(errors="replace")).name for file in files]
+    of_kernel, of_call = ({n for n, name in enumerate(names, first) if name == w} for w in (source_name, ARGUMENTS))
     program.stream.seek(program.program_start_offset)
     code = program.stream.read(program.program_end_offset - program.program_start_offset)
     for row in line_table.rows(code, program.header):
         # Ends of sequences and other files close the kernel's lines: a negative line is never looked past.
-        yield row.address, (row.line, row.column) if row.file in of_kernel and not row.ends else (-1, 0)
+        other = _NOWHERE if row.ends or row.file in of_call else _HEADER
+        yield row.address, (row.line, row.column) if row.file in of_kernel and not row.ends else (other, 0)
 
 
 def _called(dwarf: Any, unit: Any, source_name: str, lines: list[Line]) -> list[Line]:
     """Give code inlined from headers the line of the kernel that calls it.
 
-    Clang does so by itself, as their functions are ``nodebug``. GCC has no such word, but lists the inlined calls.
+    Functions of the recorder's headers need it with GCC only: Clang has the word ``nodebug`` for them.
     """
     lines = sorted(lines, key=lambda row: row[0])
     addresses = [address for address, _ in lines]

@@ -26,6 +26,8 @@ _TYPES = {
     "__half2": "float16",
     "nv_bfloat162": "bfloat16",
     "__nv_bfloat162": "bfloat16",
+    "__nv_fp8_e4m3": "float8_e4m3fn",
+    "__nv_fp8_e5m2": "float8_e5m2",
     "float2": "float32",
     "float4": "float32",
 }

@@ -132,6 +132,9 @@ _ENDS: dict[Status, _End] = {
         ),
         ConstraintError,
     ),
+    Status.UNKNOWN_PTX: _End(
+        mark("the PTX instruction {instruction} cannot be recorded: the recorder does not know it"), ConstraintError
+    ),
     Status.NO_MEMORY: _End(mark("not enough memory for {count} threads per block"), ConstraintError, before="{file}: "),
 }
 _BLOCK_BEFORE = _End(
@@ -198,6 +201,8 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
             return {"barrier": barrier_name(job.fault_address)}
         case Status.ADDS_NO_FLOATS:
             return {"matrix": MATRICES[job.fault_other]}
+        case Status.UNKNOWN_PTX:
+            return {"instruction": job.instruction.decode(errors="replace")}
         case Status.NO_MEMORY:
             return {"count": launch.threads}
     return {}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-MAX_ARRAYS, MAX_SITES, MAX_NOTES, PANEL_NAME = 32, 4096, 32, 32
+MAX_ARRAYS, MAX_SITES, MAX_NOTES, PANEL_NAME, PTX_NAME = 32, 4096, 32, 32, 104
 WARP, WARPGROUP = 32, 128  # threads
 NEVER = 65535  # the phase in which a box arrived that never did
 PIECE_BYTES = 16  # of a box
@@ -54,6 +54,7 @@ class Status(IntEnum):
     ADDS_NO_FLOATS = 17
     FLAG_NEVER_SET = 18
     STACK_OVERFLOW = 19
+    UNKNOWN_PTX = 20
 
 
 class NoteKind(IntEnum):
@@ -180,6 +181,7 @@ class RecorderRun(ct.Structure):
         ("fault_other", ct.c_uint32),
         ("fault_bytes", ct.c_uint32),
         ("fault_write", ct.c_uint32),
+        ("instruction", ct.c_char * PTX_NAME),
     )
 
 
@@ -237,6 +239,7 @@ def described() -> dict[str, int]:
     """Return this side's description: sizes and offsets in bytes, and numbers, by their names in C."""
     lines = {"GV_MAX_ARRAYS": MAX_ARRAYS, "GV_MAX_SITES": MAX_SITES, "GV_MAX_NOTES": MAX_NOTES}
     lines |= {"GV_NEVER": NEVER, "GV_PIECE_BYTES": PIECE_BYTES, "GV_PANEL_NAME": PANEL_NAME}
+    lines |= {"GV_PTX_NAME": PTX_NAME}
     lines |= {"GV_WARP": WARP, "GV_WARPGROUP": WARPGROUP}
     numbers: Mapping[str, type[IntEnum]]
     numbers = {"GV_": Status, "GV_NOTE_": NoteKind, "GV_SITE_": SiteKind, "GV_EVENT_": EventKind, "GV_BOX_": BoxKind}

@@ -18,11 +18,11 @@ from gemmviz.backends.library import load
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES, A, B, C
-from gemmviz.catalogue.problem import poison_byte
-from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.catalogue.problem import HUGE_BYTE, poison_byte
 from gemmviz.language import tr
 from gemmviz.sandbox import confined
 from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
+from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
@@ -30,10 +30,8 @@ from gemmviz.simt.tma_boxes import TmaReport
 
 # The columns of a recording of this length take 1.1 GB.
 MAX_ACCESSES = 50_000_000
-_GUARD = 1 << 20
 # Shared arrays stand 64 KiB apart (see cuda.h) and have 48 at most.
 _SHARED_GUARD = 8 << 10
-_ALIGNMENT = 256  # as cudaMalloc aligns
 # CUDA gives a thread up to 512 KiB of local memory. Only touched pages are committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
@@ -262,12 +260,16 @@ class _Job:
         self._code.gv_anchor_address.restype = ctypes.c_void_p
         self._anchor = int(self._code.gv_anchor_address())
 
-        dtypes = (launch.kernel.dtype, launch.kernel.dtype, launch.kernel.accumulate)
+        dtypes = [launch.kernel.dtype_of(name) for name in MATRICES]
         self.arrays = [
-            _Guarded(math.prod(launch.problem.shape(name)), np.dtype(dtype))
+            GuardedMatrix(math.prod(launch.problem.shape(name)), np.dtype(dtype))
             for name, dtype in zip(MATRICES, dtypes, strict=True)
         ]
-        self._arguments = _arguments(launch, self.arrays)
+        # C of a kernel with D is no array of the recording.
+        self._read = (
+            GuardedMatrix(math.prod(launch.problem.shape("C")), np.dtype(dtypes[C])) if launch.kernel.has_d else None
+        )
+        self._arguments = make_arguments(launch, self.arrays, self._read)
         self.run = run = RecorderRun()
         run.block[:], run.grid[:] = launch.block, launch.grid
         run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
@@ -305,7 +307,9 @@ class _Job:
         """Set A and B, and C to values that no kernel computes by chance."""
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
         self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
-        self.arrays[C].view.view(np.uint8)[:] = poison_byte(self.launch.kernel)
+        self.arrays[C].view.view(np.uint8)[:] = 0 if self.launch.kernel.zeroed else poison_byte(self.launch.kernel)
+        if self._read is not None and "beta" in self.launch.kernel.args:
+            self._read.view.view(np.uint8)[:] = HUGE_BYTE
 
     def barrier_name(self, address: int) -> str:
         """Name the mbarrier at an address: ``full[2]``."""
@@ -326,7 +330,7 @@ class _Job:
         anchor = self._anchor
         self.guards = [anchor + offset for offset in self.info.guards]
         for slot, array in zip(self.run.array, self.arrays, strict=False):
-            slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, _GUARD
+            slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, GUARD_BYTES
             slot.itemsize, slot.doubles = array.view.itemsize, array.view.dtype == np.float64
         for slot, shared in zip(self.run.array[3:MAX_ARRAYS], shared_arrays, strict=False):
             slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
@@ -370,47 +374,3 @@ _debug_info = lru_cache(maxsize=8)(debuginfo.read_debug_info)
 def read_beforehand(library: Path, file_name: str) -> None:
     """Read the facts that `run` needs about a library, without loading it: later forks have them."""
     _debug_info(library, file_name)
-
-
-class _Guarded:
-    """An array of zeros with guard zones of `_GUARD` bytes on both sides, aligned as on a GPU."""
-
-    def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
-        nbytes = count * dtype.itemsize
-        try:
-            self._memory = mmap.mmap(-1, nbytes + 2 * _GUARD + _ALIGNMENT)
-        except (OSError, OverflowError):
-            message = tr(
-                "a matrix of {count} elements does not fit in memory: record a smaller size", count=f"{count:,}"
-            )
-            raise ConstraintError(message) from None
-        raw = np.frombuffer(self._memory, np.uint8)
-        start = _GUARD + -(raw.ctypes.data + _GUARD) % _ALIGNMENT
-        self.view = raw[start : start + nbytes].view(dtype)
-        self.address = self.view.ctypes.data
-
-
-@dataclass(frozen=True)
-class _Arguments:
-    pointers: ctypes.Array[ctypes.c_void_p]
-    keep: list[Any]
-
-
-def _arguments(launch: Launch, arrays: list[_Guarded]) -> _Arguments:
-    """Return the arguments of ``gv_entry``: matrices as they are, scalars as pointers to a long long or a double."""
-    pointers: list[int | None] = []
-    keep: list[Any] = []
-    for name in launch.kernel.args:
-        if name in MATRICES:
-            pointers.append(arrays[MATRICES.index(name)].address)
-            continue
-        if name.endswith(SUFFIX):
-            described = tma_boxes.described(launch, name.removesuffix(SUFFIX), arrays)
-            keep.append(described)
-            pointers.append(described.ctypes.data)
-            continue
-        value = launch.scalar(name)
-        cell = ctypes.c_double(value) if name in ("alpha", "beta") else ctypes.c_longlong(int(value))
-        keep.append(cell)
-        pointers.append(ctypes.addressof(cell))
-    return _Arguments((ctypes.c_void_p * len(pointers))(*pointers), keep)

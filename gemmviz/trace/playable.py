@@ -57,12 +57,12 @@ class Playable:
 
     @cached_property
     def products(self) -> AddedProducts | None:
-        """Every product that is added to an element of C; None where the recording is too large."""
+        """Every product that is added to an element of C; None if the recording is too large."""
         return added_products(self.provenance)
 
     @cached_property
     def live_sums(self) -> LiveSums | None:
-        """The running sums of C that lie in registers; None where they are not known."""
+        """The running sums of C in registers; None if they are not known."""
         return live_sums(self.recording, self.timeline.steps, self.products)
 
     @cached_property
@@ -92,7 +92,7 @@ class Playable:
 
     @cached_property
     def participation(self) -> Participation:
-        """How many blocks and warps take part in each step."""
+        """The number of blocks and warps that take part in each step."""
         return participation(self.recording, self.timeline)
 
     @cached_property
@@ -134,6 +134,16 @@ class Playable:
             wrong &= at >= 0
         from_step: npt.NDArray[np.int64] = np.where(wrong, np.where(at >= 0, at, steps - 1), steps)
         return from_step
+
+    @cached_property
+    def _wrong_in_order(self) -> npt.NDArray[np.int64]:
+        """`wrong_from` of all elements, ascending."""
+        found: npt.NDArray[np.int64] = np.sort(self.wrong_from, axis=None)
+        return found
+
+    def wrong_at(self, step: int) -> int:
+        """Return how many elements of C hold a wrong value for good at a step."""
+        return int(np.searchsorted(self._wrong_in_order, step, side="right")) if self.recording.wrong else 0
 
     @cached_property
     def moved_bytes(self) -> npt.NDArray[np.int64]:
@@ -200,5 +210,5 @@ class Playable:
         _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups
         _ = self.live_sums
         if self.recording.wrong:
-            _ = self.wrong_from
+            _ = self._wrong_in_order
         return self

@@ -1,4 +1,4 @@
-"""The modelled occupancy is what the driver answers, for every rung with every offered parameter."""
+"""The modelled occupancy equals the driver's, for every kernel of the ladder with every offered parameter."""
 
 import pytest
 

@@ -8,9 +8,19 @@ import pytest
 
 try:
     import pytestqt
-    from window_fixtures import make_inspector, make_window, own_data_folder, qapp, qtbot, usual_type, window
+    from window_fixtures import charts, make_inspector, make_window, own_data_folder, qapp, qtbot, usual_type, window
 
-    __all__ = ["make_inspector", "make_window", "own_data_folder", "pytestqt", "qapp", "qtbot", "usual_type", "window"]
+    __all__ = [
+        "charts",
+        "make_inspector",
+        "make_window",
+        "own_data_folder",
+        "pytestqt",
+        "qapp",
+        "qtbot",
+        "usual_type",
+        "window",
+    ]
 except ImportError:
     # Each test file says why it is skipped: see `window_driving.need_qt`.
     pass

@@ -22,11 +22,13 @@ from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect.inspector_text import hop_text
-from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage.caption import about_cell, caption, number, wrong_text
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.wrong_marks import WrongMarks
 
 THEME = THEMES["light"]
 
@@ -63,7 +65,7 @@ def painted(shown: Playable, moment: Moment) -> QImage:
     return image
 
 
-def crossed_cells(shown: Playable, image: QImage, array: int) -> set[int]:
+def marked_cells(shown: Playable, image: QImage, array: int) -> set[int]:
     """Return the cells of an array with more than a few pixels in the colour of what is wrong."""
     panel = StagePainter(shown, THEME, QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)[array]
     found = set()
@@ -79,12 +81,43 @@ def crossed_cells(shown: Playable, image: QImage, array: int) -> set[int]:
     return found
 
 
-def test_cells_that_were_read_as_something_else_are_crossed_out(qapp):
+def test_cells_that_were_read_as_something_else_are_marked(qapp):
     shown, step, array, _ = race()
     wanted = set(shown.stale_reads(step, 0).element.tolist())
-    assert crossed_cells(shown, painted(shown, Moment(step)), array) == wanted
+    assert marked_cells(shown, painted(shown, Moment(step)), array) == wanted
     whole = playable("gputiled", 7, 6, 9, TS=4)
-    assert not crossed_cells(whole, painted(whole, Moment(step)), array)
+    assert not marked_cells(whole, painted(whole, Moment(step)), array)
+
+
+@pytest.mark.parametrize("side", [8, 96])
+def test_wrong_elements_of_c_are_tinted_at_every_zoom_and_right_ones_are_not(qapp, side):
+    shown = playable("gputiled", side, side, side, "no-second-barrier", TS=4)
+    step = shown.timeline.steps - 1
+    image, wrong = painted(shown, Moment(step)), shown.wrong_from <= step
+    assert wrong.any() and not wrong.all()
+    panel = StagePainter(shown, THEME, QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)[2]
+    red, amber = (np.array(rgb(colour)) for colour in (THEME.bad, THEME.write))
+    # Away from the chosen warp, and from the edges of the blocks.
+    inner = [(row, column) for row in range(side // 2, side) for column in range(side)]
+    inner = [(row, column) for row, column in inner if row % 4 in (1, 2) and column % 4 in (1, 2)]
+    assert side == 8 or {bool(wrong[cell]) for cell in inner} == {True, False}
+    for row, column in inner:
+        x, y = panel.x + (column + 0.25) * panel.cell, panel.y + (row + 0.8) * panel.cell
+        seen = np.array(image.pixelColor(int(x), int(y)).getRgb()[:3])
+        nearer = np.abs(seen - red).sum() < np.abs(seen - amber).sum()
+        assert nearer == wrong[row, column], (row, column, seen)
+
+
+def test_many_wrong_elements_are_one_outline_where_cells_are_small(qapp):
+    wrong = np.zeros((100, 100), bool)
+    wrong[10:60:2, 20:70:2] = True
+    image = QImage(400, 400, QImage.Format.Format_RGB32)
+    image.fill(0)
+    painter = QPainter(image)
+    WrongMarks(THEME).draw(painter, Panel(2, "C", 100, 100, 0, 0, 3), wrong, QRectF(0, 0, 400, 400), 1)
+    painter.end()
+    marked = {(x // 3, y // 3) for x in range(300) for y in range(300) if image.pixel(x, y) & 0xFFFFFF}
+    assert marked and all(x in (19, 20, 68, 69) or y in (9, 10, 58, 59) for x, y in marked)
 
 
 def test_the_foot_says_what_was_read(qapp):

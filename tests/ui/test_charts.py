@@ -1,53 +1,26 @@
 # ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The charts as a person uses them: looked at, pointed at, chosen from, saved."""
+"""The charts as a person uses them: looked at, pointed at, chosen from."""
 
-import csv
 from itertools import pairwise
 
 import pytest
+from chart_driving import LADDER, choose, window_of
 from result_rows import add, add_reference, result, rung
 from window_driving import need_qt
 
 need_qt()
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QImage
-from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QFileDialog, QToolTip
+from PySide6.QtGui import QColor, QFontMetricsF
+from PySide6.QtWidgets import QToolTip
 
 from gemmviz import language
 from gemmviz.bench.figures import Figures, Turn
 from gemmviz.bench.reference_results import ReferenceResults
-from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language.catalogue import Catalogue
-from gemmviz.ui.charts.chart_export import export
 from gemmviz.ui.charts.ladder_drawing import LadderDrawing
 from gemmviz.ui.charts.painted import page_font
 from gemmviz.ui.look.figure_text import origin_name, standing_text
-
-LADDER = {"hostmult0": 1.0, "numpy": 100.0, "openblas": 200.0, "gpumult0": 500.0, "gputiled": 2000.0, "cublas": 8000.0}
-
-
-@pytest.fixture
-def charts(make_window, qtbot):
-    """The charts of a window that is not driven by an engine, on their own page."""
-    window = make_window()
-    window.resize(1280, 800)
-    window.pages.turn_to("charts")
-    qtbot.wait(20)
-    return window.charts
-
-
-def window_of(charts):
-    return charts.window()
-
-
-def choose(charts, name):
-    """Choose a kernel without recording it."""
-    session = window_of(charts).session
-    session.choice.auto = False
-    session.choice.choose_kernel(rung(session, name))
-    charts.refresh()
 
 
 def mark_of(chart, name):
@@ -388,58 +361,6 @@ def test_a_reference_shows_the_samples_that_it_keeps(charts):
     assert [len(samples) for samples in chart.rows.rounds] == [2, 3]
     assert chart.rows.all == pytest.approx([900.0] * 5)
     assert chart.tag.dashed and "H200" in chart.tag.text()
-
-
-@pytest.mark.parametrize("tab", range(5))
-def test_every_chart_is_saved_as_picture_and_drawing(charts, qtbot, tmp_path, tab):
-    add(window_of(charts), LADDER)
-    choose(charts, "gputiled")
-    charts.setCurrentIndex(tab)
-    qtbot.wait(30)
-    chart, size = charts.currentWidget(), charts.currentWidget().size()
-    export(chart, tmp_path / "x.png")
-    export(chart, tmp_path / "x.svg")
-    picture, drawing = QImage(str(tmp_path / "x.png")), QSvgRenderer(str(tmp_path / "x.svg"))
-    assert picture.width() >= 2 * size.width() and drawing.isValid()
-    assert drawing.viewBox().size() == picture.size() / 2
-    colours = {picture.pixel(x, y) for x in range(0, picture.width(), 5) for y in range(0, picture.height(), 5)}
-    assert len(colours) > 3
-    assert chart.size() == size
-
-
-def test_a_saved_ladder_shows_every_bar_however_small_the_window(charts, qtbot, tmp_path):
-    window = window_of(charts)
-    add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
-    choose(charts, "gputiled")
-    window.resize(1280, 560)
-    export(charts.ladder, tmp_path / "x.svg")
-    text = (tmp_path / "x.svg").read_text()
-    assert ">gpumult0<" in text and ">cuBLAS<" in text and ">RR<" in text
-
-
-def test_the_figures_are_saved_with_their_units_and_origin(charts, tmp_path, monkeypatch):
-    window = window_of(charts)
-    add_reference(window, {"gputiled": 2000.0})
-    add(window, {"gpumult0": 1.5})
-    choose(charts, "gputiled")
-    charts.setCurrentWidget(charts.ladder)
-    path = tmp_path / "figures"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), "Figures (*.csv)"))
-    window.findChild(object, "save_chart").trigger()
-    rows = list(csv.DictReader((tmp_path / "figures.csv").read_text(encoding="utf-8").splitlines()))
-    assert [(r["kernel"], float(r["GFLOPS (cold median)"]), r["origin"]) for r in rows] == [
-        ("gpumult0", 1.5, "measured: a laptop"),
-        ("gputiled", 2000.0, "reference: NVIDIA H200, 2026-11-21"),
-    ]
-
-
-def test_what_cannot_be_saved_is_said(charts, tmp_path):
-    with pytest.raises(GemmvizError, match=r"png, \.svg or \.csv"):
-        export(charts.ladder, tmp_path / "x.gif")
-    with pytest.raises(GemmvizError, match="cannot write"):
-        export(charts.ladder, tmp_path / "no" / "x.svg")
-    with pytest.raises(GemmvizError, match="cannot write"):
-        export(charts.ladder, tmp_path / "no" / "x.png")
 
 
 def test_charts_that_are_empty_say_what_to_do(charts, qtbot):

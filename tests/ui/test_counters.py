@@ -11,11 +11,12 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
 from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.story import KINDS
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect.counters import Counters
-from gemmviz.ui.stage.caption import about_cell
+from gemmviz.ui.stage.caption import about_cell, tile_text
 
 
 def playable(name: str, size: int, **params: int) -> Playable:
@@ -80,3 +81,15 @@ def test_a_picked_element_says_whose_it_is_and_what_fed_it():
 def test_a_picked_element_of_a_tile_counts_its_block_only():
     shown = playable("gputiled", 8, TS=4)
     assert "read 8×, written 2× in all" in about_cell(shown, 3, 0, 0, 1)
+
+
+def test_a_step_of_a_product_names_its_tile_and_its_k():
+    shown = playable("gputiled", 8, TS=4)
+    story = shown.story
+    said = [tile_text(shown, step) for step in range(shown.timeline.steps)]
+    assert "tile 1 of 2: multiply and add, k = 2" in said and "tile 2 of 2: multiply and add, k = 7" in said
+    for text, place, kind in zip(said, story.places.tolist(), story.kinds.tolist(), strict=True):
+        assert not text.endswith(f"k = {place}") or KINDS[kind] == "use"
+    # One access to four elements along K names none of them.
+    wide = playable("vectorised", 64)
+    assert any("multiply and add" in tile_text(wide, step) for step in range(wide.timeline.steps))

@@ -120,7 +120,7 @@ def test_every_field_is_reached_with_the_tab_key_in_the_order_of_the_form(make_f
             break
     fields = [w for w in seen if isinstance(w, QComboBox | QLineEdit)]
     places = [w.mapTo(form, w.rect().topLeft()).y() for w in fields]
-    assert len(fields) == 1 + 6 + 1 + 4 + 2
+    assert len(fields) == 1 + 6 + 1 + 4 + 3
     assert places == sorted(places)
     assert {form.attempt, form.ok, form.preview} <= set(seen)
 

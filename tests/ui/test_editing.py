@@ -2,34 +2,22 @@
 """The source edited in the window, saved, reverted, and read again when its file changes."""
 
 import pytest
-from window_driving import RECORDING_MS, edit_as_typed, need_qt, open_trusted, wait_recorded
+from window_driving import RECORDING_MS, edit_as_typed, need_qt, open_trusted, put_cursor, wait_recorded
 
 need_qt()
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
-from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.describe_form import DescribeForm
-from gemmviz.ui.source.editor import Editor
+from gemmviz.ui.stage.blank import outdated_text
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 def line_of(text, part):
     return next(i for i, line in enumerate(text.splitlines(), 1) if part in line)
-
-
-def put_cursor(editor, part, *, select=False):
-    """Put the cursor before a part of the text, or select it."""
-    cursor = editor.textCursor()
-    at = editor.toPlainText().index(part)
-    cursor.setPosition(at)
-    if select:
-        cursor.setPosition(at + len(part), QTextCursor.MoveMode.KeepAnchor)
-    editor.setTextCursor(cursor)
 
 
 def unlock(window, qtbot):
@@ -114,6 +102,7 @@ def test_a_kernel_that_does_not_compile_is_marked_and_the_last_picture_stays(win
     line = line_of(window.source.toPlainText(), "= zero")
     qtbot.waitUntil(lambda: window.source.error() == line, timeout=RECORDING_MS)
     assert window.session.cursor.playable is before and window.session.staged.outdated
+    assert outdated_text(window.session.staged) == "Showing the last version that compiled  ·  8 × 8 × 8"
     assert any("zero" in mark.text for mark in window.source.marks[line])
     assert "30_gputiled.cu" in window.message_bar.text.text() and "~" not in window.message_bar.text.text()
     type_over(window, qtbot, "= zero;", "= 0;")
@@ -365,84 +354,6 @@ def test_closing_the_window_closes_the_form_too(window, tmp_path):
     assert form.isVisible()
     window.close()
     assert not form.isVisible()
-
-
-# The editor by itself
-
-
-@pytest.fixture
-def editor(qtbot):
-    editor = Editor(THEMES["dark"])
-    qtbot.addWidget(editor)
-    editor.fill("int a;\n    int b;\n\nint c;", anew=True)
-    editor.lock(False)
-    editor.show()
-    editor.setFocus()
-    return editor
-
-
-def test_tab_inserts_blanks_and_indents_a_selection_and_shift_tab_takes_them_away(editor, qtbot):
-    qtbot.keyClick(editor, Qt.Key.Key_Tab)
-    assert editor.text().startswith("    int a;")
-    editor.selectAll()
-    qtbot.keyClick(editor, Qt.Key.Key_Tab)
-    assert editor.text() == "        int a;\n        int b;\n\n    int c;"
-    for _ in range(3):
-        qtbot.keyClick(editor, Qt.Key.Key_Backtab, SHIFT)
-    assert editor.text() == "int a;\nint b;\n\nint c;"
-    editor.undo()
-    assert editor.text() == "    int a;\n    int b;\n\nint c;"
-
-
-def test_lines_are_commented_out_and_in_again(editor, qtbot):
-    before = editor.text()
-    editor.selectAll()
-    qtbot.keyClick(editor, Qt.Key.Key_Slash, CTRL)
-    assert editor.text() == "// int a;\n    // int b;\n\n// int c;"
-    qtbot.keyClick(editor, Qt.Key.Key_Slash, CTRL)
-    assert editor.text() == before
-
-
-def test_a_new_line_is_indented_as_the_one_before(editor, qtbot):
-    put_cursor(editor, ";\n\nint c")
-    qtbot.keyClick(editor, Qt.Key.Key_End)
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    QTest.keyClicks(editor, "x")
-    assert editor.text() == "int a;\n    int b;\n    x\n\nint c;"
-
-
-def test_a_text_is_changed_as_one_edit_that_can_be_undone(editor):
-    before, typed = editor.text(), []
-    editor.typed.connect(typed.append)
-    other = "int a;\nint 𝄞;\n\nint d; // 𝄞𝄞"
-    editor.fill(other, anew=False)
-    editor.fill(other + "\nint e;", anew=False)
-    assert editor.text() == other + "\nint e;" and not typed
-    editor.undo()
-    assert editor.text() == other
-    editor.undo()
-    assert editor.text() == before and typed == [other, before]
-
-
-def test_what_was_not_touched_stays_as_it_was_given(qtbot):
-    editor = Editor(THEMES["light"])
-    qtbot.addWidget(editor)
-    text = "// a\u00a0b\u2028c\nint x;\n"
-    editor.fill(text, anew=True)
-    assert editor.text() == text
-
-
-def test_a_comment_over_several_lines_is_coloured_and_a_keystroke_opens_and_closes_it(editor):
-    def colour(line):
-        formats = editor.document().findBlockByNumber(line).layout().formats()
-        return formats[0].format.foreground().color().name()
-
-    editor.fill("int a;\nint b;\nint c; */ int d;", anew=True)
-    keyword = colour(1)
-    editor.fill("/* int a;\nint b;\nint c; */ int d;", anew=False)
-    assert colour(0) == colour(1) == colour(2) != keyword
-    editor.fill('"/*" int a;\nint b;\nint c; */ int d;', anew=False)
-    assert colour(1) == keyword
 
 
 def test_find_goes_from_place_to_place_and_round_the_end(window, qtbot):

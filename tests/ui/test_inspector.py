@@ -2,8 +2,10 @@
 """The inspector: the frozen warp, a thread's registers, origins by click, and counters beside what was measured."""
 
 import gc
+import re
 import weakref
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 from window_driving import need_qt
@@ -26,6 +28,7 @@ from gemmviz.trace.order.timeline import build
 from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
+from gemmviz.ui.inspect import counter_text
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage import value_path
 from gemmviz.ui.stage.caption import caption
@@ -107,7 +110,12 @@ def test_the_warp_tab_says_what_a_request_costs(inspector):
     assert "no bank conflict: 1 wavefront" in inspector.warp.cost.text()
     session.cursor.show(playable("gputiled", 8, TS=4))
     assert "16 lanes, 64 bytes" in inspector.warp.cost.text()
-    assert "16 lanes missing: the block ends" in inspector.warp.cost.text()
+    assert "only 16 threads in this block, so half the warp is empty" in inspector.warp.cost.text()
+    session.cursor.show(playable("gputiled", 9, TS=3))
+    assert "only 9 threads in this block, so 23 of 32 lanes are empty" in inspector.warp.cost.text()
+    session.cursor.show(playable("gputiled", 14, TS=7))
+    session.cursor.choose_warp(1)
+    assert "the block has 49 threads, so 15 lanes of its last warp are empty" in inspector.warp.cost.text()
     session.cursor.show(playable("hostmult1", 4))
     assert "A CPU has no warps" in inspector.warp.cost.text()
     assert not inspector.warp.frozen.isEnabled()
@@ -227,12 +235,15 @@ def test_counters_stand_beside_what_was_measured(inspector):
     inspector.show_panel("counters")
     session.choice.choose_kernel(find("gputiled", ladder()))
     session.cursor.show(playable("gputiled", 8, TS=4))
-    assert "% modelled (" in inspector.counters.totals.text()
+    said = "occupancy: this machine's GPU is not known yet"
+    assert said in inspector.counters.totals.text()
+    session.results.set_device("a laptop")
+    assert "% modelled (" in inspector.counters.totals.text() and said not in inspector.counters.totals.text()
     assert inspector.counters.heading.text() == "recorded as compiled"
     session.results.set_proofs(proofs.kept())
     session.results.set_references([])
     assert "✓ proved" in inspector.counters.heading.text()
-    assert "counters as NVIDIA H200 measured them" in inspector.counters.totals.text()
+    assert re.search(r"\d of \d counters match a real H200; 1 differs for a known", inspector.counters.totals.text())
     assert not inspector.counters.below.isVisible(), "there is no room"
     inspector.resize(1000, 400)
     lines = inspector.counters.below.text().splitlines()
@@ -241,6 +252,39 @@ def test_counters_stand_beside_what_was_measured(inspector):
     inspector.resize(320, 600)
     below = inspector.counters.below
     assert below.isVisible() and below.height() >= below.heightForWidth(below.width()), "no line is cut"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said"),
+    [
+        (["equal"] * 7 + ["explained"], "7 of 8 counters match a real H200; 1 differs for a known reason"),
+        (["equal"] * 6 + ["explained"] * 2, "6 of 8 counters match a real H200; 2 differ for a known reason"),
+        (["equal"] * 7 + ["differs"], "1 of 8 counters differs from a real H200 at 64 × 64 × 64"),
+    ],
+)
+def test_counters_that_differ_are_counted_in_one_sentence(inspector, monkeypatch, verdicts, said):
+    session = inspector.session
+    compared = [SimpleNamespace(verdict=v, what="global load sectors", predicted=1, measured=1) for v in verdicts]
+    proof = SimpleNamespace(m=64, n=64, k=64, size="64 × 64 × 64", compared=compared)
+    file = SimpleNamespace(machine=SimpleNamespace(gpu="NVIDIA H200"))
+    monkeypatch.setattr(counter_text, "proof_of", lambda _: (file, [proof]))
+    assert said in counter_text.compared(session)[0]
+
+
+def test_a_click_on_c_turns_from_the_counters_to_the_origin(inspector):
+    session = inspector.session
+    session.cursor.show(playable("gputiled", 8, TS=4))
+    for panel, cell, expected in (
+        ("counters", (2, 9), "origin"),
+        ("counters", (0, 3), "counters"),
+        ("source", (2, 9), "source"),
+        ("warp", (2, 9), "warp"),
+    ):
+        inspector.show_panel(panel)
+        session.cursor.pick(cell)
+        assert inspector.panel == panel, "a lesson that picks a cell keeps its tab"
+        session.inspection.clicked.emit()
+        assert inspector.panel == expected
 
 
 def test_counters_of_an_older_recording_stand_alone(inspector):
@@ -258,6 +302,7 @@ def test_counters_of_an_older_recording_stand_alone(inspector):
 
 def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
     session = inspector.session
+    session.results.set_device("a laptop")
     session.choice.choose_kernel(find("gputiled", ladder()))
     session.cursor.show(playable("gputiled", 8, TS=4))
     for side in (16, 4):
@@ -272,6 +317,7 @@ def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
 
 def test_the_occupancy_is_of_what_was_recorded_on_a_gpu_that_runs_it(inspector):
     session = inspector.session
+    session.results.set_device("a laptop")
     session.choice.choose_kernel(find("wgmma", ladder()))
     size, params = session.choice.problem, session.choice.params
     before = inspector.counters.totals.text()

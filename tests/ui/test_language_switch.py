@@ -29,7 +29,7 @@ from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-KOREAN = {"Ladder": "사다리", "Record": "기록", "Play": "재생", "Measure": "측정"}
+KOREAN = {"Kernels": "커널", "Record": "기록", "Play": "재생", "Measure": "측정"}
 
 
 # Changes the language of the program, and says whether its first window is gone some time later.
@@ -49,7 +49,8 @@ timer = QTimer()
 def look():
     window = next(w for w in running.topLevelWidgets() if isinstance(w, Window) and w.isVisible())
     if not first:
-        if window.charts is not None:
+        if session.results.references:
+            window.pages.page("charts")
             first.append(weakref.ref(window))
             session.preferences.speak("es")
     elif window is not first[0]():
@@ -80,7 +81,7 @@ def windows(qtbot, monkeypatch):
     windows._controller.recording.play_next = False
     windows._controller.recording.record()
     wait_recorded(windows.window, qtbot)
-    qtbot.waitUntil(lambda: windows.window.charts is not None)
+    qtbot.waitUntil(lambda: bool(session.results.references))
     yield windows
     session.choice._drafts.clear()
     windows.window.close()

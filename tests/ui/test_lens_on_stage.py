@@ -2,11 +2,13 @@
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QFont, QImage, QPainter
 from window_fixtures import wait_recorded
 
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.lens_names import LENSES
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME, suiting
+from gemmviz.ui.stage.painter import StagePainter
 
 
 def choose(window, qtbot, name):
@@ -81,3 +83,28 @@ def test_no_lens_shows_the_answer_of_an_open_question(window, qtbot):
     assert window.stage._painter_now().lens is LENSES_BY_NAME["banks"]
     session.predict.toggle()
     assert window.stage._painter_now().lens is LENSES_BY_NAME["banks"]
+
+
+def test_the_axes_move_with_the_matrices_when_a_lens_goes(window, qtbot):
+    choose(window, qtbot, "CC")
+    stage, rect, font = window.stage, QRectF(0, 0, 820, 760), QFont(window.font())
+    font.setPixelSize(18)  # as in front of an audience: the lens takes the room of the matrices
+
+    def painter_with(lens):
+        painter = StagePainter(window.session.cursor.playable, stage.theme, font)
+        painter.captioned, painter.lens = False, lens
+        return painter
+
+    def picture(painter):
+        image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+        into = QPainter(image)
+        painter.paint(into, rect, stage.moment())
+        into.end()
+        return image
+
+    painter, view = painter_with(stage._painter_now().lens), stage.view
+    picture(painter)
+    with_lens = painter.plan(rect, view).panels
+    painter.lens = None
+    assert painter.plan(rect, view).panels != with_lens
+    assert picture(painter) == picture(painter_with(None))

@@ -10,6 +10,7 @@ from window_driving import RECORDING_MS, need_qt, wait_recorded
 need_qt()
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QApplication
 
 from gemmviz.bench import store
 
@@ -27,6 +28,26 @@ def test_keys_and_buttons_turn_the_pages(window, qtbot):
     assert window.stage.isVisible() and window.source.isVisible()
     assert not window.charts.isVisible() and not window.measuring.isVisible()
     assert window.pages.buttons["stage"].isChecked()
+
+
+def test_a_page_is_made_when_it_is_first_shown(window):
+    others = ("charts", "claims")
+    assert not any(window.pages.made(page) for page in others)
+    for page in others:
+        window.pages.turn_to(page)
+        assert window.pages.made(page)
+    QApplication.processEvents()
+    assert window.isActiveWindow(), "a part of a page was a window for a moment"
+    assert window.pages.page("charts") is window.charts and window.charts.parent() is window.pages
+    assert window.pages.page("claims") is window.claims
+
+
+def test_a_search_for_parameters_is_seen_on_a_page_that_is_opened_later(window):
+    session = window.session
+    session.tuning.start(session.choice.kernel, session.choice.bench_problem)
+    window.pages.turn_to("charts")
+    assert window.charts.currentWidget() is window.charts.tuning
+    session.tuning.finish(None)
 
 
 def test_the_source_gets_its_width_back(window, qtbot):

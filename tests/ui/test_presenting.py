@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from recordings import small_tiled
 from window_driving import need_qt
 
 need_qt()
@@ -16,14 +17,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
-from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Session
 from gemmviz.session.tour.stop import OwnStop
-from gemmviz.trace.cost.traffic import measure
-from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
 from gemmviz.ui.look.theme import THEMES, contrast, rgb
 from gemmviz.ui.present.predict_panel import PredictPanel
 from gemmviz.ui.present.presenter import LABEL, Presenter
@@ -34,11 +30,9 @@ SCREENS = ((1920, 1080), (1280, 720), (1024, 768), (900, 1200))
 LEAST_CONTRAST = 7.0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def playable():
-    recording = record(launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4}))
-    timeline = build(recording)
-    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+    return small_tiled()
 
 
 @pytest.fixture
@@ -399,3 +393,10 @@ def test_every_text_has_a_contrast_of_seven_to_one(presenter, session, qtbot, na
     for text in (shown.text, shown.muted, shown.accent):  # what is painted: labels, source lines, marks
         assert min(contrast(rgb(text), rgb(g)) for g in (shown.background, shown.raised)) >= LEAST_CONTRAST
     assert presenter.source.theme is presenter.progress.theme is shown
+
+
+def test_the_kernels_title_stands_beside_the_stage_and_not_on_it_as_well(presenter, session):
+    title = session.choice.kernel.title
+    assert presenter.title.text() == title
+    painter = presenter.stage._painter_now()
+    assert painter is not None and title not in (painter.title or painter.playable.recording.label)

@@ -154,6 +154,11 @@ def test_a_place_says_its_step_its_tile_and_its_phase_and_the_names_are_a_legend
     spot = at(score, 20)
     said = score.tip(spot.x(), spot.y())
     assert "Step 21 of 25" in said and "tile 2 of 2 (k 4–7) is used" in said and "phase 4" in said
+    barrier = int(score.session.cursor.playable.story.barriers[0])
+    place = score._layout()
+    mark = score.tip(place.x(barrier), place.head - 2)
+    assert "Barrier between phase 1 and phase 2" in mark and "wait here for each other" in mark
+    assert "Barrier" not in score.tip(place.x(barrier), place.head + 5)
     legend = score.tip(5, 40)
     assert (
         all(word in legend for word in ("copy", "use", "write C", "barrier", "no time")) and "read A, B" not in legend

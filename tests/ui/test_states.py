@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
-from gemmviz.cli import _parser
+from gemmviz.cli import _parser, run
 from gemmviz.cli.window import snapshot as from_options
 from gemmviz.session.snapshot import apply
 from gemmviz.ui.stage.view import View
@@ -143,3 +143,12 @@ def test_the_page_comes_back(window, qtbot, page):
     window.pages.turn_to("stage")
     apply(window.session, plain)
     qtbot.waitUntil(lambda: window.pages.name() == page, timeout=RECORDING_MS)
+
+
+def test_a_kernel_may_be_named_without_its_option(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    opened = []
+    monkeypatch.setattr("gemmviz.app.run_window", lambda args, chosen: opened.append((args.file, chosen)) or 0)
+    assert run(["stream_k"]) == 0
+    [(file, chosen)] = opened
+    assert file is None and chosen["kernel"]["name"] == "stream_k"

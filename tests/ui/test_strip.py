@@ -178,7 +178,7 @@ def test_a_click_on_a_bar_chooses_its_kernel(strip, qtbot):
 
 
 def test_the_first_paint_does_not_wait_for_pyqtgraph():
-    code = "import sys, gemmviz.ui.charts.strip; sys.exit('pyqtgraph' in sys.modules)"
+    code = "import sys, gemmviz.ui.window.application; sys.exit('pyqtgraph' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

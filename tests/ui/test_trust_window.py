@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.engine.messages import Failed, ProbeRequest
-from gemmviz.engine.supervisor import Engine
+from gemmviz.engine.process import EngineProcess
 from gemmviz.session.trust import Trust
 from gemmviz.ui.source.describe_form import DescribeForm
 
@@ -54,14 +54,14 @@ class Sent(list):
 
     def __init__(self, monkeypatch):
         super().__init__()
-        submit = Engine._submit
+        submit = EngineProcess._submit
 
-        def noted(engine, request):
+        def noted(process, request):
             if not isinstance(request, ProbeRequest):
                 self.append(request)
-            submit(engine, request)
+            submit(process, request)
 
-        monkeypatch.setattr(Engine, "_submit", noted)
+        monkeypatch.setattr(EngineProcess, "_submit", noted)
 
 
 @pytest.fixture

@@ -44,3 +44,13 @@ def wait_recorded(window, qtbot):
         assert session.cursor.playable.timeline.order_by == session.choice.order
 
     qtbot.waitUntil(there, timeout=RECORDING_MS)
+
+
+def put_cursor(editor, part, *, select=False):
+    """Put the cursor before a part of the text, or select it."""
+    cursor = editor.textCursor()
+    at = editor.toPlainText().index(part)
+    cursor.setPosition(at)
+    if select:
+        cursor.setPosition(at + len(part), cursor.MoveMode.KeepAnchor)
+    editor.setTextCursor(cursor)

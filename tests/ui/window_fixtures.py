@@ -16,7 +16,7 @@ from gemmviz.session import Session
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.look.style import set_scale
 from gemmviz.ui.source.source_side import SourceSide
-from gemmviz.ui.window.application import collect_garbage_here
+from gemmviz.ui.window.garbage import collect_garbage_here
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 
@@ -61,7 +61,7 @@ def make_window(qtbot):
         session = new_session(theme)
         window = Window(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
         window.show()
-        qtbot.waitUntil(lambda: window.charts is not None)
+        qtbot.waitUntil(lambda: bool(session.results.references))
         windows.append(window)
         return window
 
@@ -107,3 +107,13 @@ def window(make_window, qtbot):
     window.activateWindow()
     qtbot.waitUntil(lambda: window.isActiveWindow())
     return window
+
+
+@pytest.fixture
+def charts(make_window, qtbot):
+    """The charts of a window that is not driven by an engine, on their own page."""
+    window = make_window()
+    window.resize(1280, 800)
+    window.pages.turn_to("charts")
+    qtbot.wait(20)
+    return window.charts

@@ -1,4 +1,4 @@
-"""Kernels that do what a stranger's file must not be able to do. Each multiplies rightly besides."""
+"""Kernels that attempt forbidden actions. Each of them also computes the right C."""
 
 import hostile
 
@@ -24,12 +24,12 @@ C_TOP = """#include <stdlib.h>
 #include <arpa/inet.h>
 static int told;
 """
-# What the attack found out goes to the first element of C, which is wrong by that.
+# The result of the attack is added to the first element of C.
 C_LOOPS = hostile.LOOPS + "        c[0] = told;\n"
 
 
 def attack(body, top=""):
-    """A C kernel that does something first, and tells a number."""
+    """A C kernel that attempts something first, and reports a number."""
     return hostile.source(f"    {body}", top=C_TOP + top, loops=C_LOOPS)
 
 

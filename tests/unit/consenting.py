@@ -2,7 +2,7 @@
 
 
 class AllowsAll:
-    """Lets an engine run whatever it is given."""
+    """Allows an engine to run every text."""
 
     def allows(self, path, text):
         return True

@@ -12,7 +12,8 @@ from gemmviz.backends.watch import Observed
 class FakeBackend(HostBackend):
     """Each launch calls `kernel(a, b, c_with_guards, launches_so_far)`; the default one multiplies.
 
-    `seconds` are what the next samples take; `log` notes every launch as (kernel's name, launches, cold).
+    `seconds` are the times of the next samples; `log` notes every launch as (kernel's name, launches, cold).
+    `scalars` are alpha and beta of the launch under way.
     """
 
     name = "fake"
@@ -30,6 +31,7 @@ class FakeBackend(HostBackend):
         self.closed = 0
         self.alive = 0
         self.log = []
+        self.scalars = 1.0, 0.0
 
     def prepare(self, launch) -> Prepared:
         if self.prepare_error:
@@ -58,6 +60,7 @@ class FakePrepared(HostPrepared):
         if self.backend.run_error:
             raise self.backend.run_error
         problem = self.launch.problem
+        self.backend.scalars = self.launch.alpha, self.launch.beta
         for _ in range(launches):
             a, b = self.a.reshape(problem.m, problem.k), self.b.reshape(problem.k, problem.n)
             self.backend.kernel(a, b, self.c, self.launches)

@@ -22,7 +22,7 @@ class FakeLater:
 
 
 class FakeLoop:
-    """Runs what is posted when a test turns it, and what comes later when a test lets time pass."""
+    """Runs posted calls when a test turns it, and delayed calls when a test lets time pass."""
 
     def __init__(self):
         self.now_ms = 0
@@ -37,17 +37,17 @@ class FakeLoop:
         return self.timers[-1]
 
     def turn_until(self, there, seconds=60.0):
-        """Run what other threads post, each thing as it comes, until something is there."""
+        """Run the calls that other threads post, each as it comes, until a condition holds."""
         while not there():
             self._posted.get(timeout=seconds)()
 
     def turn(self):
-        """Run what is posted by now."""
+        """Run the calls that are posted by now."""
         while not self._posted.empty():
             self._posted.get()()
 
     def let_pass(self, milliseconds):
-        """Let time pass, and call what is due."""
+        """Let time pass, and run the calls that are due."""
         self.now_ms += milliseconds
         for timer in self.timers:
             if timer.due_ms is not None and timer.due_ms <= self.now_ms:
@@ -95,4 +95,4 @@ class FakeEngines(Engines):
 
     def __init__(self):
         super().__init__(make_engine=None, loop=FakeLoop())
-        self.recorder, self.second, self.bench = FakeWorker(), FakeWorker(), FakeWorker()
+        self.recorder, self.second, self.bench, self.assembler = (FakeWorker() for _ in range(4))

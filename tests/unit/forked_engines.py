@@ -1,7 +1,7 @@
-"""Engines that start at once: forked from a process that has imported all they need, and not from a new Python.
+"""Engines that start at once: forked from a process that has imported all their modules, not from a new Python.
 
 A new Python takes half a second of processor time until it has imported an engine's modules; the tests start hundreds.
-All else is as in the program: a process of its own, confined before it does anything, with the starter's variables.
+All else is as in the program: a separate process, confined before any work, with the starter's variables.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 from gemmviz.backends import toolchain
 
-# What an engine imports for each kind of request.
+# The modules that an engine imports for each kind of request.
 _IMPORTED = [
     *("gemmviz.engine.start", "gemmviz.engine.child", "gemmviz.engine.tuning", "gemmviz.backends.machine"),
     *("gemmviz.trace.recording.record", "gemmviz.trace.order.timeline", "gemmviz.trace.cost.traffic"),
@@ -24,14 +24,14 @@ _IMPORTED = [
 
 
 class ForkedEngines:
-    """Stands in `gemmviz.engine.supervisor` for the module `multiprocessing`."""
+    """Replaces the module `multiprocessing` in `gemmviz.engine.process`."""
 
     def __init__(self) -> None:
         self._context: ForkServerContext = get_context("forkserver")
         self._context.set_forkserver_preload(_IMPORTED)
 
     def get_context(self, method: str) -> "ForkedEngines":
-        """Return what starts engines, however they are to be started."""
+        """Return the context that starts engines, for any method."""
         assert method == "spawn"
         return self
 

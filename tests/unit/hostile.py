@@ -1,4 +1,4 @@
-"""C kernels that are right, wrong, or do what no kernel should."""
+"""C kernels that are right, wrong, or misbehave."""
 
 HEAD = """// ---gemmviz
 // entry = "mine"

@@ -5,7 +5,7 @@ import importlib.util
 from functools import cache
 from pathlib import Path
 
-from gemmviz.backends.nvrtc import mma_folders, source_and_flags
+from gemmviz.backends.nvrtc import options, program_text
 from gemmviz.catalogue.launch import Launch
 
 
@@ -28,7 +28,7 @@ def toolkit() -> list[Path]:
     spec = importlib.util.find_spec("nvidia")
     places = [Path(place) for place in (spec.submodule_search_locations or [])] if spec else []
     folders = [folder for place in places for folder in sorted(place.glob("*/include")) if folder.is_dir()]
-    return [*mma_folders(), *folders, *(folder / "cccl" for folder in folders)]
+    return [*folders, *(folder / "cccl" for folder in folders)]
 
 
 def errors(launch: Launch, architecture: str) -> str:
@@ -41,19 +41,20 @@ def errors(launch: Launch, architecture: str) -> str:
     architecture
         Such as ``"sm_80"``.
     """
-    code, flags = source_and_flags(launch, toolkit())
-    return compiled(code, [*(f for f in flags if "--gpu-arch" not in f), f"--gpu-architecture={architecture}"])
+    flags = [flag for flag in options(launch) if "--gpu-arch" not in flag]
+    headers = [f"-I{folder}" for folder in toolkit()]
+    return compiled(program_text(launch), [*flags, *headers, f"--gpu-architecture={architecture}"])
 
 
-def compiled(code: str, options: list[str]) -> str:
+def compiled(code: str, flags: list[str]) -> str:
     """Return the log of a text that NVRTC refuses; nothing where it compiles."""
     nvrtc = library()
     assert nvrtc is not None
     program = ctypes.c_void_p()
     if nvrtc.nvrtcCreateProgram(ctypes.byref(program), code.encode(), b"kernel.cu", 0, None, None):
         raise RuntimeError("NVRTC makes no program")
-    given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
-    status = nvrtc.nvrtcCompileProgram(program, len(options), given)
+    given = (ctypes.c_char_p * len(flags))(*(flag.encode() for flag in flags))
+    status = nvrtc.nvrtcCompileProgram(program, len(flags), given)
     size = ctypes.c_size_t()
     nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
     log = ctypes.create_string_buffer(size.value)

@@ -1,4 +1,4 @@
-"""What each engine asks once; imported by the process that engines are forked from: see `forked_engines`."""
+"""The questions that each engine asks once; imported by the process that forks engines: see `forked_engines`."""
 
 from contextlib import suppress
 

@@ -9,6 +9,9 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import picture_params
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
@@ -40,6 +43,14 @@ def rung(name: str, problem: Problem) -> Recording:
     if kernel.backend == "cuda" and not kernel.source:
         job = launch(kernel, job.problem, picture_params(kernel, job.problem))
     return record(job)
+
+
+@cache
+def small_tiled() -> Playable:
+    """Record gputiled at 8 x 8 x 8 with tiles of 4, ready to be played."""
+    recording = record(launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4}))
+    timeline = build(recording)
+    return Playable(recording, timeline, measure(recording, timeline)).prepare()
 
 
 def own(

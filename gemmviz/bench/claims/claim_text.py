@@ -39,7 +39,7 @@ def sentence(stated: str, rule: str, found: str, state: str, because: str) -> st
     Parameters
     ----------
     stated, found
-        Both figures with their units, and the devices they were taken on; empty where there is none.
+        Both figures with their units, and the devices they were taken on; empty if there is none.
     rule
         The condition that counts as holding, as `Rule.words` gives it.
     state

@@ -1,4 +1,4 @@
-"""What has been found so far: result rows, profiles and counted recordings, from which claims' figures are read."""
+"""The evidence for claims: result rows, profiles and counted recordings."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -26,18 +26,18 @@ _PARTS: Mapping[str, tuple[Literal["stats", "transfer", "verify"], str]] = {
     "to_host_s": ("transfer", "to_host_s"),
     "max_rel": ("verify", "max_rel"),
 }
-"""Figures that do not stand at the top of a row: in which part they are, and under which name."""
+"""The part and the name of figures that lie deeper in a row."""
 _TIMES = ("median_s", "to_device_s", "to_host_s")
 _RATES = ("gflops", "gbps")
 RIGHT, WRONG, REFUSED = "right", "wrong", "refused"
-"""What can come out of a launch that is recorded: see the figure ``recorded.outcome``."""
+"""The possible outcomes of a recorded launch: see the figure ``recorded.outcome``."""
 _NO_GPU = "no CUDA device"
 
 
 class Missing(Exception):
     """A figure that is not there.
 
-    ``waiting`` is True while nothing has been run that could give it; else the text says why there is none.
+    ``waiting`` is True until a run that could give it; else the text is the reason why there is none.
     """
 
     def __init__(self, message: str, waiting: bool = False) -> None:
@@ -51,9 +51,9 @@ class Evidence:
     Attributes
     ----------
     device
-        What the rows were measured on, for people: GPU and processor.
+        The machine of the rows, for people: GPU and processor.
     date
-        The day of the measurement, ``"2026-11-21"``; empty where unknown.
+        The day of the measurement, ``"2026-11-21"``; empty if unknown.
     reference
         Whether the rows come from elsewhere and not from this machine.
     """
@@ -66,7 +66,7 @@ class Evidence:
 
     @classmethod
     def of(cls, document: Document, reference: bool = False) -> "Evidence":
-        """Return what a result file holds, its profiles and counted recordings included.
+        """Return the evidence of a result file, its profiles and counted recordings included.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Evidence:
 
     @property
     def place(self) -> str:
-        """What the measured figures were taken on, for people: ``"NVIDIA H200, 2026-11-21"``."""
+        """The machine and the day of the measured figures, for people: ``"NVIDIA H200, 2026-11-21"``."""
         return ", ".join([self.device or tr("this machine"), *([self.date] if self.date else [])])
 
     def origin(self, quantities: Iterable[Quantity]) -> str:
@@ -110,7 +110,7 @@ class Evidence:
         return f"{words}: {self.place}" if here else words
 
     def add_row(self, row: Row) -> None:
-        """Take a row of a result file, unless it says nothing about the documents' own experiments."""
+        """Take a row of a result file; a row that is not of the documents' experiments is left out."""
         if row["edited"] or (row["backend"] == TRANSFER and row["dtype_in"] != "float32"):
             return  # an edited kernel is no document's any more, and the documents copy single precision
         self._rows[_key(row)] = row
@@ -121,7 +121,7 @@ class Evidence:
             self.add_row(row)
 
     def add_counts(self, counts: Counts) -> None:
-        """Take what `counted` made of a recording."""
+        """Take the result of `counted` for a recording."""
         # Counts that do not name their view are from when there was one.
         self._counts[_key(counts), counts.get("as_written", False)] = counts
 
@@ -130,7 +130,7 @@ class Evidence:
         self.add_counts(_counts(case, {}, {"kind": kind, "message": message}))
 
     def add_profiles(self, profiles: Iterable[Profile]) -> None:
-        """Take what `gemmviz.proving.profiling.profile` returned."""
+        """Take the result of `gemmviz.proving.profiling.profile`."""
         for plain in profiles:
             self._profiles[_key(plain)] = plain
 
@@ -150,7 +150,7 @@ class Evidence:
         return list(self._counts.values())
 
     def flags(self, quantities: Iterable[Quantity]) -> list[str]:
-        """Return what the rows of some measured figures are flagged with, each flag once."""
+        """Return the flags of the rows of some measured figures, each flag once."""
         return list(dict.fromkeys(flag for row in self._measured_rows(quantities) for flag in row["flags"]))
 
     def doubts(self, quantities: Iterable[Quantity]) -> list[str]:
@@ -186,7 +186,7 @@ class Evidence:
         """
         value = self.value(quantity)
         if quantity.what not in (*_TIMES, *_RATES):
-            return value, value  # the first launch is one sample of its own; what is counted is exact
+            return value, value  # the first launch is a single sample; counts are exact
         row = self._rows[_case_key(quantity.case)]
         low, high = (time / stats_of(row)["median"] for time in span(row))
         if quantity.what in _RATES:
@@ -256,7 +256,7 @@ class Evidence:
 
 
 def counted(recording: Recording, traffic: Traffic) -> Counts:
-    """Return the figures of a recording that claims ask for, as plain data.
+    """Return the figures of a recording that claims need, as plain data.
 
     ``figures`` holds per array ``NAME.reads``, ``.writes``, ``.accesses``, ``.read_sectors``, ``.write_sectors`` and
     ``.wavefronts_per_request`` (shared arrays), and of the whole launch ``reads``, ``writes``, ``load_sectors``,

@@ -24,7 +24,7 @@ class CheckResult:
     label, unit
         Name and unit of the figures.
     theirs, ours
-        The document's figure and ours: numbers, texts, or None where there is none.
+        The document's figure and ours: numbers, texts, or None if there is none.
     state
         As `ClaimVerdict.state`.
     origin
@@ -95,7 +95,7 @@ class ClaimVerdict:
         ``"holds"``, ``"does not hold"``, ``"cannot be judged here"``, or ``"not run"`` while figures are missing that
         a run would give.
     sentence
-        Why, in one sentence.
+        The reason, in one sentence.
     findings
         One per check.
     table

@@ -20,7 +20,7 @@ _RESOURCES: tuple[Resource, ...] = ("threads", "blocks", "registers", "shared")
 
 
 def modelled(case: Case, what: str, kernels: list[Kernel]) -> float | None:
-    """Return a modelled figure; None where its inputs are unknown.
+    """Return a modelled figure; None if its inputs are unknown.
 
     Parameters
     ----------

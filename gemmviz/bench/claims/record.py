@@ -73,7 +73,7 @@ class Check:
     names
         The name of each quantity in the claim.
     theirs
-        The document's figure or text; None where it gives none.
+        The document's figure or text; None if it gives none.
     unit
         Of `theirs` and of our figure: ``"x"``, ``"ms"``, ``"writes"``...
     limits
@@ -86,7 +86,7 @@ class Check:
     names: tuple[str, ...]
     theirs: float | str | None = None
     unit: str = ""
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ class StatedTable:
     rows, columns
         Their names.
     cells
-        The quantity in each cell; None where there is nothing to measure.
+        The quantity in each cell; None if there is nothing to measure.
     theirs
-        The document's figures; None where it gives none.
+        The document's figures; None if it gives none.
     scale
         The factor that converts a figure of a row (seconds, GFLOPS) to `unit`.
     """

@@ -21,7 +21,7 @@ def walk(recording: Recording, block: int = 0) -> str:
     -------
     str
         ``"A[0:4,0:4] x B[0:4,0:4], A[0:4,4:8] x B[4:8,0:4]"``: half-open ranges of rows and columns, step by step;
-        empty where nothing is tiled.
+        empty if nothing is tiled.
     """
     log = recording.accesses
     if not any(a.space == "shared" for a in recording.arrays):

@@ -8,11 +8,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from gemmviz import data
 from gemmviz.backends.driver import DeviceFacts
-from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.typed_reading import read_as
 
 WARP = 32
 Facts = DeviceFacts
@@ -76,7 +76,7 @@ class Published:
     tensor_fp16_fp32_tflops, tensor_fp16_tflops
         Dense FP16 tensor-core peak with sums in FP32 and in FP16; None without tensor cores.
     l2_bytes_per_clock
-        Read bandwidth of the L2; None where it is not published.
+        Read bandwidth of the L2; None if it is not published.
     """
 
     name: str
@@ -102,10 +102,30 @@ class Published:
         }
 
 
-@cache
+class Rates(TypedDict):
+    """The limits of some compute capabilities; ``fp32``, ``fp64``, ``int32``: multiply-adds per clock and SM."""
+
+    cc: list[str]
+    threads_per_sm: int
+    blocks_per_sm: int
+    shared_per_sm_kib: int
+    shared_per_block_kib: int
+    shared_reserved_bytes: int
+    shared_unit_bytes: int
+    partitions: int
+    fp32: int
+    fp64: int
+    int32: NotRequired[int]
+
+
+class _Tables(TypedDict):
+    limits: list[Rates]
+    devices: tuple[Published, ...]
+
+
 def published() -> tuple[Published, ...]:
     """Return the GPUs of ``resources/devices.toml``, oldest first."""
-    return tuple(Published(**{**d, "cuda_names": tuple(d["cuda_names"])}) for d in _tables()["devices"])
+    return _tables()["devices"]
 
 
 def find(device: Facts | None) -> Published | None:
@@ -150,7 +170,7 @@ def limits(device: Facts | None) -> Limits | None:
     )
 
 
-def rates(device: Facts | None) -> Mapping[str, Any] | None:
+def rates(device: Facts | None) -> Rates | None:
     """Return the row of ``resources/devices.toml`` for a device's compute capability, or None."""
     cc = device.get("cc") if device else None
     return next((row for row in _tables()["limits"] if cc in row["cc"]), None)
@@ -175,5 +195,5 @@ def memory_gbs(device: Facts | None) -> float | None:
 
 
 @cache
-def _tables() -> Plain:
-    return tomllib.loads((data.root("resources") / "devices.toml").read_text(encoding="utf-8"))
+def _tables() -> _Tables:
+    return read_as(tomllib.loads((data.root("resources") / "devices.toml").read_text(encoding="utf-8")), _Tables)

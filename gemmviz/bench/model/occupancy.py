@@ -7,7 +7,7 @@ Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as
 * blocks: the limit on resident blocks
 * registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds
   floor(registers per partition / that) warps; floor(warps of all partitions / W)
-* shared memory: s bytes and what CUDA reserves are rounded up to the unit; floor(shared memory per SM / that). An SM
+* shared memory: s bytes and CUDA's reserved ones are rounded up to the unit; floor(shared memory per SM / that). An SM
   divides one memory into shared memory and L1 cache: the *carve-out* is the shared part, by default the largest
 
 Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread
@@ -58,7 +58,7 @@ class Occupancy:
     fraction
         Warps held / warps that the SM can hold, 0 to 1.
     limits
-        Blocks that each resource allows; None where it sets no limit.
+        Blocks that each resource allows; None if it sets no limit.
     limiters
         The resources that allow no more than `blocks`. Empty when the SM is full.
     """
@@ -78,7 +78,7 @@ def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
     row
         Of a kernel that was compiled.
     kernel
-        The kernel of the row, for its clusters, which a row does not hold; None where that is not known.
+        The kernel of the row, for its clusters, which a row does not hold; None if that is not known.
     """
     cluster = cluster_blocks(kernel, {name: row[name] for name in "MNK"} | row["params"]) if kernel else 1
     return Use(prod(row["block"]), row["regs"], row["smem"], cluster)

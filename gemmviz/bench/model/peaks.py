@@ -6,12 +6,12 @@ figure, which is the same for FP16 and BF16 wherever there are both. A CPU has n
 is published nowhere.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from gemmviz.bench.model.devices import Facts, clock_ghz, find, rates
 from gemmviz.catalogue.capability import suits
 
-_KINDS = {
+_KINDS: dict[tuple[str, str], tuple[Literal["fp32", "fp64", "int32"], str]] = {
     ("float32", "float32"): ("fp32", "FP32 without tensor cores"),
     ("float64", "float64"): ("fp64", "FP64 without tensor cores"),
     ("int32", "int32"): ("int32", "INT32 multiply-add"),
@@ -38,17 +38,18 @@ def peak_gflops(device: Facts | None, dtype: str, accumulate: str) -> tuple[floa
     Returns
     -------
     tuple or None
-        GFLOPS (2 per multiply-add), and the name of the peak; None where nothing is known or published.
+        GFLOPS (2 per multiply-add), and the name of the peak; None if nothing is known or published.
     """
     if device is None:
         return None
     if dtype in ("float16", "bfloat16"):
         return _tensor(device, dtype, accumulate)
-    key, kind = _KINDS.get((dtype, accumulate), ("", ""))
-    row, clock, sms = rates(device), clock_ghz(device), device.get("sms")
-    if row is None or clock is None or not sms or key not in row:
+    known, row, clock, sms = _KINDS.get((dtype, accumulate)), rates(device), clock_ghz(device), device.get("sms")
+    if known is None or row is None or clock is None or not sms:
         return None
-    return 2.0 * row[key] * sms * clock, kind
+    key, kind = known
+    rate = row.get(key)
+    return None if rate is None else (2.0 * rate * sms * clock, kind)
 
 
 def _tensor(device: Facts, dtype: str, accumulate: str) -> tuple[float, str] | None:

@@ -62,9 +62,9 @@ class Point:
     Attributes
     ----------
     gflops
-        Measured; None where only the bound is known.
+        Measured; None if only the bound is known.
     compulsory, from_global, from_shared
-        Arithmetic intensity in FLOP/byte, by where bytes are counted; None where nothing is recorded, or nothing moves.
+        Arithmetic intensity in FLOP/byte, by the memory whose bytes count; None without a recording or without traffic.
     """
 
     gflops: float | None
@@ -94,15 +94,15 @@ def roofs(device: Facts | None) -> list[Roof]:
 
 
 def attainable_gflops(device: Facts | None, intensity: float, dtype: str, accumulate: str) -> float | None:
-    """Return min(peak, intensity x memory bandwidth) in GFLOPS for a kernel's types; None where either is not known."""
+    """Return min(peak, intensity x memory bandwidth) in GFLOPS for a kernel's types; None if either is not known."""
     peak, memory = peak_gflops(device, dtype, accumulate), memory_gbs(device)
     return min(peak[0], intensity * memory) if peak and memory else None
 
 
-def compulsory_intensity(problem: Problem, dtype: str, accumulate: str) -> float:
+def compulsory_intensity(problem: Problem, dtype: str, dtype_out: str) -> float:
     """Return 2 M N K / bytes of A, B and C in FLOP/byte: each matrix crosses the bus once."""
     m, n, k = problem.m, problem.n, problem.k
-    read, written = np.dtype(dtype).itemsize, np.dtype(accumulate).itemsize
+    read, written = np.dtype(dtype).itemsize, np.dtype(dtype_out).itemsize
     return problem.flops / (read * (m * k + k * n) + written * m * n)
 
 
@@ -141,7 +141,7 @@ def moved_bytes(arrays: Sequence[ArrayTraffic], recorded: Problem, problem: Prob
 
 
 def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
-    """Return the smallest cube whose recording can be scaled exactly: tiles divide it; None where there is none.
+    """Return the smallest cube whose recording can be scaled exactly: tiles divide it; None if there is none.
 
     A tile divides a size when twice the size takes four times the blocks.
     """
@@ -158,7 +158,7 @@ def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
 def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
     """Return the place of a row of a result file, with the bytes that its launch moves where they are known."""
     problem = Problem(row["M"], row["N"], row["K"])
-    compulsory = compulsory_intensity(problem, row["dtype_in"], row["dtype_acc"])
+    compulsory = compulsory_intensity(problem, row["dtype_in"], row.get("dtype_out", row["dtype_acc"]))
     if traffic is None:
         return Point(row["gflops"], compulsory)
     by_global = problem.flops / traffic.global_bytes if traffic.global_bytes else None
@@ -167,9 +167,9 @@ def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
 
 
 def cached_share(place: Point, device: Facts | None) -> float | None:
-    """Return the least share (0 to 1) of the requested sectors that caches must have served; None where not known.
+    """Return the least share (0 to 1) of the requested sectors that caches must have served; None if not known.
 
-    In the time measured, the memory can have delivered bandwidth x time bytes: requests beyond that were served by
+    In the measured time, the memory can deliver at most bandwidth x time bytes: requests beyond that were served by
     a cache. A bound from a measured time, a recorded traffic and a published bandwidth.
     """
     memory = memory_gbs(device)

@@ -31,7 +31,7 @@ class Tuned:
     Attributes
     ----------
     kernel, source_sha256
-        Its name, and `Kernel.sha256` of what was tuned.
+        Its name, and its `Kernel.sha256` when it was tuned.
     tuned_on
         The GPU or processor: see `gemmviz.bench.tuning.outcome.device_name`.
     date_utc
@@ -39,11 +39,11 @@ class Tuned:
     M, N, K
         The size.
     params, gflops
-        What was found, measured here.
+        The fastest parameters, and their figure, measured here.
     gain
-        How many times as fast as the defaults; None where these cannot run.
+        How many times as fast as the defaults; None if these cannot run.
     rounds
-        Of the race that it won; 0 for a single look.
+        The number of rounds of the race that it won; 0 for a single look.
     """
 
     kernel: str
@@ -74,7 +74,7 @@ def folder() -> Path:
 
 
 def keep(document: Outcome) -> Path | None:
-    """Keep what a search has found; what was kept for the same kernel, size and device gives its place.
+    """Keep the result of a search; it replaces an older one for the same kernel, size and device.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def keep(document: Outcome) -> Path | None:
     Returns
     -------
     pathlib.Path or None
-        Where it is; None where no candidate has a figure.
+        Where it is; None if no candidate has a figure.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def keep(document: Outcome) -> Path | None:
 
 
 def kept() -> tuple[list[Tuned], list[str]]:
-    """Return all that is kept, by kernel, device and size, and one message per file that is damaged."""
+    """Return all kept results, by kernel, device and size, and one message per damaged file."""
     found, faults = [], []
     for path in _files():
         try:
@@ -119,7 +119,7 @@ def kept() -> tuple[list[Tuned], list[str]]:
 
 
 def forget(kernel: str) -> int:
-    """Delete what is kept of a kernel, on all devices and at all sizes; return how many files that were.
+    """Delete the kept results of a kernel, on all devices and at all sizes; return the number of files.
 
     Raises
     ------
@@ -147,12 +147,12 @@ def nearest(among: list[Tuned], kernel: Kernel, device: str, problems: list[Prob
     Parameters
     ----------
     among
-        What is kept.
+        The kept results.
     kernel, device
-        Its present text counts, and this device only.
+        Only results of its present text on this device count.
     problems
-        Parameters that cannot run at one of them are passed over; the size that they were tuned for is the nearest to
-        the last of them, as the ratios of M, N and K go.
+        Parameters that cannot run at one of them are passed over; of the others those are returned that were tuned at
+        the size nearest to the last one, by the ratios of M, N and K.
     """
     mine = [t for t in among if t.fits(kernel) and t.tuned_on == device]
     able = [t for t in mine if all(_launches(kernel, problem, t.params) for problem in problems)]
@@ -160,7 +160,7 @@ def nearest(among: list[Tuned], kernel: Kernel, device: str, problems: list[Prob
 
 
 def outdated(among: list[Tuned], kernel: Kernel, device: str) -> bool:
-    """Say whether all that is kept of a kernel for this device is of another text of it."""
+    """Say whether all kept results of a kernel for this device are of another text."""
     mine = [t for t in among if t.kernel == kernel.name and t.tuned_on == device]
     return bool(mine) and not any(t.fits(kernel) for t in mine)
 

@@ -1,4 +1,4 @@
-"""What a search has come to, as plain data: what the command line prints and writes, and the window shows."""
+"""The outcome of a search, as plain data: the command line prints and writes it, and the window shows it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _ON_GPU = ("cuda", "cublas")
 
 
 class Candidate(TypedDict):
-    """One combination of parameters as far as it is known, without its samples; a ``gflops`` of None: no figure.
+    """One combination of parameters with its known results, without its samples; a ``gflops`` of None: no figure.
 
     ``of_best`` is its speed over the winner's so far, in the rounds of the race that both have, or else in their looks;
     the ratio of their ``gflops`` is another where one has fewer: a machine is faster at one time than at another.
@@ -49,11 +49,11 @@ class DefaultFigure(TypedDict):
 
 
 class Outcome(Machine, Sized):
-    """Everything about a search that is over, or was cut short.
+    """The outcome of a finished or cancelled search.
 
-    ``params`` and ``gflops`` are the fastest candidate's, None where none has a figure; ``default`` is None where the
-    defaults cannot run or have no figure; ``gain`` is how many times as fast the fastest is. ``flags`` are those of the
-    two. ``candidates`` has all that were tried, the fastest first.
+    ``params`` and ``gflops`` are the fastest candidate's, None if none has a figure; ``default`` is None if the
+    defaults cannot run or have no figure; ``gain`` is the speed of the fastest over the default. ``flags`` are those of
+    both. ``candidates`` has all tried ones, the fastest first.
     """
 
     schema_version: int
@@ -80,14 +80,14 @@ class Outcome(Machine, Sized):
 
 
 def device_name(backend: str, header: Measured) -> str:
-    """Return the name of what a kernel runs on: the GPU, or the processor with its number of cores.
+    """Return the name of the device that runs a kernel: the GPU, or the processor with its number of cores.
 
     Parameters
     ----------
     backend
         The kernel's.
     header
-        A result file, or what the engine's probe says: ``device`` and ``env`` count.
+        A result file, or the engine's probe: ``device`` and ``env`` count.
     """
     if backend in _ON_GPU:
         device = header.get("device")
@@ -99,20 +99,20 @@ def device_name(backend: str, header: Measured) -> str:
 def outcome(
     kernel: Kernel, problem: Problem, search: Search, header: Machine, spent_s: float, cancelled: bool
 ) -> Outcome:
-    """Return everything about a search that is over, or was cut short.
+    """Return the outcome of a finished or cancelled search.
 
     Parameters
     ----------
     kernel, problem
-        What was tuned, for which size.
+        The tuned kernel, and the size.
     search
         Its state.
     header
-        What it was measured on: a result file without rows.
+        The machine: a result file without rows.
     spent_s
         How long it took.
     cancelled
-        Whether somebody stopped it.
+        Whether the user stopped it.
     """
     winner, default = search.winner, search.space.default_number
     has_default = default in search.usable
@@ -156,7 +156,7 @@ def outcome(
 
 
 def candidate(search: Search, number: int) -> Candidate:
-    """Return what is known of one candidate."""
+    """Return the known results of one candidate."""
     row: Row = search.rows[number]
     winner = search.winner
     right = number in search.usable

@@ -2,7 +2,7 @@
 
 The search decides the next measurement and reads the figures; `gemmviz.bench.measure` takes each figure, so
 that every candidate is verified and timed by the same rules as every other figure of gemmviz. A tuner library would not
-take that off our hands. Kernel Tuner compiles, runs, checks and times by itself, so that its figures would follow other
+do that. Kernel Tuner compiles, runs, checks and times by itself, so that its figures would follow other
 rules than those beside them, and a candidate that breaks the device would not cost its own row only; it brings SciPy,
 pandas, scikit-learn and four more packages. Optuna and its like only choose the next trial, which is the least of the
 work here: the spaces are lists of some dozens to some thousands of combinations, and the hard part is to tell apart two
@@ -65,7 +65,7 @@ class Search:
     flops
         Floating-point operations of one launch.
     seconds
-        How long the search may take; the default is tried in any case.
+        The time limit of the search; the default is tried in any case.
     known
         (candidate, row, whether it is final) of a search that goes on, in the order in which they were first tried.
     """
@@ -232,7 +232,7 @@ class Search:
     def left_s(self, spent_s: float) -> float:
         """Return the expected remaining duration of the search, in seconds."""
         look = self._looked_s / max(self._looks, 1)
-        # A round of the race neither compiles nor computes a reference; its duration is known once there was one.
+        # A round of the race neither compiles nor computes a reference; its duration is known after the first one.
         race = self._raced_s / self._races if self._races else look / 2
         if self.racers:
             done = max(map(self.rounds, self.racing), default=0)

@@ -41,7 +41,7 @@ class Space:
 
     @property
     def default_number(self) -> int | None:
-        """The index of the default among the candidates; None where it cannot run."""
+        """The index of the default among the candidates; None if it cannot run."""
         return self.candidates.index(self.default) if self.default in self.candidates else None
 
     @property
@@ -104,7 +104,7 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
 def _refused(
     kernel: Kernel, problem: Problem, params: Params, must_hold: Sequence[Condition], most_shared: int | None
 ) -> str:
-    """Return why a combination cannot run; nothing where it can."""
+    """Return why a combination cannot run; nothing if it can."""
     names = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
     try:
         for condition in must_hold:

@@ -6,19 +6,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gemmviz.catalogue.dtypes import ElementType
+import numpy as np
+
+from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource, Surroundings
+from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 
-ROLES = (*MATRICES, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
+ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
 # Below this a guess is named among the doubts.
 SURE = 0.5
 
@@ -51,6 +54,10 @@ class Guess:
         What a recording said; empty before one was made.
     adds
         Whether the kernel adds to what C holds before, with atomicAdd.
+    stores
+        The element type of C.
+    epilogue
+        The function that the kernel applies to its result, if a name in it says so; else empty.
     """
 
     path: Path
@@ -65,7 +72,7 @@ class Guess:
     shared: str = "0"
     requires: tuple[str, ...] = ()
     dtype: ElementType = "float32"
-    accumulate: ElementType = "float32"
+    accumulate: SumType = "float32"
     math: str = ""
     column_major: frozenset[str] = frozenset()
     why: dict[str, GuessReason] = field(default_factory=dict)
@@ -74,6 +81,8 @@ class Guess:
     settled: str = ""
     right: bool = False
     adds: bool = False
+    stores: SumType = "float32"
+    epilogue: str = ""
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end behind it."""
@@ -98,8 +107,14 @@ class Guess:
             keys.append(("requires", _texts(self.requires)))
         if self.dtype != "float32":
             keys.append(("dtype", json.dumps(self.dtype)))
-        if self.accumulate != self.dtype:
+        if self.accumulate != sums_of(self.dtype):
             keys.append(("accumulate", json.dumps(self.accumulate)))
+        if self.stores != self.accumulate:
+            keys.append(("stores", json.dumps(self.stores)))
+        if self.adds:
+            keys.append(("zero", '["C"]'))
+        if self.epilogue:
+            keys.append(("epilogue", json.dumps(self.epilogue)))
         if self.math:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
@@ -137,8 +152,6 @@ class Guess:
                 found.append(f"Is parameter {name} really {role}? All that is known: {known.why}.")
         found += [f"No parameter is {m}." for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
         found += [f"maps has to say how large a box of {m} is, and how it is swizzled." for m in self.mapped]
-        if self.adds and not self.right:
-            found.append("It adds to C, which gemmviz does not set to zero before: it cannot be right here.")
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
                 known = self.why.get(key, GuessReason(1, ""))
@@ -201,7 +214,8 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     function = inlined(function, source)
     index = indexing.read_indexing(function, source.constants_without_tunable())
     roles = assign(function, index)
-    dtype, accumulate = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
+    dtype, stored = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
+    stores = sums_of(stored)
     shaper = Shaper(function, source, index, roles, dtype)
     params = whole_params(function, source)
     alone = Shape({name: values[:1] for name, values in params.items()})
@@ -215,6 +229,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         )
         by_host = next((made for made in read if made), None)
         shapes = [by_host, shape] if by_host else shapes
+    named = with_fourth(function, index, roles)
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     found = [
@@ -224,18 +239,20 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             names,
             entry,
             tuple((p.name, p.type + (" *" if p.pointer else "")) for p in function.parameters),
-            tuple(roles.of.get(p.name, "") for p in function.parameters),
+            tuple(named.of.get(p.name, "") for p in function.parameters),
             _used(made.params, entry, made, source),
             made.block,
             made.grid,
             made.shared,
             tuple(dict.fromkeys(made.requires)),
             dtype,
-            accumulate,
+            _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
-            {**roles.why, **made.why},
+            {**named.why, **made.why},
             made.tiles,
+            stores=stores,
+            epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",
             adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
         )
         for made in shapes
@@ -260,6 +277,11 @@ def _argument(kind: str, name: str, shape: Shape) -> str:
 def _dtype(function: Function, roles: Roles, matrix: str) -> ElementType:
     kind = next((p.type for p in function.parameters if roles.of.get(p.name) == matrix), "float")
     return DTYPES.get(kind, "float32")
+
+
+def _sums(function: Function, stored: SumType) -> SumType:
+    """Return the type that sums are kept in: C's, or float where C has 16 bits and the body declares floats."""
+    return "float32" if np.dtype(stored).itemsize == 2 and "float" in function.body else stored
 
 
 def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:

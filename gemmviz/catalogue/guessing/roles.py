@@ -24,6 +24,10 @@ DTYPES: dict[str, ElementType] = {
     "int32_t": "int32",
     "__nv_bfloat16": "bfloat16",
     "nv_bfloat16": "bfloat16",
+    **dict.fromkeys(("int8_t", "signed char", "char"), "int8"),
+    **dict.fromkeys(("uint8_t", "unsigned char"), "uint8"),
+    "__nv_fp8_e4m3": "float8_e4m3fn",
+    "__nv_fp8_e5m2": "float8_e5m2",
 }
 _MATRIX_WORDS = {
     "A": {"a", "x", "m", "left", "lhs", "in1", "input1", "first", "1", "in0", "0"},
@@ -196,11 +200,7 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
     for p in pointers:
         if p in chosen.values():
             continue
-        old = "C" in chosen and not indexing.pointers[p.name].writes and _word(p.name) in _MATRIX_WORDS["C"]
-        if old:  # alpha A B + beta C is written to D: both are C of before and after
-            roles.of[p.name] = "C"
-            roles.why[p.name] = GuessReason(0.6, f"{p.name} is read where {chosen['C'].name} is written")
-        elif _may_be_none(p.name, function.body):
+        if _may_be_none(p.name, function.body) and "bias" not in p.name.lower():
             roles.of[p.name] = "0"
             roles.why[p.name] = GuessReason(0.8, f"{p.name} may be a null pointer: the kernel asks")
         else:

@@ -98,7 +98,7 @@ class Lesson:
     kernel
         Name or alias of a rung, as ``gputiled`` or ``gputiled~no-second-barrier``, or the path of a kernel file.
     problem, params, order
-        What to record; without a problem, the demo of the rung (see `gemmviz.session.tour.lessons.recorded_at`).
+        The recording; without a problem, that of the kernel's demo (see `gemmviz.session.tour.lessons.recorded_at`).
     titles
         Its title per language.
     stops
@@ -135,7 +135,7 @@ def load_lesson(path: Path) -> Lesson:
     Raises
     ------
     GemmvizError
-        When the file cannot be read or is no lesson; the message names the file, the stop and what to do.
+        When the file cannot be read or is no lesson; the message names the file, the stop and the remedy.
     """
     try:
         table = parse_toml(read_text(path, LESSON_BYTES))
@@ -158,7 +158,7 @@ def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
     stops = said["stop"]
     following = [stop.get("next", "") for stop in stops]
     if any(following[:-1]) or not isinstance(following[-1], str):
-        raise reader.error(tr('next = "RUNG" stands in the last stop only'))
+        raise reader.error(tr('next = "KERNEL" belongs in the last stop only'))
     read = tuple(_Reader(path.name, number).stop(stop) for number, stop in enumerate(stops, 1))
     return Lesson(
         *(path, renamed.today(kernel), reader.size(said), reader.texts(said["title"], "title"), read),

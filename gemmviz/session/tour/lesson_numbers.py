@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.language import tr
+from gemmviz.language import finished, tr
 from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -78,7 +78,7 @@ def fill(text: str, playable: Playable, step: int) -> str:
     def written(found: re.Match[str]) -> str:
         return _written(_number(found[1], found[2], playable, step)) if found[1] else found[0][0]
 
-    return _FIELD.sub(written, text).replace(" × ", _TIMES)
+    return finished(_FIELD.sub(written, text).replace(" × ", _TIMES))
 
 
 def escaped(text: str) -> str:

@@ -42,7 +42,7 @@ def own_folder() -> Path:
 
 
 def lesson_path(kernel: Kernel) -> Path | None:
-    """Return the file of a rung's lesson, the user's own first; None where there is none."""
+    """Return the file of a rung's lesson, the user's own first; None if there is none."""
     base = kernel.base_name
     names = dict.fromkeys((kernel.name, base, *renamed.before(base)))
     folders = (own_folder(), data.root("resources") / "lessons")
@@ -220,7 +220,7 @@ def _step_of_line(at: Moment, playable: Playable) -> int:
     if len(found) < nth:
         raise GemmvizError(
             tr(
-                "line {line} makes such an access {count} times, so there is no nth = {nth}",
+                "line {line} makes such an access only {count}×, so there is no nth = {nth}",
                 line=line,
                 count=len(found),
                 nth=nth,

@@ -25,7 +25,7 @@ class OwnStops:
     """
 
     changed = Signal()
-    """Which stops there are, or what they say."""
+    """The stops, or their sentences, have changed."""
 
     def __init__(self, staged: Staged) -> None:
         self._staged = staged
@@ -34,7 +34,7 @@ class OwnStops:
         self._undo: list[tuple[str, tuple[OwnStop, ...]]] = []
 
     def setting(self) -> Setting:
-        """Return what is chosen now."""
+        """Return a stop at the present choice."""
         choice = self._staged.choice
         return Setting.of(choice.problem, choice.params, choice.order, choice.as_written)
 
@@ -129,6 +129,6 @@ class OwnStops:
         self.keep(rung, tuple(stops))
 
     def keep(self, rung: str, stops: tuple[OwnStop, ...]) -> None:
-        """Let the stops of a rung be these, in the place of those before."""
+        """Replace the stops of a kernel."""
         self.mine[rung] = stops
         self.changed.emit()

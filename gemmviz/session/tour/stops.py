@@ -74,7 +74,7 @@ class Tour:
 
     @property
     def title(self) -> str:
-        """The title of the tour; empty where there is none."""
+        """The title of the tour; empty if there is none."""
         if self.lesson is not None:
             return self.lesson.title(language())
         return tr("My stops") if self.own else ""
@@ -94,7 +94,7 @@ class Tour:
 
     @property
     def onward(self) -> str:
-        """The rung that follows the last stop of a lesson; empty where none does, or more stops come first."""
+        """The rung that follows the last stop of a lesson; empty if none does, or more stops come first."""
         at_end = self.lesson is not None and self.at is not None and self.at >= len(self._resolved) - 1
         return self.lesson.next if at_end and self.lesson is not None else ""
 

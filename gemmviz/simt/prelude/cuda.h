@@ -86,10 +86,10 @@ template <class T> GV_DEVICE T __ldcg(const T *p) { return *p; }
 template <class T> GV_DEVICE T __ldcs(const T *p) { return *p; }
 template <class T> GV_DEVICE T __ldlu(const T *p) { return *p; }
 template <class T> GV_DEVICE T __ldcv(const T *p) { return *p; }
-template <class T> GV_DEVICE void __stwb(T *p, T v) { *p = v; }
-template <class T> GV_DEVICE void __stwt(T *p, T v) { *p = v; }
-template <class T> GV_DEVICE void __stcg(T *p, T v) { *p = v; }
-template <class T> GV_DEVICE void __stcs(T *p, T v) { *p = v; }
+template <class T, class V> GV_DEVICE void __stwb(T *p, const V &v) { *p = v; }
+template <class T, class V> GV_DEVICE void __stwt(T *p, const V &v) { *p = v; }
+template <class T, class V> GV_DEVICE void __stcg(T *p, const V &v) { *p = v; }
+template <class T, class V> GV_DEVICE void __stcs(T *p, const V &v) { *p = v; }
 
 // Fences order accesses for others, and make none wait: the recorder keeps every thread's own order anyway. Those
 // that other blocks can rely on are reported.
@@ -115,4 +115,9 @@ GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 struct gv_pointer {
     void *p;
     template <class T> operator T *() const { return (T *)p; }
+};
+// A tensor map, by value or by reference, of whatever type the kernel's prototype has for it.
+struct gv_tensor_map_at {
+    void *p;
+    template <class T> operator const T &() const { return *(const T *)p; }
 };

@@ -68,6 +68,13 @@ void gv_assertion(void)
     gv_stop(GV_ASSERTION);
 }
 
+void gv_unknown_ptx(const char *instruction)
+{
+    gv_now.run->last_pc = GV_PC;
+    strncpy(gv_now.run->instruction, instruction, GV_PTX_NAME - 1);
+    gv_stop(GV_UNKNOWN_PTX);
+}
+
 void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc)
 {
     gv_fibre *me = gv_running_fibre(), *warp = me - gv_now.thread % GV_WARP;
@@ -145,9 +152,16 @@ void gv_named_barrier(int number, int threads)
 {
     gv_fibre *me = gv_running_fibre();
     me->barrier_pc = gv_now.run->last_pc = GV_PC;
-    me->named = (uint32_t)number;
+    me->named = (uint32_t)number % GV_NAMED_BARRIERS;
     me->threads = (uint32_t)threads;
     give_way(GV_AT_NAMED_BARRIER);
+}
+
+// The barrier itself is looked at when somebody waits there: see scheduler.c.
+void gv_named_arrival(int number, int threads)
+{
+    (void)threads;
+    gv_cluster.arrivals[gv_now.rank][(uint32_t)number % GV_NAMED_BARRIERS]++;
 }
 
 void gv_cluster_barrier(void)
@@ -157,6 +171,7 @@ void gv_cluster_barrier(void)
 }
 
 uint32_t gv_cluster_rank(void) { return gv_now.rank; }
+uint32_t gv_cluster_blocks(void) { return gv_now.run->cluster; }
 
 // A fibre is its thread in one block after another.
 static void fibre_main(void)

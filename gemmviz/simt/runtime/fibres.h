@@ -36,11 +36,14 @@ typedef struct {
     uint32_t named, threads;           // GV_AT_NAMED_BARRIER: its number, and how many are to come
 } gv_fibre;
 
+enum { GV_NAMED_BARRIERS = 16 };
+
 // The blocks that run together: those of a cluster, or one.
 typedef struct {
     gv_fibre *fibres; // block after block
     char *stacks;
-    uint32_t threads, blocks; // threads: of a block
+    uint32_t threads, blocks;                             // threads: of a block
+    uint32_t arrivals[GV_MAX_CLUSTER][GV_NAMED_BARRIERS]; // of threads that do not wait, by block and named barrier
     uint3 thread_index, block_index;
     jmp_buf scheduler;
     void (*body)(void); // a thread's code

@@ -12,7 +12,7 @@
 // clang-format off: by structure, and in its order.
 static const gv_layout_line lines[] = {
     NUMBER(GV_MAX_ARRAYS), NUMBER(GV_MAX_SITES), NUMBER(GV_MAX_NOTES), NUMBER(GV_NEVER), NUMBER(GV_PIECE_BYTES),
-    NUMBER(GV_PANEL_NAME), NUMBER(GV_WARP), NUMBER(GV_WARPGROUP),
+    NUMBER(GV_PANEL_NAME), NUMBER(GV_PTX_NAME), NUMBER(GV_WARP), NUMBER(GV_WARPGROUP),
     // gv_note_kind
     NUMBER(GV_NOTE_OUT_OF_BOUNDS), NUMBER(GV_NOTE_BARRIER_LEFT), NUMBER(GV_NOTE_BARRIERS_DIFFER),
     NUMBER(GV_NOTE_STUCK_AT_MBARRIER), NUMBER(GV_NOTE_STUCK_AT_BARRIER), NUMBER(GV_NOTE_OPERAND), NUMBER(GV_NOTE_EARLY),
@@ -24,7 +24,7 @@ static const gv_layout_line lines[] = {
     NUMBER(GV_NO_MEMORY), NUMBER(GV_TOO_MANY_PHASES), NUMBER(GV_WARP_WAITS), NUMBER(GV_PART_OF_WARP),
     NUMBER(GV_MISALIGNED), NUMBER(GV_TOO_MANY_COPIES), NUMBER(GV_ONE_PROCESS), NUMBER(GV_ASSERTION),
     NUMBER(GV_BARRIER_NOT_READY), NUMBER(GV_ARRIVES_TOO_OFTEN), NUMBER(GV_PART_OF_GROUP), NUMBER(GV_GROUP_WAITS),
-    NUMBER(GV_ADDS_NO_FLOATS), NUMBER(GV_FLAG_NEVER_SET), NUMBER(GV_STACK_OVERFLOW),
+    NUMBER(GV_ADDS_NO_FLOATS), NUMBER(GV_FLAG_NEVER_SET), NUMBER(GV_STACK_OVERFLOW), NUMBER(GV_UNKNOWN_PTX),
     // gv_event_kind
     NUMBER(GV_EVENT_INIT), NUMBER(GV_EVENT_ARRIVE), NUMBER(GV_EVENT_EXPECT), NUMBER(GV_EVENT_WAIT),
     NUMBER(GV_EVENT_PASS), NUMBER(GV_EVENT_BYTES), NUMBER(GV_EVENT_COMPLETE), NUMBER(GV_EVENT_FENCE),
@@ -51,6 +51,7 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, site_kind), FIELD(gv_run, notes), FIELD(gv_run, note), FIELD(gv_run, status), FIELD(gv_run, signal),
     FIELD(gv_run, fault_pc), FIELD(gv_run, last_pc), FIELD(gv_run, fault_address), FIELD(gv_run, fault_block),
     FIELD(gv_run, fault_thread), FIELD(gv_run, fault_other), FIELD(gv_run, fault_bytes), FIELD(gv_run, fault_write),
+    FIELD(gv_run, instruction),
 
     SIZE(gv_copy), FIELD(gv_copy, block), FIELD(gv_copy, order), FIELD(gv_copy, thread), FIELD(gv_copy, phase),
     FIELD(gv_copy, reads), FIELD(gv_copy, writes),

@@ -23,6 +23,9 @@ void gv_mbarrier_used(uint32_t b, uintptr_t pc);
 void gv_mbarrier_count_arrival(uint32_t b, uint32_t bytes, int expects, uintptr_t pc);
 void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc);
 
+// Bytes are announced, and nobody arrives.
+void gv_mbarrier_announce(uint32_t b, uint32_t bytes);
+
 // One more, or one less, arrival waits for its thread's cp.async.
 void gv_mbarrier_late(uint32_t b, int32_t more);
 

@@ -86,6 +86,13 @@ void gv_mbarrier_arrive_copied(void *barrier)
     gv_mbarrier_late(b, 1);
 }
 
+void gv_mbarrier_expect(void *barrier, uint32_t bytes)
+{
+    gv_mbarrier_announce(with_room(barrier, gv_now.rank, GV_PC), bytes);
+}
+
+uint32_t gv_mbarrier_phase(void *barrier) { return gv_mbarrier_parity(gv_mbarrier_at(barrier, gv_now.rank, GV_PC)); }
+
 void gv_mbarrier_wait(void *barrier, uint32_t parity)
 {
     uintptr_t pc = GV_PC;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GV_MAX_ARRAYS = 32, GV_MAX_SITES = 4096, GV_MAX_NOTES = 32, GV_PANEL_NAME = 32 };
+enum { GV_MAX_ARRAYS = 32, GV_MAX_SITES = 4096, GV_MAX_NOTES = 32, GV_PANEL_NAME = 32, GV_PTX_NAME = 104 };
 enum { GV_WARP = 32, GV_WARPGROUP = 128 };
 
 // One array that is watched. `guard` bytes on either side belong to it too: an access there is out of bounds.
@@ -70,6 +70,7 @@ enum gv_status {
     GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) whose elements are no floats
     GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other can set any more
     GV_STACK_OVERFLOW = 19,    // fault_address is in the forbidden page below a thread's stack
+    GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is none that is known
 };
 
 typedef struct {
@@ -112,6 +113,7 @@ typedef struct {
     uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread, fault_other;
     uint32_t fault_bytes, fault_write; // the access at fault_address, where this is misaligned
+    char instruction[GV_PTX_NAME];
 } gv_run;
 
 // One cp.async that arrived: how many rows it made, and in the how manieth place of its thread's copies.

@@ -10,7 +10,8 @@
 //   access                                   writes down one access
 //   fibres async_copies                      threads, and where they wait; cp.async
 //   packed_panels pthreads                   arrays that a C kernel makes, and its own threads
-//   cluster events wmma wgmma                blocks that run together; events beside accesses; tensor cores
+//   cluster events                           blocks that run together; events beside accesses
+//   ldmatrix mma_quads wmma wgmma            tensor cores, and what loads their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
 //   mbarriers                                the instructions of mbarriers

@@ -10,6 +10,7 @@
 #include "stop.h"
 #include "tma_boxes.h"
 #include "wgmma.h"
+#include <string.h>
 
 static int flowing; // see release_round
 
@@ -81,14 +82,17 @@ static void release_barrier(gv_fibre *of)
         if (of[t].state == GV_AT_BARRIER) of[t].state = GV_READY;
 }
 
-static void release_meetings(gv_fibre *of)
+static void release_meetings(gv_fibre *of, uint32_t *arrivals)
 {
     for (uint32_t t = 0; t < gv_cluster.threads; t++) {
         if (of[t].state != GV_AT_NAMED_BARRIER) continue;
         uint32_t number = of[t].named, wanted = of[t].threads, there = 0;
         for (uint32_t u = t; u < gv_cluster.threads; u++)
             there += of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number;
-        for (uint32_t u = t; there >= wanted && u < gv_cluster.threads; u++)
+        if (there + arrivals[number] < wanted) continue;
+        // Further arrivals count for the next time.
+        arrivals[number] -= wanted > there ? wanted - there : 0;
+        for (uint32_t u = t; u < gv_cluster.threads; u++)
             if (of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number) of[u].state = GV_READY;
     }
 }
@@ -115,7 +119,7 @@ static int release_round(void)
     for (uint32_t m = 0; m < gv_cluster.blocks; m++) {
         gv_switch_block(m);
         release_barrier(gv_cluster.fibres + m * gv_cluster.threads);
-        release_meetings(gv_cluster.fibres + m * gv_cluster.threads);
+        release_meetings(gv_cluster.fibres + m * gv_cluster.threads, gv_cluster.arrivals[m]);
     }
     if (together && together + count(gv_cluster.fibres, all, GV_LEFT) >= all) {
         for (uint32_t t = 0; t < all; t++)
@@ -169,6 +173,7 @@ void gv_run_block(uint32_t block)
     gv_boxes_reset();
     gv_wgmma_reset();
     gv_cluster_clear();
+    memset(gv_cluster.arrivals, 0, sizeof gv_cluster.arrivals);
     for (uint32_t t = 0; t < all; t++) gv_cluster.fibres[t].state = GV_READY;
     for (gv_now.phase = 0;; gv_now.phase++) {
         if (gv_now.phase > UINT16_MAX) gv_stop(GV_TOO_MANY_PHASES); // the column holds no more

@@ -9,10 +9,19 @@
 #include "kernel_calls/wmma.h"
 #include "notes.h"
 #include "stop.h"
+#include "wmma.h"
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ROWS = 64, DEPTH = 16, COLUMNS = 256, SUMS = COLUMNS / 2, KEPT = 4, MOST_SPANS = 512 };
+enum {
+    ROWS = 64,
+    DEPTH_BYTES = 32,
+    DEPTHS = DEPTH_BYTES,
+    COLUMNS = 256,
+    SUMS = COLUMNS / 2,
+    KEPT = 4,
+    MOST_SPANS = 512
+};
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
 // The sums that a thread has after its wait.
@@ -47,52 +56,64 @@ void gv_wgmma_reset(void)
 
 typedef struct {
     sums *d;
-    gv_operand a, b;
-    uint32_t n;
-    int type, across, add;
-    uintptr_t pc;
+    const gv_wgmma_product *of;
 } product;
 
-// The first byte of elements r and r + 1, ... of one k; see along_k and across_k.
-static uintptr_t place(gv_operand o, int across, uint32_t r, uint32_t k)
+static uint32_t itemsize(int type) { return type == GV_HALF || type == GV_BFLOAT16 ? 2 : type == GV_TF32 ? 4 : 1; }
+
+// The byte of element r of M (or N) and element k of K.
+static uintptr_t place(gv_operand o, int across, uint32_t size, uint32_t r, uint32_t k)
 {
-    uint32_t in_row = o.row_bytes / 2;
-    if (!across) return gv_swizzled(o.at + r * o.row_bytes + k * 2, o.row_bytes);
-    return gv_swizzled(o.at + r / in_row * (uintptr_t)o.next_bytes + k * o.row_bytes + r % in_row * 2, o.row_bytes);
+    uint32_t in_row = o.row_bytes / size, byte = k * size;
+    if (o.row_bytes == 16 && across)
+        return o.at + r / in_row * (uintptr_t)o.group_bytes + r % in_row * size + k / 8 * (uintptr_t)o.next_bytes +
+               k % 8 * 16;
+    if (o.row_bytes == 16)
+        return o.at + r / 8 * (uintptr_t)o.group_bytes + r % 8 * 16 + byte / 16 * (uintptr_t)o.next_bytes + byte % 16;
+    if (!across) return gv_swizzled(o.at + r / 8 * (uintptr_t)o.group_bytes + r % 8 * o.row_bytes + byte, o.row_bytes);
+    return gv_swizzled(o.at + r / in_row * (uintptr_t)o.next_bytes + k / 8 * (uintptr_t)o.group_bytes +
+                           k % 8 * o.row_bytes + r % in_row * size,
+        o.row_bytes);
 }
 
-static float element(gv_operand o, int across, int type, uint32_t r, uint32_t k)
+static double value_at(const void *at, int type)
 {
-    uintptr_t at = place(o, across, r, k);
-    if (type == GV_HALF) {
-        _Float16 half;
-        memcpy(&half, (void *)at, sizeof half);
-        return (float)half;
-    }
-    uint16_t high;
-    memcpy(&high, (void *)at, sizeof high);
-    uint32_t bits = (uint32_t)high << 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    // A fragment of one element, by which wmma.c reads all types.
+    gv_fragment one = {.type = (uint8_t)type};
+    return gv_fragment_value(&one, at, 0);
+}
+
+// In registers a has the fragments that mma has, warp by warp: see kernel_calls/mma.h.
+static void from_registers(const product *p, uint32_t thread, double a[ROWS][DEPTHS])
+{
+    uint32_t size = itemsize(p->of->type_a), each = 4 / size, lane = thread % GV_WARP;
+    for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t e = 0; e < each; e++) {
+            uint32_t row = thread / GV_WARP * 16 + lane / 4 + i % 2 * 8, k = lane % 4 * each + i / 2 * 4 * each + e;
+            a[row][k] = value_at((const char *)&p->of->registers[i] + e * size, p->of->type_a);
+        }
 }
 
 // Sums in double and rounds once, as wmma.c does.
 static void multiply(void *posted[GV_WARPGROUP])
 {
-    static float a[ROWS][DEPTH], b[DEPTH][COLUMNS];
-    const product *first = posted[0];
-    for (uint32_t r = 0; r < ROWS; r++)
-        for (uint32_t k = 0; k < DEPTH; k++) a[r][k] = element(first->a, 0, first->type, r, k);
-    for (uint32_t k = 0; k < DEPTH; k++)
-        for (uint32_t c = 0; c < first->n; c++) b[k][c] = element(first->b, first->across, first->type, c, k);
+    static double a[ROWS][DEPTHS], b[DEPTHS][COLUMNS];
+    const gv_wgmma_product *first = ((const product *)posted[0])->of;
+    uint32_t size = itemsize(first->type_a), depth = DEPTH_BYTES / size;
+    for (uint32_t t = 0; first->registers && t < GV_WARPGROUP; t++) from_registers(posted[t], t, a);
+    for (uint32_t r = 0; !first->registers && r < ROWS; r++)
+        for (uint32_t k = 0; k < depth; k++)
+            a[r][k] = value_at((void *)place(first->a, first->a_across, size, r, k), first->type_a);
+    for (uint32_t k = 0; k < depth; k++)
+        for (uint32_t c = 0; c < first->n; c++)
+            b[k][c] = value_at((void *)place(first->b, first->b_across, size, c, k), first->type_b);
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
         const product *p = posted[t];
-        for (uint32_t i = 0; i < p->n / 2; i++) {
+        for (uint32_t i = 0; i < first->n / 2; i++) {
             uint32_t row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
-            double sum = p->add ? p->d->value[i] : 0;
-            for (uint32_t k = 0; k < DEPTH; k++) sum += (double)a[row][k] * b[k][column];
-            p->d->value[i] = (float)sum;
+            double sum = 0, before = p->of->add ? p->d->value[i] : 0;
+            for (uint32_t k = 0; k < depth; k++) sum += a[row][k] * b[k][column];
+            p->d->value[i] = (float)(first->minus ? before - sum : before + sum);
         }
     }
 }
@@ -126,33 +147,60 @@ static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
 }
 
 // Of each operand, 8 rows of 16 bytes are read at a time, which together touch every bank once.
-static void read_pieces(gv_operand o, int across, uint32_t rows, uintptr_t pc)
+static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, uintptr_t pc)
 {
-    uint32_t in_group = gv_now.thread % GV_WARPGROUP, total = across ? DEPTH * rows / 8 : rows * 2;
-    for (uint32_t i = in_group; i < total; i += GV_WARPGROUP) {
+    uint32_t in_piece = 16 / size, in_group = gv_now.thread % GV_WARPGROUP;
+    for (uint32_t i = in_group; i < rows * 2; i += GV_WARPGROUP) {
         uint32_t tile = i / 8, within = i % 8;
-        uintptr_t at = across ? place(o, 1, tile / 2 * 8, tile % 2 * 8 + within)
-                              : place(o, 0, tile / 2 * 8 + within, tile % 2 * 8);
+        uintptr_t at = across ? place(o, 1, size, tile / 2 * 8, tile % 2 * 8 + within)
+                              : place(o, 0, size, tile / 2 * 8 + within, tile % 2 * in_piece);
         gv_access((void *)at, 16, 0, pc);
     }
 }
 
-void gv_wgmma(float *d, uint32_t n, int type, gv_operand a, gv_operand b, int across, int add)
+// The shared memory that an operand takes up.
+static void note_spans(gv_operand o, int across, uint32_t size, uint32_t rows, uintptr_t pc)
+{
+    if (o.row_bytes == 16) return; // its pieces lie apart: nothing but a finding is lost
+    if (!across) {
+        note_span(o.at, (rows / 8 - 1) * (uint64_t)o.group_bytes + 7 * o.row_bytes + DEPTH_BYTES, pc);
+        return;
+    }
+    for (uint32_t c = 0; c < rows * size / o.row_bytes; c++)
+        note_span(o.at + c * (uintptr_t)o.next_bytes, o.group_bytes + 8 * (uint64_t)o.row_bytes, pc);
+}
+
+void gv_wgmma(float *d, const gv_wgmma_product *p)
 {
     uintptr_t pc = GV_PC;
-    product mine = {sums_at(d, n / 2), a, b, n, type, across, add, pc};
-    read_pieces(a, 0, ROWS, pc);
-    read_pieces(b, across, n, pc - 1);
+    product mine = {sums_at(d, p->n / 2), p};
+    uint32_t size = itemsize(p->type_a);
+    if (!p->registers) read_pieces(p->a, p->a_across, size, ROWS, pc);
+    read_pieces(p->b, p->b_across, size, p->n, pc - 1);
     gv_site_is(pc, GV_SITE_PRODUCT);
     gv_site_is(pc - 1, GV_SITE_PRODUCT);
     gv_work_together(GV_WARPGROUP);
     if (gv_now.thread % GV_WARPGROUP == 0) {
-        note_span(a.at, (ROWS - 1) * 128 + 32, pc);
-        if (!across) note_span(b.at, (n - 1) * 128 + 32, pc);
-        for (uint32_t c = 0; across && c < n * 2 / b.row_bytes; c++)
-            note_span(b.at + c * (uintptr_t)b.next_bytes, DEPTH * b.row_bytes, pc);
+        if (!p->registers) note_spans(p->a, p->a_across, size, ROWS, pc);
+        note_spans(p->b, p->b_across, size, p->n, pc);
     }
     gv_warpgroup_instruction(&mine, multiply, pc);
+}
+
+// Shared arrays stand far apart, so that more than one may have such an address: operands are in the largest.
+uintptr_t gv_shared_at(uintptr_t low, uint32_t bits)
+{
+    uintptr_t window = (uintptr_t)1 << bits, found = low;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < gv_now.run->arrays; i++) {
+        const gv_array *a = &gv_now.run->array[i];
+        if (!a->shared || a->inside) continue;
+        uintptr_t at = a->start + ((low - a->start) & (window - 1));
+        if (at - a->start >= a->bytes || a->bytes <= largest) continue;
+        found = at;
+        largest = a->bytes;
+    }
+    return found;
 }
 
 void gv_wgmma_commit(void)

@@ -1,33 +1,82 @@
 // Tensor-core fragments: which element of a tile is in which lane, the accesses that load and store it, the product.
-#include "kernel_calls/wmma.h"
+#include "wmma.h"
 #include "access.h"
 #include "fibres.h"
+#include <math.h>
 #include <string.h>
 
 enum { LARGEST = 32 };
 
-static uint32_t itemsize(const gv_fragment *f) { return f->type == GV_HALF || f->type == GV_BFLOAT16 ? 2 : 4; }
-
-// A tf32 operand that was not rounded loses the bits behind its tenth: the hardware does not look at them.
-static float get(const gv_fragment *f, const void *p, uint32_t i)
+static uint32_t itemsize(const gv_fragment *f)
 {
-    uint32_t bits;
-    float value;
     switch (f->type) {
-    case GV_HALF: return (float)((const _Float16 *)p)[i];
-    case GV_FLOAT: return ((const float *)p)[i];
-    case GV_BFLOAT16: bits = (uint32_t)((const uint16_t *)p)[i] << 16; break;
-    default: bits = ((const uint32_t *)p)[i] & 0xffffe000; break;
+    case GV_HALF:
+    case GV_BFLOAT16: return 2;
+    case GV_S8:
+    case GV_U8:
+    case GV_E4M3:
+    case GV_E5M2: return 1;
+    case GV_DOUBLE: return 8;
+    default: return 4;
     }
+}
+
+static float from_bits(uint32_t bits)
+{
+    float value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-// Only sums are put: no fragment of another type is a result.
-static void put(const gv_fragment *f, void *p, uint32_t i, float value)
+// A number of 8 bits with 4 for the exponent and 3 behind the point; it has no infinity, and one NaN of each sign.
+// (PTX ISA, "Alternate Floating-Point Data Formats".)
+static float from_e4m3(uint8_t bits)
 {
-    if (f->type == GV_HALF) ((_Float16 *)p)[i] = (_Float16)value;
-    else ((float *)p)[i] = value;
+    int exponent = bits >> 3 & 15, fraction = bits & 7;
+    if (exponent == 15 && fraction == 7) return from_bits(0x7fffffff);
+    float size = exponent ? ldexpf((float)(8 + fraction), exponent - 10) : ldexpf((float)fraction, -9);
+    return bits >> 7 ? -size : size;
+}
+
+// The upper byte of a half.
+static float from_e5m2(uint8_t bits)
+{
+    uint16_t high = (uint16_t)(bits << 8);
+    _Float16 half;
+    memcpy(&half, &high, sizeof half);
+    return (float)half;
+}
+
+// A tf32 operand that was not rounded loses the bits behind its tenth: the hardware does not look at them.
+double gv_fragment_value(const gv_fragment *f, const void *p, uint32_t i)
+{
+    switch (f->type) {
+    case GV_HALF: return (double)((const _Float16 *)p)[i];
+    case GV_FLOAT: return ((const float *)p)[i];
+    case GV_BFLOAT16: return from_bits((uint32_t)((const uint16_t *)p)[i] << 16);
+    case GV_S8: return ((const int8_t *)p)[i];
+    case GV_U8: return ((const uint8_t *)p)[i];
+    case GV_E4M3: return from_e4m3(((const uint8_t *)p)[i]);
+    case GV_E5M2: return from_e5m2(((const uint8_t *)p)[i]);
+    case GV_DOUBLE: return ((const double *)p)[i];
+    case GV_S32:
+    case GV_S32_CLAMPED: return ((const int32_t *)p)[i];
+    default: return from_bits(((const uint32_t *)p)[i] & 0xffffe000);
+    }
+}
+
+// Only sums are put: no fragment of another type is a result.
+static void put(const gv_fragment *f, void *p, uint32_t i, double value)
+{
+    switch (f->type) {
+    case GV_HALF: ((_Float16 *)p)[i] = (_Float16)(float)value; break;
+    case GV_DOUBLE: ((double *)p)[i] = value; break;
+    case GV_S32: ((int32_t *)p)[i] = (int32_t)(uint32_t)(int64_t)value; break;
+    case GV_S32_CLAMPED:
+        ((int32_t *)p)[i] = value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
+        break;
+    default: ((float *)p)[i] = (float)value;
+    }
 }
 
 // Where each element of each lane stands in its tile. Worked out once per fragment: a product asks thousands of times.
@@ -116,16 +165,15 @@ typedef struct {
     const gv_fragment *fd, *fa, *fb, *fc;
 } product;
 
-static void gather(float tile[LARGEST][LARGEST], const gv_fragment *f, const places *at, uint32_t lane, const void *x)
+static void gather(double tile[LARGEST][LARGEST], const gv_fragment *f, const places *at, uint32_t lane, const void *x)
 {
-    for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = get(f, x, i);
+    for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = gv_fragment_value(f, x, i);
 }
 
 // Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.
 static void multiply(void *posted[GV_WARP], uint32_t mask)
 {
-    float a[LARGEST][LARGEST], b[LARGEST][LARGEST], c[LARGEST][LARGEST];
-    double sum[LARGEST][LARGEST];
+    double a[LARGEST][LARGEST], b[LARGEST][LARGEST], sum[LARGEST][LARGEST];
     (void)mask;
     const product *first = posted[0];
     const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc);
@@ -133,19 +181,16 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
         const product *p = posted[lane];
         gather(a, p->fa, at_a, lane, p->a);
         gather(b, p->fb, at_b, lane, p->b);
-        gather(c, p->fc, at_c, lane, p->c);
+        gather(sum, p->fc, at_c, lane, p->c);
     }
     uint32_t rows = first->fd->rows, columns = first->fd->columns, depth = first->fa->columns;
-    for (uint32_t row = 0; row < rows; row++) {
-        for (uint32_t column = 0; column < columns; column++) sum[row][column] = c[row][column];
+    for (uint32_t row = 0; row < rows; row++)
         for (uint32_t k = 0; k < depth; k++)
-            for (uint32_t column = 0; column < columns; column++) sum[row][column] += (double)a[row][k] * b[k][column];
-    }
+            for (uint32_t column = 0; column < columns; column++) sum[row][column] += a[row][k] * b[k][column];
     const places *at_d = places_of(first->fd);
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const product *p = posted[lane];
-        for (uint32_t i = 0; i < p->fd->count; i++)
-            put(p->fd, p->d, i, (float)sum[at_d->row[lane][i]][at_d->column[lane][i]]);
+        for (uint32_t i = 0; i < p->fd->count; i++) put(p->fd, p->d, i, sum[at_d->row[lane][i]][at_d->column[lane][i]]);
     }
 }
 
@@ -156,36 +201,4 @@ void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragmen
     if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
     gv_work_together(GV_WARP);
     gv_warp_instruction(~0u, &mine, multiply, GV_PC);
-}
-
-typedef struct {
-    uint32_t *r;
-    const char *row;
-    uint32_t count;
-    int transposed;
-} matrices;
-
-static void spread(void *posted[GV_WARP], uint32_t mask)
-{
-    (void)mask;
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        const matrices *mine = posted[lane];
-        for (uint32_t i = 0; i < mine->count; i++)
-            for (uint32_t half = 0; half < 2; half++) {
-                uint32_t row = lane / 4, column = 2 * (lane % 4) + half;
-                const matrices *from = posted[8 * i + (mine->transposed ? column : row)];
-                memcpy((char *)&mine->r[i] + 2 * half, from->row + 2 * (mine->transposed ? row : column), 2);
-            }
-    }
-}
-
-// A row of a matrix is 16 bytes, which the lane that gives its address reads.
-void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
-{
-    uintptr_t pc = GV_PC;
-    matrices mine = {r, row, count, transposed};
-    if (gv_lanes() != ~0u) gv_no_warp(pc);
-    if (gv_lane() < 8 * count) gv_access((void *)row, 16, 0, pc);
-    gv_work_together(GV_WARP);
-    gv_warp_instruction(~0u, &mine, spread, pc);
 }

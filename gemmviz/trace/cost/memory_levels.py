@@ -28,7 +28,7 @@ class Level:
     bytes
         Of the whole launch, reads and writes.
     intensity
-        FLOP per byte; None where nothing crosses.
+        FLOP per byte; None if nothing crosses.
     """
 
     name: str

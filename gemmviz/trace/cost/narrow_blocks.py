@@ -1,4 +1,4 @@
-"""Requests that take more sectors than needed for no other reason than how narrow a block is.
+"""Requests that take more sectors than needed only because a block is narrow.
 
 The threads of one row of a block (one threadIdx.y) access neighbouring elements, or all the same one; but a warp holds
 several such rows, and each of them begins elsewhere. Wider blocks make the same access coalesced.

@@ -24,7 +24,7 @@ class SiteTraffic:
         The units of the same requests if their threads asked for as many neighbouring bytes (global), or met no bank
         conflict (shared).
     narrow
-        How many threads wide blocks are, where this alone makes it take more than that (see
+        The width of blocks in threads, if this alone makes it take more than that (see
         `gemmviz.trace.cost.narrow_blocks`); else 0.
     """
 

@@ -80,7 +80,7 @@ class WarpRequest:
 
     @property
     def inactive(self) -> int:
-        """Lanes that the block has and that surely do not take part."""
+        """Lanes of the block that certainly do not take part."""
         return 0 if self.outside else self.absent
 
     @property
@@ -106,7 +106,7 @@ class WarpRequest:
 
 
 def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRequest | None:
-    """Return the request of a warp of a block at a step; None where it makes none, and on a CPU without warps."""
+    """Return the request of a warp of a block at a step; None if it makes none, and on a CPU without warps."""
     recording, timeline = playable.recording, playable.timeline
     if recording.backend != "cuda" or not 0 <= step < timeline.steps:
         return None

@@ -52,7 +52,7 @@ def sectors(request: Ints, lane: Ints, start: Ints, width: Ints, count: int) -> 
     width_of[request] = width
     sector, last = different >> _SECTOR_BITS, (different + width_of[owner] - 1) >> _SECTOR_BITS
     holder = owner
-    if (last > sector).any():  # an access that stands at any address may lie in two
+    if (last > sector).any():  # an unaligned access may lie in two sectors
         spans = last - sector + 1
         holder = np.repeat(owner, spans)
         sector = np.repeat(sector - np.cumsum(spans) + spans, spans) + np.arange(len(holder))

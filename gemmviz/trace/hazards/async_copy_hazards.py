@@ -1,4 +1,4 @@
-"""Shared memory that is touched while an asynchronous copy is on its way to it.
+"""Accesses to shared memory while an asynchronous copy to it is in flight.
 
 From its issue until its thread has waited for it a copy may write at any time. Source: CUDA C++ Programming Guide,
 "Asynchronous Data Copies". Accesses of another thread in the phase of the wait are an ordinary race, see `races`.
@@ -56,7 +56,7 @@ def async_copy_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding
 
     same = t.thread[other] == t.thread[mine]
     before_wait = same & (row > read[which]) & (row < written[which]) & (read[which] >= 0)
-    # A thread's own rows follow each other; those of two copies that arrive at one wait are not each other's trouble.
+    # A thread's own rows follow each other; two copies that arrive at one wait do not conflict.
     before_wait &= copy_of[row] < 0
     early = ~same & (t.phase[other] < t.phase[mine])
     in_warp = t.thread[other] // WARP == t.thread[mine] // WARP

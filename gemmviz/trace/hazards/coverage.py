@@ -7,7 +7,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.plain_code import plain_code
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import cell, element_name, who
@@ -28,13 +28,20 @@ def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Find
         line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else _head(recording)
         said = {"count": f"{len(missing):,}", "all": f"{len(written):,}", "first": f"C[{row}, {column}]"}
         if len(sites) and line:
-            text = tr(
+            text = trn(
+                "{count} of {all} elements of C is never written: {first}; line {line} writes the others",
                 "{count} of {all} elements of C are never written, the first is {first}; line {line} writes the others",
+                len(missing),
                 line=line,
                 **said,
             )
         else:
-            text = tr("{count} of {all} elements of C are never written, the first is {first}", **said)
+            text = trn(
+                "{count} of {all} elements of C is never written: {first}",
+                "{count} of {all} elements of C are never written, the first is {first}",
+                len(missing),
+                **said,
+            )
         yield Finding("element of C never written", line, text, len(missing), array="C")
     rows = np.flatnonzero(in_c)
     first, last = groups((t.slot[rows],))
@@ -60,7 +67,7 @@ def _added(t: AccessIndex, writes: Ints) -> Flags:
     who = t.block * threads + t.thread
     first = np.searchsorted(t.slot, t.slot[writes], "left")
     found = np.zeros(len(writes), bool)
-    while len(mine):  # the accesses of an element stand side by side
+    while len(mine):  # the accesses of an element follow each other
         at = first[mine]
         found[mine] = ~t.write[at] & (who[at] == who[writes[mine]]) & (t.row[at] < t.row[writes[mine]])
         first[mine] += 1

@@ -33,7 +33,7 @@ _LACKS = ("", _NOT_IN_MATRIX, _NO_FENCE_BEFORE, _NOT_SEEN, _NO_FENCE_BEHIND, _NO
 
 @dataclass(frozen=True)
 class _Event:
-    """An event of a thread: `at` numbers all events; the row is the one that it stands before."""
+    """An event of a thread: `at` numbers all events; the row is the next one after the event."""
 
     at: int
     block: int
@@ -97,7 +97,7 @@ class Waits:
         return tr(text, line=line) if text else ""
 
     def _kinds(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return a number per row that is the same where no flag or fence tells them apart, and a row of each."""
+        """Return a number per row, equal for rows with no flag or fence between them, and one row of each number."""
         log = self._recording.accesses
         events = self._recording.events
         before = np.sort(events.row[events.kind >= WRITTEN])
@@ -116,7 +116,7 @@ class Waits:
         for i in range(len(boxes)):
             if boxes.store[i] == LOADED:
                 continue
-            # A thread's stores are moved in the order in which it asked for them.
+            # A thread's stores are moved in the order of their requests.
             who = int(boxes.block[i]), int(boxes.thread[i])
             mine, number = self._of.get((ASKED, *who), []), taken.get(who, 0)
             asked[i], taken[who] = (mine[number] if number < len(mine) else None), number + 1

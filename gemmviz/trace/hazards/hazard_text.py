@@ -40,3 +40,34 @@ def who(recording: Recording, row: int) -> str:
     return tr(
         "thread {thread} of block {block}", thread=recording.thread_index(thread), block=recording.block_index(block)
     )
+
+
+def short_who(recording: Recording, row: int, *, whole: bool = False, block: bool = True) -> str:
+    """Name the thread of an access in few words: its block only where it is not the first one.
+
+    Parameters
+    ----------
+    recording, row
+        Any, and the access.
+    whole
+        Whether the first block is named as well.
+    block
+        Whether a block is named at all.
+    """
+    if recording.backend == "c":
+        return who(recording, row)
+    log = recording.accesses
+    number = int(log.block[row])
+    thread = _index(recording.thread_index(int(log.thread[row])), recording.block)
+    if not block or not (number or whole):
+        return tr("thread {thread}", thread=thread)
+    return tr(
+        "thread {thread} of block {block}", thread=thread, block=_index(recording.block_index(number), recording.grid)
+    )
+
+
+def _index(index: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
+    """Write an index by as many numbers as there are dimensions: (3,0), or 3."""
+    used = max((at + 1 for at, size in enumerate(sizes) if size > 1), default=1)
+    numbers = ",".join(map(str, index[:used]))
+    return f"({numbers})" if used > 1 else numbers

@@ -1,7 +1,7 @@
-"""Which operands a wrong element of C was computed from, and which it should have been.
+"""The operands of a wrong element of C, and the operands that it needs.
 
-C[i, j] needs row i of A and column j of B, each element as often as its neighbours. An owner of elements of C that
-reads another row or column, leaves an element out, or takes one more often than the rest is where a wrong C comes from.
+C[i, j] needs row i of A and column j of B, each element as often as its neighbours. C is wrong because an
+owner of its elements reads another row or column, leaves an element out, or takes one more often than the others.
 """
 
 from collections.abc import Iterator
@@ -176,7 +176,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
     key = uses.unit[mine] * length + uses.outer[mine]
     place = np.searchsorted(pairs, key)
     owned = (place < len(pairs)) & (pairs[np.minimum(place, len(pairs) - 1)] == key)
-    # An owner may own right elements as well as wrong ones: only operands that belong to none of them are foreign.
+    # An owner may have right and wrong elements: only operands that belong to none of them are foreign.
     foreign = mine[~owned & ~_belongs_to_right(recording, uses, mine, matrix)]
     if len(foreign):
         yield Reason(_foreign(recording, uses, foreign, cells, owners), False)
@@ -196,7 +196,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
 
 
 def _belongs_to_right(recording: Recording, uses: Uses, mine: Ints, matrix: int) -> Flags:
-    """Tell which uses fit an element of C that is right."""
+    """Return the uses that fit a right element of C."""
     block, thread = recording.owners
     right = ~wrong_elements(recording)
     log = recording.accesses
@@ -247,7 +247,7 @@ def _uneven(recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int
 
 
 def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
-    """Return the line of a use, the line that filled the shared copy it came from (or 0), and how to say so.
+    """Return the line of a use, the line that filled its shared copy (or 0), and a text about both.
 
     The text stands in brackets behind a space, or is empty.
     """

@@ -19,8 +19,8 @@ _INPUTS = 2  # A and B come first
 class Items:
     """Every element of every access, thread after thread, each in the order of its accesses.
 
-    ``owner`` numbers the threads, or the warps where lanes work together. ``matrix`` is 0 for A, 1 for B and -1 where
-    the access has nothing of either; ``origin`` is the element of it. ``fill`` is the row that wrote the shared copy
+    ``owner`` numbers the threads, or the warps where lanes work together. ``matrix`` is 0 for A, 1 for B and -1 if
+    the access has no value of either; ``origin`` is the element of it. ``fill`` is the row that wrote the shared copy
     which is read, -1 elsewhere, and ``load`` the row that had read its value from A or B. ``copied`` marks the reads
     that only feed a shared copy, ``unknown`` those of a shared copy of unknown origin, which may be of A or B.
     """
@@ -102,7 +102,7 @@ def _copied(site: Ints, is_input: Flags, source: Ints) -> Flags:
 
 
 def _take_copies(recording: Recording, row: Ints, element: Ints, stores: Ints, source: Ints) -> None:
-    """Give the writes of asynchronous copies the reads that they say they are of."""
+    """Link the writes of asynchronous copies to their recorded reads."""
     copies = recording.accesses.copies
     copies = copies[copies[:, 1] >= 0]
     if not len(copies):
@@ -126,7 +126,7 @@ def _slots(recording: Recording, array: Ints, element: Ints, block: Ints) -> Int
 
 
 def _last_write(slot: Ints, row: Ints, writes: Flags) -> Ints:
-    """Return for each item the latest write before it to the same element, -1 where there is none."""
+    """Return for each item the latest write before it to the same element, -1 if there is none."""
     order = np.lexsort((row, slot))
     at = np.where(writes[order], np.arange(len(order)), -1)
     latest = np.maximum.accumulate(at) if len(at) else at

@@ -1,9 +1,9 @@
 """Threads whose access missed its array: they are counted per line (*recorded*), but no row of theirs is kept.
 
-Such a thread is absent from its step, as one is that a condition keeps out, and no row says which of the two it
-was. It follows where a line's misses are as many as the threads that are absent from all of the line's steps, and no
-thread comes to the line more often than another one. Elsewhere there is a bound: no more than are absent, nor than
-missed on that line in all.
+Such a thread is absent from its step, like a thread that a condition excludes, and no row tells the two
+apart. It is certain if a line's misses are as many as the threads that are absent from all of the line's steps, and all
+threads execute the line equally often. Else there is a bound: no more than are absent, and no more than missed
+on that line in all.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class OutOfBounds:
 
 
 def out_of_bounds(recording: Recording, timeline: Timeline) -> OutOfBounds:
-    """Say how many threads are absent from each step because they accessed memory out of bounds."""
+    """Return the number of threads that are absent from each step because of an access out of bounds."""
     found = OutOfBounds(np.zeros(timeline.steps, np.int64), np.zeros(timeline.steps, bool))
     missed: dict[tuple[int, str], int] = {}
     for diagnostic in recording.diagnostics:

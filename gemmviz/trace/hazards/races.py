@@ -1,13 +1,12 @@
-"""Two threads at one element, with nothing that puts them in order.
+"""Races: two threads access one element without a happens-before relation.
 
-Two accesses to one element by different threads race when at least one writes, not both are atomic, and nothing puts
-them in order: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no flag that
-one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization Functions" and
-"Memory Fence Functions".
+Two accesses to one element by different threads race when at least one writes, not both are atomic, and neither
+happens before the other: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no
+flag that one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization
+Functions" and "Memory Fence Functions".
 """
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 
@@ -15,60 +14,14 @@ from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints, groups
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.flag_synchronisation import Waits
-from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
+from gemmviz.trace.hazards.hazard_text import array_name
+from gemmviz.trace.hazards.race_text import Order, is_early, race_text
 from gemmviz.trace.recording.recording import WARP, Recording
 
-Order = Literal["unknown", "same step", "writer is ahead", "other is ahead"]
-# By (in which step of the loop the two are, whether the other one writes, too).
-_RACE: dict[tuple[Order, bool], str] = {
-    ("unknown", False): mark(
-        "{writer} writes {element} in line {line} while {other} reads it in line {other_line}: {why}"
-    ),
-    ("unknown", True): mark(
-        "{writer} writes {element} in line {line} while {other} writes it in line {other_line}: {why}"
-    ),
-    ("same step", False): mark(
-        "{writer} writes {element} in line {line} while {other} reads it in line {other_line} {when}: {why}"
-    ),
-    ("same step", True): mark(
-        "{writer} writes {element} in line {line} while {other} writes it in line {other_line} {when}: {why}"
-    ),
-    ("writer is ahead", False): mark(
-        "{writer} writes {element} in line {line}, {when}, while {other} reads it in line "
-        "{other_line}, still in this one: {why}"
-    ),
-    ("writer is ahead", True): mark(
-        "{writer} writes {element} in line {line}, {when}, while {other} writes it in line "
-        "{other_line}, still in this one: {why}"
-    ),
-    ("other is ahead", False): mark(
-        "{writer} writes {element} in line {line} while {other} reads it in line {other_line}, {when}: {why}"
-    ),
-    ("other is ahead", True): mark(
-        "{writer} writes {element} in line {line} while {other} writes it in line {other_line}, {when}: {why}"
-    ),
-}
-# By (the step of the access that the text is about, whether a step of the loop is one tile's).
-_WHEN: dict[tuple[Order, bool], str] = {
-    ("same step", False): mark("in the same step"),
-    ("same step", True): mark("in the same tile step"),
-    ("writer is ahead", False): mark("already in the next step"),
-    ("writer is ahead", True): mark("already in the next tile step"),
-    ("other is ahead", False): mark("already in the next step"),
-    ("other is ahead", True): mark("already in the next tile step"),
-}
-# By whether both are in one warp, where __syncwarp() would do as well.
+# Of two accesses in one line. By whether both are in one warp, where __syncwarp() would do as well.
 _BETWEEN_TWO = {
     False: mark("no barrier between the two"),
     True: mark("no barrier and no __syncwarp() between the two"),
-}
-_BETWEEN_LINES = {
-    False: mark("no barrier between line {first} and line {second}"),
-    True: mark("no barrier and no __syncwarp() between line {first} and line {second}"),
-}
-_ROUND_THE_LOOP = {
-    False: mark("no barrier between line {first} and line {second} of the next one"),
-    True: mark("no barrier and no __syncwarp() between line {first} and line {second} of the next one"),
 }
 
 
@@ -133,28 +86,33 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) 
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
     keys = np.stack([log.array[writers], line[log.site[writers]], line[log.site[others]]], axis=1)
-    _, example, counts = np.unique(keys.astype(np.int64), axis=0, return_index=True, return_counts=True)
-    for at, count in zip(example, counts, strict=True):
+    _, example, kind, counts = np.unique(
+        keys.astype(np.int64), axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    kind = kind.reshape(-1)
+    warp = log.thread // WARP
+    for number, (at, count) in enumerate(zip(example, counts, strict=True)):
         w, o = int(writers[at]), int(others[at])
-        order, missing = _disorder(recording, w, o, line, waits)
-        in_shared = recording.arrays[int(log.array[w])].space == "shared"
-        text = tr(
-            _RACE[order, bool(log.write[o])],
-            writer=who(recording, w),
-            element=element_name(recording, w),
-            line=line[log.site[w]],
-            other=who(recording, o),
-            other_line=line[log.site[o]],
-            when=tr(_WHEN[order, in_shared]) if order != "unknown" else "",
-            why=missing,
-        )
+        order, why = _disorder(recording, w, o, line, waits)
+        # The same race of other threads may be one that can be seen in the recording.
+        alike = np.flatnonzero(kind == number)
+        for other_at in alike[is_early(writers[alike], others[alike], order)][:1]:
+            seen = int(writers[other_at]), int(others[other_at])
+            if _disorder(recording, *seen, line, waits) == (order, why):
+                w, o = seen
+        # The barrier that is missing here may be missing for the neighbouring lines as well.
+        near = (keys[:, 1] == keys[at, 1]) | (keys[:, 2] == keys[at, 2])
+        in_warp = bool((warp[writers[near]] == warp[others[near]]).all())
+        text = race_text(recording, w, o, order, why, in_warp)
         yield Finding(
             "race", int(line[log.site[w]]), text, int(count), int(line[log.site[o]]), array_name(recording, w)
         )
 
 
 def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: Waits) -> tuple[Order, str]:
-    """Return the order of the write and the other access of a race, and name the happens-before edge that is missing.
+    """Return the order that the program wants of the accesses of a race, and why nothing ensures it.
+
+    The reason is empty if a barrier is missing between two lines.
 
     A thread that makes both in this phase shows which of them comes first: without the barrier after the use of a
     tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.
@@ -183,18 +141,15 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: 
         first, second = (here, there) if write_first else (there, here)
         earlier = (others if write_first else writes)[0] < min(now[0][0], now[1][0])
         if earlier and second < first:  # the way from the first line to the second one leads back to the loop's begin
-            place = tr(_ROUND_THE_LOOP[in_warp], first=first, second=second)
-            return "other is ahead" if write_first else "writer is ahead", place
-        looped = len(np.unique(log.phase[writes])) > 1
-        place = tr(_BETWEEN_LINES[in_warp], first=first, second=second)
-        return "same step" if looped else "unknown", place
-    return "unknown", tr(_BETWEEN_LINES[in_warp], first=min(here, there), second=max(here, there))
+            return "other is ahead" if write_first else "writer is ahead", ""
+        return "write first" if write_first else "other first", ""
+    return "unknown", ""
 
 
 def _arrives_late(recording: Recording, writer: int, other: int, line: Ints) -> bool:
-    """Tell whether a write is of an asynchronous copy that its thread waits for only after the other's line.
+    """Say whether a write is of an asynchronous copy that its thread waits for only after the other's line.
 
-    There is a barrier behind its issue, then; without the wait it puts nothing in order.
+    There is then a barrier after its issue; without the wait it does not order the accesses.
     """
     log = recording.accesses
     copy = log.copies[log.copies[:, 0] == writer]

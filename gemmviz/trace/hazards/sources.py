@@ -1,4 +1,4 @@
-"""Which read of A or B brought the value that a thread stores to shared memory by way of a register.
+"""The read of A or B that brought the value that a thread stores to shared memory through a register.
 
 The recording shows the two ends only; the link is attributed: the values of one store instruction come from one place
 in the thread's own reads of A and B. It may be some reads back in all of them (double buffering: whatever shared memory

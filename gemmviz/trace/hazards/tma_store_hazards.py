@@ -34,7 +34,7 @@ def tma_store_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]
     begun = issued[t.row[read]]
     own = (t.thread[other] == t.thread[read]) & (t.row[other] < t.row[read]) & (t.row[other] >= at[t.row[read]])
     early = (t.phase[other] > begun) & (t.phase[other] < t.phase[read]) | (own & (t.phase[other] >= begun))
-    yield from _told(recording, t.row[read], t.row[other], early, _overwritten)
+    yield from _findings(recording, t.row[read], t.row[other], early, _overwritten)
     # The store means the last write before its issue.
     before = (t.phase[other] < begun) | ((t.phase[other] == begun) & (t.row[other] < at[t.row[read]]))
     keep = np.flatnonzero(before)
@@ -44,7 +44,7 @@ def tma_store_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]
     unfenced[latest] = ~_fenced(
         recording, t.row[other[latest]], begun[latest] + (t.thread[other[latest]] == t.thread[read[latest]])
     )
-    yield from _told(recording, t.row[read], t.row[other], unfenced, _unseen)
+    yield from _findings(recording, t.row[read], t.row[other], unfenced, _unseen)
 
 
 def _reads(recording: Recording) -> tuple[Ints, Ints]:
@@ -102,7 +102,7 @@ def _unseen(recording: Recording, read: int, write: int, line: int, other_line: 
     )
 
 
-def _told(recording: Recording, read: Ints, write: Ints, found: Flags, text: _Text) -> Iterator[Finding]:
+def _findings(recording: Recording, read: Ints, write: Ints, found: Flags, text: _Text) -> Iterator[Finding]:
     """Yield one finding per pair of lines."""
     log = recording.accesses
     line = np.array([s.line for s in recording.sites] or [0], np.int64)

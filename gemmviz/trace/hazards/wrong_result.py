@@ -3,7 +3,7 @@
 import numpy as np
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.language import mark, tr
+from gemmviz.language import mark, tr, trn
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.operands import last_uses, wrong_elements, wrong_operands
 from gemmviz.trace.recording.recording import Recording
@@ -43,13 +43,20 @@ def _wrong_sum(recording: Recording) -> Finding:
         "count": f"{recording.wrong:,}",
     }
     if store:
-        text = tr(
+        text = trn(
+            "{element} is {value} and should be {right}, as line {line} stores it; {count} element of C is not A x B",
             "{element} is {value} and should be {right}, as line {line} stores it; {count} elements of C are not A x B",
+            recording.wrong,
             line=store,
             **said,
         )
     else:
-        text = tr("{element} is {value} and should be {right}; {count} elements of C are not A x B", **said)
+        text = trn(
+            "{element} is {value} and should be {right}; {count} element of C is not A x B",
+            "{element} is {value} and should be {right}; {count} elements of C are not A x B",
+            recording.wrong,
+            **said,
+        )
     return Finding("wrong result", store, _with_part(recording, text), recording.wrong, use if use != store else 0, "C")
 
 

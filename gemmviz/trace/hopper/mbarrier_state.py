@@ -1,6 +1,6 @@
 """The state of each mbarrier at a step: the phase under way, the arrivals and bytes it lacks, and the waiting threads.
 
-Events of barriers touch no memory, so that they have no steps of their own. Each counts from the last step that its
+Events of barriers touch no memory, so that they have no separate steps. Each counts from the last step that its
 thread has made before it in the same phase of the recording; without one, from the first step of that phase; and never
 from before an earlier event of the same barrier. This is an order of events and never a time.
 """
@@ -24,7 +24,7 @@ class BarrierState:
     Attributes
     ----------
     ready
-        Whether it is initialised: before, the rest says nothing.
+        Whether it is initialised: before, the other values mean nothing.
     ended
         Its phases that have ended.
     arrivals, needed
@@ -113,7 +113,7 @@ def mbarrier_states(recording: Recording, timeline: Timeline) -> MbarrierStates:
     step = _steps(recording, timeline)
     order = events.barrier[changes[events.kind[changes] == INIT]]
     changes = changes[np.argsort(number[changes], kind="stable")]
-    # The events of a barrier keep their order, also where the steps of two threads stand the other way round.
+    # The events of a barrier keep their order, also if the steps of two threads have the reverse order.
     key = np.maximum.accumulate(number[changes] * (timeline.steps + 1) + step[changes])
     values = _values(events.kind[changes], number[changes], *(c[changes] for c in (events.arrivals, events.bytes)))
     values = np.column_stack([events.number[changes], values])

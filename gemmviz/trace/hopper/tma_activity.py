@@ -20,7 +20,7 @@ class ActiveBox:
     write
         Whether it is written at the step, and not read.
     warp
-        Of the one thread that asked for it.
+        The warp of the thread that requested it.
     asked, arrived
         The steps at which it is read, and written; -1 where none of it is read, or it never arrives.
     added
@@ -36,13 +36,13 @@ class ActiveBox:
 
 
 def tma_activity(playable: Playable, step: int, block: int) -> list[ActiveBox]:
-    """Return the boxes that are moved at a step for a block: those that it asked for, and those that arrive in it."""
+    """Return the boxes that are moved at a step for a block: its requests, and the boxes that arrive in it."""
     boxes = playable.recording.boxes
     if not len(boxes) or not playable.timeline.steps:
         return []
     asked, arrived, added = _steps(playable)
     reading = np.flatnonzero((asked == step) & (boxes.block == block))
-    # A store writes to the matrix: it belongs to the block that asked for it.
+    # A store writes to the matrix: it belongs to the block that requested it.
     now = (arrived == step) | ((added == step) & (added >= 0))
     writing = np.flatnonzero(now & (np.where(boxes.store > 0, boxes.block, boxes.to) == block))
     both = [(i, False) for i in reading.tolist()] + [(i, True) for i in writing.tolist()]

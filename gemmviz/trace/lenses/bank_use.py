@@ -1,6 +1,6 @@
-"""Which words of which banks the lanes of one request to shared memory ask for, and the wavefronts that serve them.
+"""The words and banks of one request to shared memory, and the wavefronts that serve them.
 
-Addresses are *recorded*; how they are dealt among wavefronts is *modelled* (see `gemmviz.trace.cost.wavefronts`).
+Addresses are *recorded*; their distribution to wavefronts is *modelled* (see `gemmviz.trace.cost.wavefronts`).
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ class BankUse:
     request
         A request to shared memory.
     word, served
-        int64, per word of four bytes that is served: which, counted from the array's first, and by which wavefront,
-        from 0. A word that two parts of the warp ask for stands here twice.
+        int64, per served word of four bytes: its number from the array's first word, and its wavefront,
+        from 0. A word that two parts of the warp ask for is listed twice.
     first_lane, lanes
-        int64, the lowest lane that asks for it in that wavefront, and how many do.
+        int64, the lowest lane that asks for it in that wavefront, and the number of these lanes.
     late
         bool, per wavefront: whether it is needed only because words share a bank.
     """

@@ -1,4 +1,4 @@
-"""Fillings of stages: the tiles of A and B that stand in shared memory in turns, each with its steps."""
+"""Fillings of stages: the tiles of A and B that are in shared memory in turns, each with its steps."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from gemmviz.trace.order.requests import Ints
 
 State = Literal["arriving", "ready", "multiplied", "done"]
 NEVER = np.iinfo(np.int64).max
-"""Stands for a step that never comes."""
+"""The number of a step that never comes."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Filling:
         Its place among the block's fillings, in the order in which they are asked for; its stage; how many fillings of
         this stage came before.
     k, deep
-        Where it begins along K, and how deep it is.
+        Its beginning and its depth along K.
     row, column
         Where its tile of C begins: the first row of A, and the first column of B.
     asked, arrived
@@ -60,7 +60,7 @@ class Filling:
         return max((last for _, last in self.used.values()), default=NEVER)
 
     def state(self, step: int) -> State:
-        """Return what becomes of it after a step, which is not before the one that asks for it.
+        """Return its state after a step, which is not before the step of its request.
 
         A tensor core may go on multiplying after its last read: until the stage is given back, it is being multiplied.
         """

@@ -1,7 +1,7 @@
-"""The operands of one tensor-core instruction: which lane of a warp holds each element, and in which register.
+"""The operands of one tensor-core instruction: the lane of a warp that holds each element, and the register.
 
 `gemmviz.trace.origin.fragments` tells which lane loads or stores each element. With ``wmma`` that lane holds it. An
-``ldmatrix`` deals what it loads to other lanes: lane l names row l % 8 of the 8 x 8 matrix l / 8, and of each matrix
+``ldmatrix`` deals its elements to other lanes: lane l names row l % 8 of the 8 x 8 matrix l / 8, and of each matrix
 lane 4 r + c gets the elements 2 c and 2 c + 1 of row r; transposed, of column r (PTX ISA, "ldmatrix"). The operands of
 a ``wgmma`` stay in shared memory.
 """
@@ -36,7 +36,7 @@ class Instruction:
     Attributes
     ----------
     kind
-        What kind of instruction.
+        The kind of instruction.
     m, n, k
         Its shape.
     a, b, c
@@ -57,7 +57,7 @@ class Instruction:
 
 @lru_cache(maxsize=8)
 def _declared(text: str) -> tuple[Kind, int, int, int] | None:
-    """Return the kind and the shape of the instructions that a source has; None where it has none.
+    """Return the kind and the shape of the instructions that a source has; None if it has none.
 
     Of several widths the first counts: a template has one for each.
     """
@@ -85,14 +85,14 @@ def instruction(
     Parameters
     ----------
     playable, block, warp, step
-        Whose, and when.
+        The recording, the warp and the step.
     cell
         An element of C, (row, column), that it works on; without it, and of other warps' elements, the first.
 
     Returns
     -------
     Instruction or None
-        None where the warp holds no sums of C.
+        None if the warp holds no sums of C.
     """
     declared = _declared(playable.recording.text)
     found = {f.matrix: f for f in fragments(playable, _operands(playable, block, warp), block, warp, step, cell)}
@@ -120,7 +120,7 @@ def instruction(
 
 
 def _near(fragment: Fragment, cell: tuple[int, int] | None) -> tuple[int, int]:
-    """Return an element of a fragment, counted in the matrix: the one asked for where it has it, else its first."""
+    """Return an element of a fragment, counted in the matrix: the requested one if it has it, else its first."""
     rows, columns = fragment.lane.shape
     if cell is not None:
         inside = 0 <= cell[0] - fragment.row < rows and 0 <= cell[1] - fragment.column < columns
@@ -168,14 +168,14 @@ def _ranked(lane: Ints, slot: Ints) -> Ints:
 
 
 def _deals(playable: Playable, fragment: Fragment) -> bool | None:
-    """Say whether a fragment was loaded by a transposing ldmatrix; None where it was not loaded by any."""
+    """Say whether a fragment was loaded by a transposing ldmatrix; None if it was not loaded by any."""
     lines = plain_code(playable.recording.text).splitlines()
     line = lines[fragment.line - 1] if 0 < fragment.line <= len(lines) else ""
     return "_trans" in line if "ldmatrix" in line else None
 
 
 def _dealt(playable: Playable, fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fragment:
-    """Return what an ldmatrix makes of the rows that lanes have named, cut to the size of the instruction."""
+    """Return the result of an ldmatrix for the rows that lanes name, cut to the size of the instruction."""
     transposed = _deals(playable, fragment)
     if transposed is None:
         return _cut(fragment, near, size)

@@ -24,12 +24,12 @@ Values = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OuterProduct:
-    """A thread's work at one place along K, after a step. What is not there yet is NaN.
+    """A thread's work at one place along K, after a step. Missing values are NaN.
 
     Attributes
     ----------
     owned
-        How many elements of C the thread owns.
+        The number of elements of C that the thread owns.
     rows, columns
         int64, the different rows and columns of C that it works on, ascending.
     k
@@ -71,7 +71,7 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
     Returns
     -------
     OuterProduct or None
-        None where the thread owns no element of C, or where it cannot be told which values it multiplies.
+        None if the thread owns no element of C, or if it is unknown which values it multiplies.
     """
     if playable.recording.backend == "cuda":
         known = _of_thread(playable, block, thread)
@@ -81,7 +81,7 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
 
 @per_recording
 def knows_products(playable: Playable) -> bool:
-    """Say whether it is known of a recording which values are multiplied: on a CPU, for each element of C at each k.
+    """Say whether the multiplied values of a recording are known: on a CPU, for each element of C at each k.
 
     A loop that keeps a value in a register while it stores several elements of C does not show all of its products.
     """

@@ -1,4 +1,4 @@
-"""Keeps what was found in a recording for as long as the recording lives."""
+"""Keeps results about a recording for the lifetime of the recording."""
 
 import weakref
 from collections.abc import Callable, Hashable
@@ -15,12 +15,12 @@ _MOST = 512  # answers about one recording: more than the blocks of a large grid
 def latest(
     most: int,
 ) -> Callable[[Callable[Concatenate[Playable, P], T]], Callable[Concatenate[Playable, P], T]]:
-    """Return what gives a function a memory of its latest answers: see `per_recording`.
+    """Return a decorator that keeps a function's latest results: see `per_recording`.
 
     Parameters
     ----------
     most
-        How many answers about one recording are kept.
+        The number of results that are kept for one recording.
     """
 
     def with_memory(find: Callable[Concatenate[Playable, P], T]) -> Callable[Concatenate[Playable, P], T]:

@@ -1,4 +1,4 @@
-"""The events of a block's pipeline in order: a tile is asked for, has arrived, is multiplied, its stage is given back.
+"""The events of a block's pipeline in order: a tile is requested, arrives, is multiplied, its stage is given back.
 
 The order is that of the steps, and never a time.
 """
@@ -15,10 +15,10 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARPGROUP
 
 Kind = Literal["arrive", "multiply", "free", "ask"]
-# Of one step: what has arrived may be multiplied, what is multiplied may be given back, and that asked for again.
+# Within one step: a tile that has arrived may be multiplied, its stage given back, and the next tile requested.
 _RANK: dict[Kind, int] = {"arrive": 0, "multiply": 1, "free": 2, "ask": 3}
 COPIES = -1
-"""Stands for the agent of arrivals: copies on their way, and no threads."""
+"""The agent of arrivals: copies in flight, and no threads."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
     Returns
     -------
     PipelineEvents or None
-        None where the block copies no tiles to shared memory.
+        None if the block copies no tiles to shared memory.
     """
     found = stages(playable, block)
     if found is None:
@@ -80,7 +80,7 @@ def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
     for at, event in enumerate(events):
         if event.kind == "multiply":
             arrived = place["arrive", event.filling, COPIES]
-            if arrived < at:  # a kernel that does not wait may read what has not come yet
+            if arrived < at:  # a kernel that does not wait may read a tile before it arrives
                 arrows.append((arrived, at))
         if event.kind == "ask":
             before = _before(fillings, fillings[event.filling])

@@ -49,8 +49,8 @@ class ArrayReads:
 class ReadCounts:
     """Counts reads of A, B and every shared array; an access of several elements reads each of them once.
 
-    Boxes of the copy engine and operands of the tensor cores count like any other read. The counts of the step that was
-    asked for last are kept: a neighbouring step costs only what lies between.
+    Boxes of the copy engine and operands of the tensor cores count like any other read. The counts of the last
+    requested step are kept: a neighbouring step needs only the steps between.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class ReadCounts:
         return reads, written
 
     def _between(self, begin: int, end: int, block: int) -> tuple[Ints, Ints]:
-        """Count what the steps from `begin` up to `end` read and write."""
+        """Count the reads and writes of the steps from `begin` up to `end`."""
         log, timeline = self._recording.accesses, self._timeline
         rows = timeline.order[timeline.start[begin] : timeline.start[end]]
         rows = rows[~self._shared[log.array[rows]] | (log.block[rows] == block)]
@@ -106,7 +106,7 @@ def read_counts(playable: Playable) -> ReadCounts:
 
 @per_recording
 def levels(playable: Playable) -> list[int]:
-    """Return from how many reads on an element has another colour: 0, 1, 2, 4, … up to what elements have at the end.
+    """Return the numbers of reads at which an element changes its colour: 0, 1, 2, 4, … up to the numbers at the end.
 
     The last is the power of two next above the most reads per element, averaged over an array, of the whole recording:
     single elements may have more.

@@ -1,4 +1,4 @@
-"""How much of each sector of global memory the lanes of one warp request ask for (*recorded*)."""
+"""The part of each sector of global memory that the lanes of one warp request ask for (*recorded*)."""
 
 from dataclasses import dataclass
 
@@ -45,7 +45,7 @@ class SectorUse:
 
     @property
     def middle(self) -> npt.NDArray[np.float64]:
-        """Per lane, the middle of what it asks for: in sectors, from the first of `sectors` on, side by side."""
+        """Per lane, the middle of its bytes: in sectors, from the first of `sectors` on, side by side."""
         first = np.searchsorted(self.sectors, self.start // SECTOR_BYTES)
         inside: npt.NDArray[np.float64] = (self.start % SECTOR_BYTES + self.request.width / 2) / SECTOR_BYTES
         return first + inside

@@ -45,7 +45,7 @@ class _Written:
 
 @per_recording
 def stages(playable: Playable, block: int) -> Stages | None:
-    """Find the stages of a block; None where it copies no tiles to shared memory.
+    """Find the stages of a block; None if it copies no tiles to shared memory.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def stages(playable: Playable, block: int) -> Stages | None:
 
 
 def _written(playable: Playable, block: int) -> _Written | None:
-    """Return what a block writes to the shared arrays that hold tiles; None where it writes none."""
+    """Return the writes of a block to the shared arrays that hold tiles; None if there are none."""
     recording, staged = playable.recording, playable.staged
     log, step_of_row = recording.accesses, playable.timeline.step_of_row
     begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
@@ -163,7 +163,7 @@ def _stage_of_slot(playable: Playable, written: _Written, depth: int) -> Ints:
     matrix[written.slot[first]] = written.matrix[first]
     boxed = np.flatnonzero(written.box >= 0)
     if len(boxed):
-        # Bytes are counted at the stage's own mbarrier, which says more than the place along K.
+        # Bytes are counted at the stage's own mbarrier, which is more certain than the place along K.
         sign[written.slot[boxed]] = -2 - boxes.barrier[written.box[boxed]]
         matrix[written.slot[boxed]] = boxes.matrix[written.box[boxed]]
     at = np.unique(written.slot)
@@ -241,7 +241,7 @@ def _slots(playable: Playable) -> Ints:
 
 
 def _gates(playable: Playable, written: _Written, filling: Ints, count: int) -> Ints:
-    """Return, per filling, the mbarriers that say that it is full and that it is empty: int64 (count, 2), -1: none."""
+    """Return, per filling, the mbarriers for full and for empty: int64 (count, 2), -1: none."""
     recording = playable.recording
     gates = np.full((count, 2), -1, np.int64)
     boxed = np.flatnonzero((written.box >= 0) & (filling >= 0))

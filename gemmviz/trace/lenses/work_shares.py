@@ -1,6 +1,6 @@
 """The k-steps that each block does, and of which tile of C: whole tiles, or parts of tiles that several blocks share.
 
-The pieces are recorded. That a block has a multiprocessor of its own is modelled, and so is the comparison with a grid
+The pieces are recorded. A separate multiprocessor for each block is modelled, and so is the comparison with a grid
 that has one block per tile: blocks go to multiprocessors in the order of their numbers.
 """
 
@@ -11,7 +11,7 @@ from gemmviz.trace.lenses.per_recording import per_recording
 from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.playable import Playable
 
-_LOOKED_AT = 4  # blocks that tell whether a block works on more, or on less, than one tile
+_LOOKED_AT = 4  # the blocks that are tested for work on more, or less, than one tile
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class WorkShares:
 
 @per_recording
 def shares_work(playable: Playable) -> bool:
-    """Say whether blocks work on several tiles, or on parts of tiles: whether there is anything to be shown."""
+    """Say whether blocks work on several tiles, or on parts of tiles: only then there is something to show."""
     steps = _steps(playable)
     if not steps:
         return False
@@ -104,7 +104,7 @@ def shares_work(playable: Playable) -> bool:
 
 @per_recording
 def work_shares(playable: Playable) -> WorkShares | None:
-    """Find the shares of all blocks; None where no block copies tiles to shared memory."""
+    """Find the shares of all blocks; None if no block copies tiles to shared memory."""
     steps = _steps(playable)
     if not steps:
         return None

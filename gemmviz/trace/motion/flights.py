@@ -24,7 +24,7 @@ class Flights:
     source, source_element, target, target_element
         int64, array and element (in memory order) that was read and that was written.
     value
-        float32, what was written.
+        float32, the written value.
     asynchronous
         bool, whether the copy passes no registers (``cp.async``, TMA).
     """
@@ -56,7 +56,7 @@ class BlockFlights:
     Parameters
     ----------
     recording, timeline, staged, block
-        Of what.
+        The recording, its timeline, its staged copies and the block.
     """
 
     def __init__(self, recording: Recording, timeline: Timeline, staged: Staged, block: int) -> None:
@@ -92,7 +92,7 @@ class BlockFlights:
 
 
 def _values(recording: Recording, row: Ints, element: Ints) -> npt.NDArray[np.float32]:
-    """Return what accesses wrote to one of the elements that each covers."""
+    """Return the values that accesses wrote to one of their elements."""
     if not len(row):
         return np.zeros(0, np.float32)
     rows, number = np.unique(row, return_inverse=True)

@@ -1,7 +1,7 @@
-"""How far a gesture has come at a fraction of its way: shares from 0 to 1, the same forwards and backwards.
+"""The progress of a gesture at a fraction of a step: shares from 0 to 1, the same forwards and backwards.
 
-A gesture joins two recorded steps. Only places and opacities are between two values; what a cell holds changes at whole
-steps alone.
+A gesture joins two recorded steps. Only places and opacities are between two values; the value of a cell changes at
+whole steps only.
 """
 
 from typing import Literal
@@ -37,7 +37,7 @@ def out_cubic(value: float | Floats) -> Floats:
 
 
 def copied(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], position: float) -> Floats:
-    """Return how much of the whole gesture copies have behind them.
+    """Return the finished share of the gestures of copies.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def place(gesture: float | Floats) -> Floats:
 
 
 def lift(gesture: float | Floats) -> Floats:
-    """Return how high a ghost stands above the cells, from 0 to 1: it rises first, and lands last."""
+    """Return the height of a ghost above the cells, from 0 to 1: it rises first, and lands last."""
     return np.minimum(share(gesture, 0.0, RISEN), 1 - share(gesture, ARRIVED, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""The running sums of C that lie in registers: derived from recorded operands, and checked against what was stored."""
+"""The running sums of C in registers: derived from recorded operands, and checked against the stored values."""
 
 from dataclasses import dataclass, field
 
@@ -20,8 +20,8 @@ class LiveSums:
     products
         In the order in which they are added.
     known
-        bool (m x n), the elements whose products add up to what was stored, and that were stored once: of any other,
-        memory shows how its sum grows.
+        bool (m x n), the elements whose products add up to the stored value, and that were stored once: for the others,
+        memory shows the growing sum.
     first
         int64 (m x n), the step after which an element has its first product; the number of steps where it has none.
     """
@@ -61,12 +61,12 @@ def live_sums(recording: Recording, steps: int, products: AddedProducts | None) 
     Parameters
     ----------
     recording, steps, products
-        Whose, the steps of its timeline, and its products.
+        The recording, the number of steps of its timeline, and its products.
 
     Returns
     -------
     LiveSums or None
-        None where the products are not known.
+        None if the products are not known.
     """
     if products is None:
         return None

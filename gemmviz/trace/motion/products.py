@@ -1,6 +1,6 @@
 """Every product that is added to an element of C, with the cells that its operands were read from.
 
-Registers leave no trace in a recording. What a thread (or the threads of a fragment) reads between two of its stores is
+Registers are not recorded. The values that a thread (or the threads of a fragment) reads between two of its stores are
 multiplied for the second one; a product counts as soon as both of its operands have been read.
 """
 
@@ -30,7 +30,7 @@ class AddedProducts:
     element
         int64, the element of C, row by row.
     thread
-        int64, who stores it: block times threads of a block, plus thread.
+        int64, the thread that stores it: block times threads of a block, plus thread.
     k
         int64, the place along K.
     a_array, a_place, b_array, b_place
@@ -69,7 +69,7 @@ class AddedProducts:
 
 @dataclass(frozen=True)
 class _Stores:
-    """What leaves registers for C: element (row by row), thread of the block, and step."""
+    """The stores from registers to C: element (row by row), thread of the block, and step."""
 
     element: Ints
     thread: Ints
@@ -87,7 +87,7 @@ def added_products(provenance: Provenance) -> AddedProducts | None:
     Returns
     -------
     AddedProducts or None
-        None where the recording is too large (`MOST_PRODUCTS`).
+        None if the recording is too large (`MOST_PRODUCTS`).
     """
     recording = provenance.recording
     if recording.m * recording.n * recording.k > MOST_PRODUCTS:
@@ -119,7 +119,7 @@ def _of_block(provenance: Provenance, block: int) -> AddedProducts:
 
 
 def _stores(provenance: Provenance, block: int) -> _Stores:
-    """Return the stores of a block: what is written once as it left its owner's registers, else every write."""
+    """Return the stores of a block: an element that is written once at its owner's store, else every write."""
     recording, step = provenance.recording, provenance.timeline.step_of_row
     log, once = recording.accesses, writes_of_c(recording) == 1
     owner_block, owner_thread = recording.owners

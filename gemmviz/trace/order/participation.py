@@ -1,4 +1,4 @@
-"""How many blocks and warps take part in each step of a timeline."""
+"""The number of blocks and warps that take part in each step of a timeline."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ def participation(recording: Recording, timeline: Timeline) -> Participation:
         last = max(int(np.searchsorted(timeline.start, begin + _CHUNK_ROWS, side="right")) - 1, first + 1)
         rows = timeline.order[begin : timeline.start[last]]
         step = np.repeat(np.arange(last - first), np.diff(timeline.start[first : last + 1]))
-        # The rows of a step stand in the order of the recording: block after block, and there warp after warp.
+        # The rows of a step are in the order of the recording: block after block, and in a block warp after warp.
         of_block = log.block[rows].astype(np.int64)
         new_block = _changes(step, of_block)
         new_warp = new_block | _changes(step, log.thread[rows].astype(np.int64) // WARP)

@@ -8,7 +8,7 @@ from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import WARP, Recording
 
 UNKNOWN = -1
-_LOOKED_AT = 4096  # steps that tell whether lanes read K together
+_LOOKED_AT = 4096  # the steps that show whether lanes read K together
 
 
 def position_along_k(recording: Recording, rows: Ints, element: Ints) -> Ints:
@@ -22,7 +22,7 @@ def position_along_k(recording: Recording, rows: Ints, element: Ints) -> Ints:
 
 
 def places_of_reads(recording: Recording, timeline: Timeline, steps: Ints, place: Ints) -> None:
-    """Note, in place, where along K the first access of steps that read A or B stands."""
+    """Note, in place, the position along K of the first access of steps that read A or B."""
     steps = steps[~timeline.write[steps]]
     rows = timeline.order[timeline.start[steps]]
     place[steps] = position_along_k(recording, rows, recording.accesses.element[rows].astype(np.int64))
@@ -41,7 +41,7 @@ def fill(timeline: Timeline, steps: Ints, place: Ints) -> None:
 
 
 def ranges(group: Ints, k: Ints) -> Ints:
-    """Return how far the known places along K of each group reach."""
+    """Return the extent along K of the known positions of each group."""
     group, k = group[k >= 0], k[k >= 0]
     if not len(k):
         return np.zeros(0, np.int64)
@@ -61,7 +61,7 @@ def usual(lengths: Ints) -> int:
 
 
 def read_together(recording: Recording, timeline: Timeline, steps: Ints) -> int:
-    """Return how far along K the lanes of a warp read together, as for a tensor-core fragment; 0 where none does.
+    """Return the extent along K that the lanes of a warp read together, as for a tensor-core fragment; 0 if none.
 
     Where each thread walks along K for itself, the lanes of a step stand at one place: these are no tiles.
     """
@@ -69,7 +69,7 @@ def read_together(recording: Recording, timeline: Timeline, steps: Ints) -> int:
     if recording.backend != "cuda" or not len(steps):
         return 0
     log = recording.accesses
-    # A step's rows stand in the order of the threads: the first warp comes first.
+    # A step's rows are in the order of the threads: the first warp comes first.
     count = np.minimum(np.diff(timeline.start)[steps], WARP)
     number = np.repeat(np.arange(len(steps)), count)
     begin = np.cumsum(count) - count

@@ -1,4 +1,4 @@
-"""How far a recording is at each step, so that two of them can be played in step (all of it *recorded*).
+"""The progress of a recording at each step, so that two of them can be played in step (all of it *recorded*).
 
 Two measures. *Work* is the share of the reads that fed products: each read of A or B, or of a tile of them in shared
 memory, whose value went to a register and not on to shared memory. A kernel makes them evenly along K, so that equal
@@ -80,7 +80,7 @@ class RecordingProgress:
 
     @property
     def last(self) -> int:
-        """The last step; 0 where there is none."""
+        """The last step; 0 if there is none."""
         return max(self.timeline.steps - 1, 0)
 
     def curve(self, pace: Pace) -> Curve:
@@ -114,9 +114,9 @@ class Match:
     pace: Pace
 
     def step(self, step: int) -> int:
-        """Return the other's step that goes with one of mine: the last one at which it is no further than I am.
+        """Return the other recording's step for a step of this one: the last one with no more progress.
 
-        A recording that has no step as early as that stands at its first.
+        If there is none, it is the other's first step.
         """
         here, there = self.mine.curve(self.pace), self.other.curve(self.pace)
         if not len(here) or not len(there):
@@ -176,7 +176,7 @@ def fed_products(recording: Recording, timeline: Timeline, staged: Staged) -> In
 
 
 def _filled(recording: Recording, staged: Staged) -> npt.NDArray[np.bool_]:
-    """Say which arrays are written with values from global memory; all that are written, where no origin is known."""
+    """Return the arrays that are written with values from global memory; if no origin is known, all written ones."""
     array = recording.accesses.array[staged.row]
     known = np.zeros(len(recording.arrays), bool)
     known[array[(staged.read >= 0) | staged.unknown]] = True
@@ -215,7 +215,7 @@ def _requests(recording: Recording, timeline: Timeline) -> Ints:
     if len(log.boxes):  # a step of the copy engine counts as several requests
         made = [np.bincount(timeline.step_of_row[part.row], minlength=timeline.steps) for part in batches(recording)]
         return np.cumsum(np.sum(made, axis=0))
-    # Within a step rows stand block after block, thread after thread, so that the lanes of a request are neighbours.
+    # Within a step rows are ordered by block and thread, so that the lanes of a request are neighbours.
     warp = log.thread[timeline.order] // WARP
     block = log.block[timeline.order]
     new = np.ones(len(warp), bool)

@@ -155,7 +155,7 @@ def _align(recording: Recording, cut: slice | Ints) -> Requests:
     meeting[by_meeting] = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(start)))
     lead = by_meeting[heads]
 
-    # Nearly always all lanes do the same: then the position says which accesses belong together.
+    # Nearly always all lanes execute the same: then accesses at the same position belong together.
     same_length = length == length[lead][meeting]
     reference = np.minimum((start[lead][meeting] - start)[run] + np.arange(len(site)), len(site) - 1)
     alike = np.logical_and.reduceat(site[reference] == site, start) & same_length
@@ -172,7 +172,7 @@ def _align(recording: Recording, cut: slice | Ints) -> Requests:
 
 
 def _diverged(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """Align the lanes of warps whose lanes do different things.
+    """Align the lanes of divergent warps.
 
     Returns
     -------

@@ -55,7 +55,7 @@ def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.u
 
 
 def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints) -> Ints:
-    """Tell copies and uses from other accesses, and where along K they stand, in place.
+    """Mark copies and uses among all accesses, with their positions along K, in place.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def _copying_reads(playable: Followed) -> npt.NDArray[np.bool_]:
 
 
 def _places_of_uses(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints) -> None:
-    """Note, in place, where along K the values stand that shared memory is read for; reads of results are no uses."""
+    """Note, in place, the position along K of values that are read from shared memory; reads of results are no uses."""
     recording, timeline, history = playable.recording, playable.timeline, playable.history
     log, steps = recording.accesses, np.flatnonzero(kinds == USE)
     size = np.array([a.size for a in recording.arrays], np.int64)

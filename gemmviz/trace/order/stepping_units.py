@@ -38,7 +38,7 @@ def possible(playable: Playable, unit: Unit, cell: tuple[int, int] | None) -> bo
 def stations(
     playable: Playable, unit: Unit, block: int = 0, warp: int = 0, cell: tuple[int, int] | None = None
 ) -> Ints | None:
-    """Return the steps at which a unit begins, sorted; None where every step does.
+    """Return the steps at which a unit begins, sorted; None if every step does.
 
     Phases and tiles end with the recording: its last step is their last station.
 
@@ -66,7 +66,7 @@ def stations(
 
 
 def neighbour(stations: Ints, step: int, direction: int) -> int | None:
-    """Return the station after a step (direction 1) or before it (-1); None where there is none."""
+    """Return the station after a step (direction 1) or before it (-1); None if there is none."""
     if direction > 0:
         at = int(np.searchsorted(stations, step, side="right"))
         return int(stations[at]) if at < len(stations) else None
@@ -89,7 +89,7 @@ def _requests(playable: Playable, block: int, warp: int) -> Ints:
 
 
 def _touches(playable: Playable, cell: tuple[int, int], block: int) -> Ints:
-    """Return the steps that access a cell; of an element of C also those of everything that feeds it."""
+    """Return the steps that access a cell; for an element of C also the steps of its operands."""
     array, element = cell
     origins = playable.provenance
     steps = origins.accesses_of(array, element, block).steps

@@ -3,7 +3,7 @@
 Kinds follow from the array and from the way of values: a read of global memory is part of a *copy* where its
 value goes on to shared memory (see `gemmviz.trace.origin.staging`: exact for asynchronous copies, attributed for the
 others), else it feeds a product *direct*. Tiles differ by K alone: the accesses of A and B stand at places
-along K, and the copies, or uses, of a phase lie within one tile of them. Nothing is read off the kernel's parameters.
+along K, and the copies, or uses, of a phase lie within one tile of them. The kernel's parameters are not used.
 """
 
 from collections.abc import Sequence
@@ -63,11 +63,13 @@ class Story:
     phases
         int64 per step, the barriers that were passed before it.
     barriers
-        int64, sorted: the steps before which a barrier stands.
+        int64, sorted: the steps that follow a barrier.
     turns
         int64, sorted: the steps at which another block begins, where blocks go one after another; the first is 0.
     depth
-        Elements along K of a tile; 0 where the kernel has none: each of its threads walks along K alone.
+        Elements along K of a tile; 0 for a kernel without tiles: each of its threads walks along K alone.
+    places
+        int64 per step, the place along K of the first element that it accesses; negative: unknown.
     """
 
     kinds: npt.NDArray[np.uint8]
@@ -76,6 +78,7 @@ class Story:
     barriers: Ints
     turns: Ints
     depth: int
+    places: Ints
 
     @cached_property
     def starts(self) -> Ints:
@@ -215,7 +218,7 @@ def story(playable: Followed) -> Story:
         places_of_reads(recording, timeline, np.flatnonzero((kinds == COPY) | (kinds == DIRECT)), place)
     tiles = np.where(place >= 0, place // depth, -1) if depth else np.full(timeline.steps, -1, np.int64)
     turns = _turns(recording, timeline)
-    return Story(kinds, tiles, timeline.phase, _barriers(timeline, turns), turns, depth)
+    return Story(kinds, tiles, timeline.phase, _barriers(timeline, turns), turns, depth, place)
 
 
 def _depth(copied: int, used: int) -> int:
@@ -234,5 +237,5 @@ def _turns(recording: Recording, timeline: Timeline) -> Ints:
 
 
 def _barriers(timeline: Timeline, turns: Ints) -> Ints:
-    """Return the steps that stand in another phase than the step before; a block that begins does not wait."""
+    """Return the steps that are in another phase than the step before; a block that begins does not wait."""
     return np.setdiff1d(changes(timeline.phase), turns, assume_unique=True)

@@ -1,4 +1,4 @@
-"""How often a block loads a tile: the phases in which something of A or B is written to shared memory.
+"""The number of tile loads of a block: the phases in which values of A or B are written to shared memory.
 
 Sums go through shared memory too, on their way to C or to the thread that adds them up. Their values tell them apart,
 as in `gemmviz.trace.origin.staging`: an instruction that loads tiles writes values of A and B, and zeros beyond their

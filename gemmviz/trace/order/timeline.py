@@ -30,7 +30,7 @@ class Timeline:
     start
         int64, steps + 1 offsets into `order`: step s holds ``order[start[s]:start[s + 1]]``.
     site, array, write, phase
-        Per step: the instruction, the array it accesses, whether it writes, the phase it stands in.
+        Per step: the instruction, the array it accesses, whether it writes, and its phase.
     """
 
     order_by: Order
@@ -160,7 +160,7 @@ def _steps(when: Ints, what: Ints, number: Ints, rank: Ints) -> Ints:
 
 
 def _backwards(recording: Recording, request: Ints, step: Ints) -> npt.NDArray[np.bool_]:
-    """Return the rows that do not stand in a later step than the same thread's row before them."""
+    """Return the rows that are not in a later step than the same thread's row before them."""
     log, step_of_row = recording.accesses, step[request]
     found = np.zeros(len(request), bool)
     found[1:] = step_of_row[1:] <= step_of_row[:-1]

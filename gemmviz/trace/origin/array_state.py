@@ -46,7 +46,7 @@ class History:
         info = self.recording.arrays[array]
         first = self.base[array] + (block * info.size if info.space == "shared" else 0)
         earliest = np.arange(first, first + info.size + 1) * self.timeline.steps
-        # The keys of this array, and of this block, stand together.
+        # The keys of this array, and of this block, are neighbours.
         begin, end = np.searchsorted(self.key, earliest[[0, -1]])
         mine, earliest = self.key[begin:end], earliest[:-1]
         if not len(mine):

@@ -56,7 +56,7 @@ class Fragment:
 
 @lru_cache(maxsize=8)  # needed again at every step that is shown
 def shape_of(text: str) -> tuple[int, int, int] | None:
-    """Return the (m, n, k) of the fragments that a source declares; None where it declares none, or several."""
+    """Return the (m, n, k) of the fragments that a source declares; None if it declares none, or several."""
     code = plain_code(text)
     shapes = {tuple(int(size) for size in match.groups()) for match in _SHAPE.finditer(code)}
     # Of a product of a warpgroup, each of its four warps has a quarter of the rows.
@@ -75,7 +75,7 @@ def fragments(
     Parameters
     ----------
     playable, block, warp
-        Whose.
+        The recording, the block and the warp.
     operands
         The warp's reads (`Provenance.operands`).
     step

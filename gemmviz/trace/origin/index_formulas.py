@@ -1,14 +1,14 @@
 """The formulas by which a thread finds its element of C, read from the store in the source, and evaluated.
 
-Only what comes out as recorded is returned: each formula is evaluated for the thread that stored the element, and must
-give its row or column.
+Only formulas that agree with the recording are returned: each is evaluated for the thread that stored the element, and
+must give its row or column.
 """
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -64,7 +64,7 @@ def index_formulas(recording: Recording, row: int, column: int) -> tuple[Formula
     Returns
     -------
     tuple
-        For each None where nothing was stored, or no formula in the text gives what was recorded.
+        For each None if nothing was stored, or no formula in the text gives the recorded value.
     """
     block, thread = (int(of[row, column]) for of in recording.owners)
     if block < 0 or recording.backend != "cuda":
@@ -86,14 +86,14 @@ def index_formulas(recording: Recording, row: int, column: int) -> tuple[Formula
 
 @dataclass(frozen=True)
 class _Source:
-    """The parts of a text: the (row, column) of its stores, what its names stand for, and the ranges of its loops."""
+    """The parts of a text: the (row, column) of its stores, the values of its names, and the ranges of its loops."""
 
     stores: tuple[tuple[ast.expr, ast.expr], ...]
     named: Mapping[str, ast.expr]
     loops: Mapping[str, tuple[ast.expr, ast.expr, ast.expr]]
 
 
-@cache
+@lru_cache(maxsize=8)  # a text that is edited is another one at each key
 def _read(text: str, lines: tuple[int, ...]) -> _Source:
     code = _CAST.sub(" ", _BUILT_IN.sub(r"\1_\2", plain_code(text)))
     named = {}
@@ -128,7 +128,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _indices(line: str) -> Iterator[ast.expr]:
-    """Yield what stands in square brackets behind a name, on a line."""
+    """Yield the texts in square brackets after a name, on a line."""
     for opened in re.finditer(r"\w\s*\[", line):
         depth = 0
         for at in range(opened.end() - 1, len(line)):
@@ -175,7 +175,7 @@ def _formula(node: ast.expr, wanted: int, known: _Source, values: Mapping[str, i
     name = node.id if isinstance(node, ast.Name) else ""
     whole = _filled(node, known.named, 0)
     if not {n.id.partition("_")[0] for n in ast.walk(whole) if isinstance(n, ast.Name)} & _PLACES:
-        return None  # a loop's counter alone says nothing of the thread
+        return None  # a loop's counter alone does not depend on the thread
     free = sorted({n.id for n in ast.walk(whole) if isinstance(n, ast.Name)} - values.keys())
     for chosen in _choices(free, known, values):
         here = {**values, **chosen}
@@ -188,7 +188,7 @@ def _formula(node: ast.expr, wanted: int, known: _Source, values: Mapping[str, i
 
 
 def _choices(free: list[str], known: _Source, values: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Yield values for the names that a loop counts; nothing where another name has no value."""
+    """Yield values for the names that a loop counts; nothing if another name has no value."""
     ranges = []
     for name in free:
         ends = [_value(_filled(end, known.named, 0), values) for end in known.loops.get(name, ())]
@@ -202,7 +202,7 @@ def _choices(free: list[str], known: _Source, values: Mapping[str, int]) -> Iter
 
 
 def _filled(node: ast.expr, named: Mapping[str, ast.expr], depth: int) -> ast.expr:
-    """Return an expression with the names filled in that stand for others."""
+    """Return an expression with its names replaced by their values."""
     if isinstance(node, ast.Name) and node.id in named and depth < 8:
         return _filled(named[node.id], named, depth + 1)
     if isinstance(node, ast.BinOp):
@@ -236,7 +236,7 @@ def _text(node: ast.expr, values: Mapping[str, int], within: int = 0) -> str:
     """Write an expression as people do, with values for names that have one."""
     if isinstance(node, ast.BinOp):
         binds = _BINDS[type(node.op)]
-        # What stands behind a minus, a times or a division keeps its brackets; sums need none.
+        # An operand after a minus, a times or a division keeps its brackets; sums need none.
         closer = 0 if isinstance(node.op, ast.Add) else 1
         left, right = _text(node.left, values, binds), _text(node.right, values, binds + closer)
         said = f"{left} {_OPERATORS[type(node.op)]} {right}"

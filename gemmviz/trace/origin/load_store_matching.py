@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gemmviz.trace.order.requests import Ints
 
-_ENOUGH, _SAMPLE = 8, 64  # threads that tell one load from another; threads that are looked at
+_ENOUGH, _SAMPLE = 8, 64  # threads that are needed to separate two loads; threads that are tried
 _SURE = 0.9
 _MOST_WORK = 4_000_000_000  # comparisons, a second's worth
 _AT_ONCE = 1 << 22  # pairs of a store and a load

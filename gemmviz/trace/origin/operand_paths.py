@@ -19,7 +19,7 @@ class CellAccesses:
     Attributes
     ----------
     rows, steps
-        int64, rows of the recording, and the step of the timeline at which each stands.
+        int64, rows of the recording, and the step of the timeline of each.
     lines
         int64, of the source, from 1; 0 where unknown.
     write
@@ -168,7 +168,7 @@ class Operands:
 
 
 def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
-    """Choose, for each place along K, the use of A and the use of B that stand closest together.
+    """Choose, for each place along K, the use of A and the use of B that are closest together.
 
     Parameters
     ----------

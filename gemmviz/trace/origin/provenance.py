@@ -6,7 +6,7 @@ directly or from a shared cell, and which write had filled this cell. *Attributi
 * which read of global memory brought the value that a thread stored in shared memory (see
   `gemmviz.trace.origin.staging`; exact for asynchronous copies);
 * that an element A[i, k] which the owner of C[i, j] reads feeds C[i, j]: a thread that owns several elements of C uses
-  its reads for a row or a column of them, and its registers leave no trace. Where it reads the same element several
+  its reads for a row or a column of them, and its registers are not recorded. Where it reads the same element several
   times, the reads of A[i, k] and B[k, j] that stand closest together are taken;
 * that a warp's common reads feed the elements it owns, where a thread alone does not read a whole row and column: lanes
   hand each other values in tensor-core fragments and shuffles; of a wgmma these are a warpgroup's reads.
@@ -33,7 +33,7 @@ _CHUNK_ROWS = 1 << 17  # worked on at once
 
 
 def together(recording: Recording) -> int:
-    """Return how many threads may work on one product: those of a warp, or of a warpgroup where it has a wgmma."""
+    """Return the number of threads that cooperate on one product: a warp, or a warpgroup if it has a wgmma."""
     return max(recording.together, WARP)
 
 
@@ -81,7 +81,7 @@ class Provenance:
         return index
 
     def _slot(self, rows: Ints, element: Ints) -> Ints:
-        """Return where elements stand in one numbering of all memory: a shared array has a copy per block."""
+        """Return the places of elements in one numbering of all memory: a shared array has a copy per block."""
         log = self.recording.accesses
         array = log.array[rows]
         slot: Ints = self._base[array] + np.where(self._shared, self._size, 0)[array] * log.block[rows] + element
@@ -120,7 +120,7 @@ class Provenance:
         return CellAccesses(rows, steps, self._line[log.site[rows]], log.write[rows] > 0, value[covered == element])
 
     def owner(self, row: int, column: int) -> Owner | None:
-        """Return the owner of an element of C; None where it is never written."""
+        """Return the owner of an element of C; None if it is never written."""
         log = self.recording.accesses
         touches = self.accesses_of(C, self._element(C, row, column))
         mine = touches.write
@@ -210,7 +210,7 @@ class Provenance:
         return all_of_them if min(all_of_them.covered(A), all_of_them.covered(B)) > known else alone
 
     def _element(self, array: int, row: int, column: int) -> int:
-        """Return where an element of a matrix stands in memory."""
+        """Return the place of an element of a matrix in memory."""
         info = self.recording.arrays[array]
         rows, columns = info.grid
         return column * rows + row if info.column_major else row * columns + column
@@ -237,7 +237,7 @@ class Provenance:
         return values
 
     def stale_reads(self, fed: OperandPaths, row: int, column: int) -> npt.NDArray[np.bool_]:
-        """Say, path by path, whether the owner of C[row, column] got another value than the one that was copied."""
+        """Say, path by path, whether the owner of C[row, column] got another value than the copied one."""
         wanted = np.where(
             fed.matrix == A,
             *(self._along_k(matrix, row, column)[fed.k] for matrix in (A, B)),

@@ -1,4 +1,4 @@
-"""Which read of global memory brought the value that a thread writes to shared memory.
+"""The read of global memory that brought the value that a thread writes to shared memory.
 
 An asynchronous copy says so itself. Of a copy through registers the recording shows both ends only, and the link is
 *attributed*: in a kernel's text, each store to a tile takes its value from one certain load (of a vector: from one

@@ -1,4 +1,4 @@
-"""Reads that got another value than their cell shows: a race, seen from the thread that lost it.
+"""Reads that got another value than their cell shows: the effect of a race on a thread.
 
 The stage shows cells in lockstep order. The recorder ran a block's threads one after the other, each up to its next
 barrier; where a barrier is missing, a thread may have read a cell before or after the write that stands there in
@@ -18,7 +18,7 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class StaleReads:
-    """Reads of shared memory whose value is not the one that stands in the cell at that step.
+    """Reads of shared memory whose value is not that of the cell at that step.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class StaleReads:
     got, held
         float32, the thread's value, and the cell's in lockstep order.
     written
-        bool, whether anything was written to the cell by then: where not, `held` is NaN.
+        bool, whether the cell was written before; if not, `held` is NaN.
     """
 
     row: Ints
@@ -38,7 +38,7 @@ class StaleReads:
 
 
 def stale_reads(recording: Recording, history: History, step: int, rows: Ints) -> StaleReads:
-    """Find those of the accesses of one step, all of one block, that got another value than their cells show.
+    """Find the accesses of one block at one step that got another value than their cells show.
 
     Parameters
     ----------

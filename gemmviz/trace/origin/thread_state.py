@@ -1,6 +1,6 @@
 """The state of a thread at a step: the operands it read last, the elements of C it owns and their sums so far.
 
-Registers leave no trace in a recording. The operands are *recorded*; a partial sum is computed here from the recorded
+Registers are not recorded. The operands are *recorded*; a partial sum is computed here from the recorded
 operands that were multiplied so far, and says so wherever it is shown. Which operands belong together is attribution,
 as in `gemmviz.trace.origin.provenance`.
 """
@@ -34,7 +34,7 @@ class Products:
     rows, columns
         int64, the elements of C, in the order in which the thread stores them.
     owned
-        How many elements it owns; more than `rows` has where not all are followed.
+        The number of elements that it owns; more than `rows` has if not all are followed.
     operands
         Its reads, or where `by_warp` those of its warp (fragments).
     element, k, step
@@ -162,7 +162,7 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
     now = past[operands.k[past] == k]
     for matrix, lines in ((A, rows), (B, columns)):
         here = now[operands.matrix[now] == matrix]
-        held[matrix][np.searchsorted(lines, operands.line[here])] = here  # the latest one stands last
+        held[matrix][np.searchsorted(lines, operands.line[here])] = here  # the latest one is last
     done = np.flatnonzero(known.step <= step)
     count = len(known.rows)
     return ThreadState(
@@ -179,7 +179,7 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
 def loop_writes(playable: Playable, thread: int) -> tuple[Ints, Ints]:
     """Return the writes to C of a CPU kernel's thread: steps, ascending, and elements in memory order."""
     log = playable.recording.accesses
-    # A thread's rows stand in the order of its steps.
+    # A thread's rows are in the order of its steps.
     writes = np.flatnonzero(log.write & (log.array == C) & (log.thread == thread))
     return playable.timeline.step_of_row[writes], log.element[writes].astype(np.int64)
 
@@ -206,7 +206,7 @@ def _of_one(playable: Playable, row: int, column: int) -> Operands:
     """Return the operands of one element of C: in a loop that owns all of C, a look at all would take long."""
     fed = playable.provenance.operand_paths(row, column)
     line = np.where(fed.matrix == A, row, column)
-    # The value that was used: of a packed panel it stands at another place than in its matrix.
+    # The used value: in a packed panel it has another place than in its matrix.
     unknown = np.full(len(line), -1, np.int64)
     return Operands(fed.matrix, line, fed.k, fed.read, fed.write, fed.use, fed.value, int(fed.unknown), unknown)
 

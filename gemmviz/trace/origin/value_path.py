@@ -105,7 +105,7 @@ def touch_at(playable: Playable, touches: CellAccesses, place: int, cell: Cell) 
 
 
 def element_at(playable: Playable, array: int, row: int, column: int) -> int:
-    """Return where an element of an array stands in memory."""
+    """Return the place of an element of an array in memory."""
     info = playable.recording.arrays[array]
     rows, columns = info.grid
     return column * rows + row if info.column_major else row * columns + column

@@ -244,7 +244,7 @@ def element(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
 
 
 def barrier(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
-    """Ask whether a barrier stands right before or right after the block's step."""
+    """Ask whether a barrier is right before or right after the block's step."""
     playable, log = event.playable, event.playable.recording.accesses
     if not event.on_gpu or not int(playable.timeline.phase.max()):
         return None
@@ -304,7 +304,7 @@ def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
 
 
 def _four(rng: Random, right: _T, others: list[_T], in_order: bool = False) -> tuple[list[_T], int] | None:
-    """Return the right answer among the first three of the others that differ from it; None where they are too few."""
+    """Return the right answer among the first three of the others that differ from it; None if they are too few."""
     wrong = [other for other in dict.fromkeys(others) if other != right][:3]
     if len(wrong) < 3:
         return None

@@ -63,7 +63,7 @@ class Question:
 def question(
     playable: Playable, step: int, block: int, warp: int, seed: int, cell: Cell | None = None
 ) -> Question | None:
-    """Return a question about the event after a step; None where no event makes a question.
+    """Return a question about the event after a step; None if no event makes a question.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def question(
     step
         The step that is shown.
     block, warp
-        Whose next event to ask about; where they do nothing more, that of others.
+        The block and the warp of the next event; if they have no more events, those of others.
     seed
         Chooses among the questions that fit: the same one for the same seed.
     cell
@@ -93,13 +93,13 @@ def question(
 
 
 def next_event(playable: Playable, step: int, block: int, warp: int) -> Event | None:
-    """Return the next event of a warp of a block after a step; that of other warps, where it has none."""
+    """Return the next event of a warp of a block after a step; if it has none, that of other warps."""
     recording, timeline = playable.recording, playable.timeline
     log = recording.accesses
     if step + 1 >= timeline.steps:
         return None
     if recording.backend == "cuda":
-        # Rows stand block after block.
+        # Rows are ordered by block.
         begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
         later = timeline.step_of_row[begin:end][log.thread[begin:end] // WARP == warp]
         later = later[later > step]

@@ -27,7 +27,7 @@ class Array:
     dtype
         NumPy name of the element type.
     column_major
-        Whether element i stands at row ``i % rows`` instead of row ``i // columns``.
+        Whether element i is in row ``i % rows`` instead of row ``i // columns``.
     swizzle
         Of a tile that the copy engine fills: over how many bytes it deals the pieces of 16 bytes of a row (0: none).
         The numbers of elements are those of memory; see `physical` and `logical`.
@@ -51,7 +51,7 @@ class Array:
         return swizzled
 
     def logical(self, places: Column) -> Column:
-        """Return the elements, numbered as in the tile, that stand at some places in memory: undo `physical`."""
+        """Return the elements, numbered as in the tile, at some places in memory: undo `physical`."""
         return self.physical(places)
 
     @property
@@ -112,7 +112,7 @@ class Site:
 class Accesses:
     """The columns of a recording; row i of all of them is one access of one thread.
 
-    Rows stand in the order in which the recorder ran them: block after block, phase after phase, thread after thread.
+    Rows are in the order of the recorder's run: block after block, phase after phase, thread after thread.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which rows of a recording belong to one asynchronous copy: the read at its issue, the write at its thread's wait."""
+"""The rows of each asynchronous copy in a recording: the read at its issue, the write at its thread's wait."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -28,7 +28,7 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
         return np.zeros((0, 3), np.int64)
     arrived = copies.arrived[np.lexsort([copies.arrived[name] for name in ("order", "thread", "block")])]
     owner = arrived["block"].astype(np.int64) << 16 | arrived["thread"]
-    # A block that was begun once more tells the same again; the last time counts.
+    # A block that was begun again reports the same again; the last report counts.
     again = (owner[1:] == owner[:-1]) & (arrived["order"][1:] == arrived["order"][:-1])
     arrived, owner = (values[np.append(~again, True)] for values in (arrived, owner))
     written = _found(owner, arrived["writes"], *_rows(copies.writing, column))

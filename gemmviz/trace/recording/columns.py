@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.dtypes import NAMES
 from gemmviz.simt.recorder import RawTrace
 from gemmviz.trace.recording.accesses import Accesses, Array
 from gemmviz.trace.recording.async_copy_rows import pairs
@@ -104,7 +105,7 @@ def _put_in_order(column: Columns, further: npt.NDArray[np.int64], more: Bits) -
     change = (block[1:] != block[:-1]) | (phase[1:] != phase[:-1])
     if not ((thread[1:] < thread[:-1]) & ~change).any():
         return
-    # Blocks and phases stand in order. Sorting 16 bits, even twice, is many times as fast as sorting 64 bits once.
+    # Blocks and phases are in order. Sorting 16 bits, even twice, is many times as fast as sorting 64 bits once.
     number = np.concatenate(([0], np.cumsum(change)))
     threads = int(thread.max()) + 1
     if (int(number[-1]) + 1) * threads <= 1 << 16:
@@ -133,7 +134,7 @@ def _to_values(bits: Bits, which: npt.NDArray[np.uint8], arrays: Sequence[Array]
             continue
         mine = np.array([array.dtype == name for array in arrays])
         rows = slice(None) if len(dtypes) == 1 else mine[which]
-        if kind.itemsize <= 4 and (kind.kind in "iuf" or name == "bfloat16"):
+        if kind.itemsize <= 4 and (kind.kind in "iuf" or name in NAMES):
             unsigned = bits[rows].astype(f"u{kind.itemsize}")
             bits[rows] = unsigned.view(kind).astype(np.float32).view(np.uint32)
         else:

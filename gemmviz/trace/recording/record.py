@@ -15,7 +15,8 @@ from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
-from gemmviz.catalogue.problem import small_integer_inputs, stored, unstored
+from gemmviz.catalogue.problem import stored, unstored
+from gemmviz.catalogue.whole_numbers import inputs_for
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
@@ -31,7 +32,7 @@ from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, barrier_names
 _ANALYSIS_BYTES = 120
 # The same where only totals are needed: the rows, those with several values, and the memory for counting.
 TOTALS_BYTES = 36
-# From this number of multiplications on, the cost of a recording is said beforehand.
+# From this number of multiplications on, the cost of a recording is announced beforehand.
 _WORTH_SAYING = 1_000_000
 # Time limit for making the inputs and checking C, beside the kernel. A kernel that was stopped inside malloc can leave
 # this process unable to go on: then the process that waits for it needs a limit.
@@ -78,9 +79,9 @@ def record(
     library = build(launch, as_written=as_written)
     built = time.perf_counter()
     expected_cost = _expected(launch, part.blocks, as_written)
-    progress(_what_is_recorded(part, expected_cost), deadline_s + _AROUND_S)
+    progress(_recording_text(part, expected_cost), deadline_s + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
-    a, b = small_integer_inputs(launch.problem, launch.kernel.dtype)
+    a, b = inputs_for(launch.kernel, launch.problem)
     recording = _recording(part, _run(part, library, a, b, deadline_s), a.astype(np.float64), b.astype(np.float64))
     return replace(recording, build_seconds=built - started, run_seconds=time.perf_counter() - built)
 
@@ -123,7 +124,7 @@ def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) 
     )
 
 
-def _what_is_recorded(part: _Part, cost: recording_cost.RecordingCost | None) -> str:
+def _recording_text(part: _Part, cost: recording_cost.RecordingCost | None) -> str:
     said = {"kernel": part.launch.label, "size": part.launch.problem}
     if part.blocks is None:
         what = tr("Recording {kernel} at {size}", **said)
@@ -134,7 +135,7 @@ def _what_is_recorded(part: _Part, cost: recording_cost.RecordingCost | None) ->
 
 
 def _refuse_many_accesses(part: _Part, cost: recording_cost.RecordingCost | None) -> None:
-    """Raise a ConstraintError where it is known that the accesses will not fit."""
+    """Raise a ConstraintError if it is known that the accesses will not fit."""
     if not cost or not cost.exact or cost.accesses <= part.capacity:
         return
     raise ConstraintError(
@@ -209,7 +210,7 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
     kernel = launch.kernel
     matrices = [
         Array(name, "global", launch.problem.shape(name), dtype, name in kernel.column_major)
-        for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.accumulate))
+        for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.dtype_out))
     ]
     swizzled = swizzles(raw.told, raw.shared)
     shared = [Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)]
@@ -217,7 +218,7 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
 
 
 def _finished(recording: Recording) -> npt.NDArray[np.bool_]:
-    """Return which elements of C (m, n) the recorded blocks have finished: the others cannot be wrong."""
+    """Return, per element of C (m, n), whether the recorded blocks have finished it: the others cannot be wrong."""
     owner, events = recording.owners[0], recording.events
     # A part of a sum may have been handed on to one of these blocks; an element that was added to has both parts.
     handed_on = (events.kind == FLAG_SET) & ~np.isin(events.number, events.number[events.kind == FLAG_SEEN])

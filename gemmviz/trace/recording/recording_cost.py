@@ -1,4 +1,4 @@
-"""The cost of a recording, before it is made: some blocks run for real and are counted; the rest is scaled."""
+"""The cost of a recording, before it is made: some blocks are run and counted; the rest is scaled."""
 
 import math
 from dataclasses import dataclass
@@ -77,12 +77,12 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
     blocks
         The first block and the one after the last; all by default.
     as_written
-        Which view; see `gemmviz.trace.recording.record.record`.
+        The view; see `gemmviz.trace.recording.record.record`.
 
     Raises
     ------
     KernelTimeout
-        When it cannot be known, because the kernel does not end.
+        When the cost is unknown because the kernel does not end.
     KernelFault, ConstraintError, BuildError, Unavailable
         As `gemmviz.trace.recording.record.record`.
     """
@@ -101,7 +101,7 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
 
 
 def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Problem | None:
-    """Return the largest M = N = K, near enough, at which a launch's accesses fit; None where none is found.
+    """Return the largest M = N = K, near enough, at which a launch's accesses fit; None if none is found.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class _Counter:
         self._libraries: dict[tuple[str, int], Path] = {}
 
     def count(self, job: Launch, block: int | None = None) -> Count | None:
-        """Return accesses, further elements, and that this is exact; None where it is too much to count."""
+        """Return accesses, further elements, and that this is exact; None if it is too much to count."""
         blocks = None if block is None else (block, block + 1)
         # Sizes are arguments: mostly they share a library.
         key = (job.label, job.shared_bytes)
@@ -277,7 +277,7 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
 
 
 def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
-    """Say for people which scope of a launch that is too large would fit."""
+    """Return a sentence about the part of a too large launch that would fit."""
     try:
         size = largest_size(job, capacity, as_written)
     except GemmvizError:

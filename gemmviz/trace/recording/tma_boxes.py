@@ -1,4 +1,4 @@
-"""Boxes that the copy engine of a GPU (TMA) moves, and mbarriers: which rows of a recording belong to each box.
+"""Boxes that the copy engine of a GPU (TMA) moves, and mbarriers: the rows of a recording that belong to each box.
 
 One thread asks for a box, and the recorder writes it down as accesses of 16 bytes, row by row of the box, in that
 thread's name: reads when the box is asked for, and writes when it arrives.
@@ -17,7 +17,7 @@ from gemmviz.simt.tma_boxes import TmaReport
 
 Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
-_STORE = 8  # the column of `Accesses.boxes` that says so
+_STORE = 8  # the column of `Accesses.boxes` for it
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
 
 
 def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:
-    """Return by how many bytes the boxes that stand in each shared array are swizzled; 0 where none does."""
+    """Return the swizzle of the boxes in each shared array, in bytes; 0 if there are none."""
     array = _places(raw.boxes["shared"], shared)[0]
     return [int(raw.boxes["swizzle"][array == index + 3].max(initial=0)) for index in range(len(shared))]
 

@@ -1,26 +1,16 @@
-"""The base of all charts: a plot with pointing by mouse and keys, a line of text, the controls beside it."""
+"""Charts that pyqtgraph draws: a plot with pointing by mouse and keys, a line of text, the controls beside it."""
 
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolTip, QVBoxLayout
 
 from gemmviz.session import Session
-from gemmviz.ui.charts.figures.figure_table import FigureTable
+from gemmviz.ui.charts.chart_widget import ARROWS, TIP_MS, ChartWidget
 from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.style import TYPE_PT, scaled
-from gemmviz.ui.look.theme import THEMES, Theme
 
 _AXIS_HEIGHT = 40
-_LEAST_WIDTH = 200  # pixels, at a scale of type of 1
-_ARROWS = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, -1),
-    Qt.Key.Key_Down: (0, 1),
-}
-_TIP_MS = 600_000
-_PICTURE = QSize(960, 600)
 
 
 class _BottomAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
@@ -71,7 +61,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def tell(self, text: str, at: QPoint) -> None:
         """Show a text beside a point of this widget while the mouse is there; nothing for an empty one."""
         if text:
-            QToolTip.showText(self.mapToGlobal(at), text, self, self.rect(), _TIP_MS)
+            QToolTip.showText(self.mapToGlobal(at), text, self, self.rect(), TIP_MS)
         else:
             QToolTip.hideText()
         self.setAccessibleDescription(text)
@@ -92,21 +82,21 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
     def event(self, event: QEvent) -> bool:
         """Claim the arrows before they become shortcuts; let no tooltip of the plot hide the point under the mouse."""
         key = shortcut(event)
-        if key is not None and key.key() in _ARROWS and not key.modifiers():
+        if key is not None and key.key() in ARROWS and not key.modifiers():
             event.accept()
             return True
         return bool(super().event(event))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the next bar or point."""
-        if event.key() in _ARROWS:
-            self.moved.emit(*_ARROWS[Qt.Key(event.key())])
+        if event.key() in ARROWS:
+            self.moved.emit(*ARROWS[Qt.Key(event.key())])
         else:
             event.ignore()
 
 
-class Chart(QWidget):
-    """A plot with a line of text and controls above it.
+class Chart(ChartWidget):
+    """A plot of pyqtgraph with a line of text and controls above it.
 
     Parameters
     ----------
@@ -117,47 +107,15 @@ class Chart(QWidget):
     """
 
     def __init__(self, session: Session, name: str) -> None:
-        super().__init__()
-        self.session = session
-        self.name = name
+        super().__init__(session, name)
         self.plot = Plot(name)
-        self.hint = QLabel()
-        self.hint.setWordWrap(True)
-        # A hint may be cut; it must not keep the window wider than an old projector.
-        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.controls = QHBoxLayout()
-        self.controls.setSpacing(6)
         self.controls.addWidget(self.hint, 1)
-        self.body = QHBoxLayout()
-        self.body.setSpacing(0)
         self.body.addWidget(self.plot, 1)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(4, 2, 4, 0)
         self.column.setSpacing(1)
         self.column.addLayout(self.controls)
         self.column.addLayout(self.body, 1)
-
-    @property
-    def theme(self) -> Theme:
-        """The colours to draw with."""
-        return THEMES[self.session.preferences.theme]
-
-    def table(self) -> FigureTable:
-        """Return the figures that are drawn."""
-        raise NotImplementedError
-
-    def minimumSizeHint(self) -> QSize:
-        """Give a small minimum width: the neighbour of the plot gives way, but only once the chart has been narrow."""
-        least = super().minimumSizeHint()
-        return QSize(min(least.width(), round(scaled(_LEAST_WIDTH))), least.height())
-
-    def picture_size(self) -> QSize:
-        """Return the least size of a picture that shows all of the chart."""
-        return _PICTURE
-
-    def refresh(self) -> None:
-        """Draw the figures as they are now."""
-        raise NotImplementedError
 
     def restyle(self) -> None:
         """Take the theme's colours."""

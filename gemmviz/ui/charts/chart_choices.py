@@ -69,7 +69,8 @@ class ReferenceBox(QCheckBox):
 
     def _show(self) -> None:
         references = self._results.references
-        self.setVisible(bool(references))
+        if self.parent() is not None or not references:  # alone, it would open as a window
+            self.setVisible(bool(references))
         self.setChecked(self._results.references_shown)
         names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
         said = tr("Results that were measured elsewhere, hollow or dashed, where this machine has none:")

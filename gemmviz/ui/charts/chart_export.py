@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QGraphicsView, QScroll
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
-from gemmviz.ui.charts.chart import Chart
+from gemmviz.ui.charts.chart_widget import ChartWidget
 from gemmviz.ui.charts.figures.figure_table import CHOICE, FigureTable
-from gemmviz.ui.charts.painted import PaintedChart
 
 FILTERS = mark("Picture (*.png);;Drawing (*.svg);;Figures (*.csv)")
 _PICTURE_SCALE = 2
@@ -63,7 +62,7 @@ def _posed(widget: QWidget) -> Iterator[None]:
         holder.setEnabled(False)  # or it takes the new size back
     for w in hidden:
         w.hide()
-    wanted = widget.picture_size() if isinstance(widget, Chart | PaintedChart) else size
+    wanted = widget.picture_size() if isinstance(widget, ChartWidget) else size
     widget.resize(size.expandedTo(wanted))
     try:
         # The effects of a resize reach the plot's own layout by events.

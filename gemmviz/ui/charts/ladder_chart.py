@@ -5,7 +5,7 @@ from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import QLabel, QScrollBar, QSizePolicy
 
 from gemmviz.bench.figures import Size
-from gemmviz.language import tr
+from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.ui.charts.chart_choices import ReferenceBox, SizeBox, SourceLegend
 from gemmviz.ui.charts.figures.figure_table import FigureTable
@@ -33,7 +33,7 @@ class LadderChart(PaintedChart):
     """
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session, tr("Ladder"))
+        super().__init__(session, tr("Kernels"))
         self.figures = LadderFigures(None)
         self.sizes, self.reference = SizeBox(session.results), ReferenceBox(session.results)
         listen(self, session.results.size_chosen, self.refresh)
@@ -63,7 +63,7 @@ class LadderChart(PaintedChart):
     def table(self) -> FigureTable:
         """Return the figures that are drawn."""
         headings = (
-            *("kernel", "parameters", "M", "N", "K", "element type", "sums", "GFLOPS (cold median)"),
+            *("kernel", "parameters", "M", "N", "K", "element type", "sums", "C", "GFLOPS (cold median)"),
             *("spread (IQR / median)", "speed-up over the first kernel", "share of the library", "library"),
             *("share of the modelled peak", "flags", "origin"),
         )
@@ -75,7 +75,8 @@ class LadderChart(PaintedChart):
             spread = stats.get("iqr_rel") if stats else None
             rows.append(
                 (
-                    *(kernel.name, params, row["M"], row["N"], row["K"], kernel.dtype, kernel.accumulate),
+                    *(kernel.name, params, row["M"], row["N"], row["K"]),
+                    *(kernel.dtype, kernel.accumulate, kernel.dtype_out),
                     *(s.gflops or None, spread, s.speedup, s.share, s.library, s.peak_share),
                     "; ".join(row.get("flags") or ()),
                     s.origin or f"measured: {self.session.results.device or 'this machine'}",
@@ -135,7 +136,12 @@ class LadderChart(PaintedChart):
             parts.append(timed)
         here = self.session.results.cpu_cores
         for cores in self.figures.left_out:
-            said = tr("left out: references of a CPU with {cores} cores; this one has {here}", cores=cores, here=here)
+            said = trn(
+                "left out: references of a CPU with {count} core; this one has {here}",
+                "left out: references of a CPU with {count} cores; this one has {here}",
+                cores,
+                here=here,
+            )
             parts.append(said)
         return "  ·  ".join(parts)
 

@@ -56,7 +56,7 @@ class MeasurePage(QWidget):
         self.tuning.tune.clicked.connect(lambda *_: self.tune_wanted.emit())
         self.tuning.use.clicked.connect(lambda *_: self.use_wanted.emit())
         self._charts: tuple[tuple[QWidget, str, str], ...] = (
-            (self.ladder, tr("Ladder"), tr("GFLOPS of every kernel at one size")),
+            (self.ladder, tr("Kernels"), tr("GFLOPS of every kernel at one size")),
             (self.sizes, tr("Over N"), tr("GFLOPS of every kernel over the size")),
             (self.samples, tr("Samples"), tr("Each launch as it is timed")),
             (self.roofline, tr("Roofline"), tr("What bounds each kernel: memory or arithmetic")),
@@ -111,7 +111,6 @@ class MeasurePage(QWidget):
             listen(self, signal, self._on_figures)
         listen(self, session.results.sampled, self._on_samples)
         listen(self, session.tuning.changed, self._on_tuning)
-        listen(self, session.tuning.started, self._on_tuning_started)
         listen(self, session.preferences.themed, self.restyle)
         qt().focusChanged.connect(self._on_focus)
 
@@ -214,9 +213,6 @@ class MeasurePage(QWidget):
 
     def _on_tuning(self) -> None:
         self._soon(self.tuning)
-
-    def _on_tuning_started(self) -> None:
-        self.setCurrentWidget(self.tuning)
 
     def _soon(self, *charts: LadderChart | SizeChart | SampleChart | TuningChart, wait_ms: int = _REFRESH_MS) -> None:
         self._stale.update(charts)

@@ -4,27 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import hypot
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolTip, QVBoxLayout, QWidget
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session import Session
-from gemmviz.ui.charts.figures.figure_table import FigureTable
+from gemmviz.ui.charts.chart_widget import ARROWS, TIP_MS, ChartWidget
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.known import shortcut
 from gemmviz.ui.look.style import TYPE_PT, scaled
-from gemmviz.ui.look.theme import THEMES, Theme, rgb
+from gemmviz.ui.look.theme import Theme, rgb
 
-_ARROWS = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, -1),
-    Qt.Key.Key_Down: (0, 1),
-}
-_TIP_MS = 600_000
-_PICTURE = QSize(960, 600)
-_LEAST_WIDTH = 200  # pixels, at a scale of type of 1
 _PALE = 0.42
 """The share of the outline's colour in the colour of what is context only."""
 
@@ -91,7 +82,7 @@ class Surface(QWidget):
         text = "" if at is None else self.marks[at].facts()
         if text and at is not None:
             corner = self.marks[at].area.bottomRight().toPoint()
-            QToolTip.showText(self.mapToGlobal(corner), text, self, self.rect(), _TIP_MS)
+            QToolTip.showText(self.mapToGlobal(corner), text, self, self.rect(), TIP_MS)
         else:
             QToolTip.hideText()
         self.setAccessibleDescription(text)
@@ -123,7 +114,7 @@ class Surface(QWidget):
     def event(self, event: QEvent) -> bool:
         """Claim the arrows and Return before they become shortcuts."""
         key = shortcut(event)
-        if key is not None and (key.key() in _ARROWS or key.key() == Qt.Key.Key_Return) and not key.modifiers():
+        if key is not None and (key.key() in ARROWS or key.key() == Qt.Key.Key_Return) and not key.modifiers():
             event.accept()
             return True
         return super().event(event)
@@ -131,8 +122,8 @@ class Surface(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the next mark, or choose its kernel (Return)."""
         keyed = [number for number, mark in enumerate(self.marks) if mark.by_key]
-        if event.key() in _ARROWS and keyed:
-            step = sum(_ARROWS[Qt.Key(event.key())])
+        if event.key() in ARROWS and keyed:
+            step = sum(ARROWS[Qt.Key(event.key())])
             at = keyed.index(self._at) if self._at in keyed else (-1 if step > 0 else len(keyed))
             self.point(keyed[max(0, min(at + step, len(keyed) - 1))])
         elif event.key() == Qt.Key.Key_Return and self._at is not None and self._at < len(self.marks):
@@ -142,7 +133,7 @@ class Surface(QWidget):
             event.ignore()
 
 
-class PaintedChart(QWidget):
+class PaintedChart(ChartWidget):
     """A heading with a sentence, a tag and choices, above a painted surface.
 
     Parameters
@@ -154,25 +145,16 @@ class PaintedChart(QWidget):
     """
 
     def __init__(self, session: Session, name: str) -> None:
-        super().__init__()
-        self.session = session
-        self.name = name
+        super().__init__(session, name)
         self.setAccessibleName(name)
-        self.heading, self.hint, self.tag = QLabel(name), QLabel(), Tag(session.preferences)
+        self.heading, self.tag = QLabel(name), Tag(session.preferences)
         self.heading.setStyleSheet("font-weight: bold")
         self.hint.setObjectName("muted")
-        self.hint.setWordWrap(True)
-        # A sentence may be cut; it must not keep the window wider than an old projector.
-        self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.plot = Surface(self.paint_all, name)
         self.plot.chosen.connect(self._on_chosen)
-        self.controls = QHBoxLayout()
-        self.controls.setSpacing(6)
         self.controls.addWidget(self.heading)
         self.controls.addStretch(1)
         self.controls.addWidget(self.tag)
-        self.body = QHBoxLayout()
-        self.body.setSpacing(0)
         self.body.addWidget(self.plot, 1)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(10, 6, 10, 4)
@@ -181,31 +163,9 @@ class PaintedChart(QWidget):
         self.column.addWidget(self.hint)
         self.column.addLayout(self.body, 1)
 
-    @property
-    def theme(self) -> Theme:
-        """The colours to draw with."""
-        return THEMES[self.session.preferences.theme]
-
-    def minimumSizeHint(self) -> QSize:
-        """Give a small minimum width: the chart beside this one gives way otherwise."""
-        least = super().minimumSizeHint()
-        return QSize(min(least.width(), round(scaled(_LEAST_WIDTH))), least.height())
-
     def paint_all(self, painter: QPainter) -> list[Mark]:
         """Paint the figures as of the last `refresh`; return what can be pointed at."""
         raise NotImplementedError
-
-    def table(self) -> FigureTable:
-        """Return the figures that are drawn."""
-        raise NotImplementedError
-
-    def refresh(self) -> None:
-        """Draw the figures as they are now."""
-        raise NotImplementedError
-
-    def picture_size(self) -> QSize:
-        """Return the least size of a picture that shows all of the chart."""
-        return _PICTURE
 
     def restyle(self) -> None:
         """Take the theme's colours and the size of type."""

@@ -183,7 +183,8 @@ class Strip(QWidget):
             return tr("measured")
         for reference in self.session.results.references:
             if reference.origin(chosen.standing.row) == chosen.origin and chosen.kernel.backend not in ON_GPU:
-                return tr("reference: {cores} cores", cores=reference.cores) if reference.cores else tr("reference")
+                cores = reference.cores
+                return trn("reference: {count} core", "reference: {count} cores", cores) if cores else tr("reference")
         return origin_name(chosen.origin).rpartition(", ")[0].replace("NVIDIA ", "")
 
     def _say_running(self) -> None:

@@ -24,7 +24,7 @@ _NAME = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter) | int(Q
 
 @dataclass(frozen=True)
 class Pair:
-    """The figures of one pair of bars; None where there is none."""
+    """The figures of one pair of bars; None if there is none."""
 
     name: str
     theirs: float | None

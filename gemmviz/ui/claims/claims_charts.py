@@ -39,7 +39,7 @@ class ClaimChart(QWidget):
             widget.setVisible(widget is self.current)
 
     def show_verdict(self, claim: Claim, verdict: ClaimVerdict) -> bool:
-        """Draw the figures of a verdict; False where there are none."""
+        """Draw the figures of a verdict; False if there are none."""
         stated = tr("stated: {figure}", figure=claim.where or claim.source)
         table = verdict.table
         if table is not None and min(len(table.rows), len(table.columns)) >= _PATTERN_FROM:

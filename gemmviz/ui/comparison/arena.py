@@ -76,7 +76,7 @@ class Arena(QWidget):
             self._side.setVisible(on)
 
     def choose(self) -> Chooser | None:
-        """Open the list of rungs to put beside; None where there is nothing to compare."""
+        """Open the list of rungs to put beside; None if there is nothing to compare."""
         if not self.session.choice.kernel.recordable:
             self.comparison.start()  # which shows the reason
             return None

@@ -147,7 +147,7 @@ class ExportDialog(QDialog):
         return self.suffix in (".gif", ".mp4")
 
     def wanted_size(self) -> tuple[int, int] | None:
-        """Return the size that is asked for, or None where the text says none."""
+        """Return the size that is asked for, or None if the text says none."""
         sides = self.pixels.currentText().lower().replace("×", "x").split("x")
         if len(sides) != 2 or not all(side.strip().isdecimal() for side in sides):
             return None

@@ -186,6 +186,7 @@ class _WindowFrames:
         from gemmviz.catalogue.ladder import ladder
         from gemmviz.control.controller import Controller
         from gemmviz.engine.supervisor import Engine
+        from gemmviz.ui.window.late_tasks import load_references
         from gemmviz.ui.window.qt_loop import QtLoop
         from gemmviz.ui.window.window import Window
 
@@ -205,7 +206,7 @@ class _WindowFrames:
         # Corner widgets and tabs take their places when the window is shown, here unseen.
         window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         window.resize(*picture.look.size)
-        window.make_charts()
+        load_references(session)
         window.show()
         session.cursor.show(playable)
         session.findings.record(recording.text, report_of(picture.reply, playable))

@@ -94,7 +94,7 @@ class States:
         self._session.messages.tell(Message(text, "info"))
 
     def _would_replace(self, plain: Snapshot) -> str | None:
-        """Return the name of the file whose unsaved edits a snapshot would replace; None where there are none."""
+        """Return the name of the file whose unsaved edits a snapshot would replace; None if there are none."""
         said = plain["kernel"]
         for base in self._session.choice.all_unsaved():
             if said.get("name") == base.name or said.get("path") == str(base.path):

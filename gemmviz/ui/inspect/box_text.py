@@ -11,7 +11,7 @@ from gemmviz.ui.stage.caption import thousands
 
 
 def box_when(box: ActiveBox, step: int) -> list[str]:
-    """Say that a shown box is not moved at a step; nothing where it is."""
+    """Say that a shown box is not moved at a step; nothing if it is."""
     if box.write and step == box.added:
         return []
     shown = box.arrived if box.write else box.asked

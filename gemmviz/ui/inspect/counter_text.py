@@ -6,7 +6,7 @@ Totals are *recorded*, occupancy is *modelled*; where the source was proved, pre
 
 from gemmviz.bench.model.devices import limits
 from gemmviz.bench.model.occupancy import advice, occupancy
-from gemmviz.language import mark, tr
+from gemmviz.language import mark, tr, trn
 from gemmviz.proving.proofs import Proof, Proofs, proved_on
 from gemmviz.proving.verdict import Compared
 from gemmviz.session import Session
@@ -52,7 +52,11 @@ def summary(playable: Playable, step: int) -> str:
         parts.append(tr("global sectors {count}", count=of(now // SECTOR_BYTES, total // SECTOR_BYTES)))
         if traffic.conflict_degree():
             conflicts, degree = traffic.bank_conflicts(), f"{traffic.conflict_degree():.2f}"
-            said = tr("{count} bank conflicts", count=thousands(conflicts)) if conflicts else tr("no bank conflicts")
+            said = (
+                trn("{count} bank conflict", "{count} bank conflicts", conflicts, count=thousands(conflicts))
+                if conflicts
+                else tr("no bank conflicts")
+            )
             parts.append(tr("wavefronts per shared request {degree}: {conflicts}", degree=degree, conflicts=said))
     # Where bytes are counted twice, those that really move say more: the tip has both.
     crossing = [level for level in playable.levels.levels if level.intensity]
@@ -112,9 +116,12 @@ def explanation(playable: Playable) -> str:
 
 
 def occupied(session: Session) -> tuple[str, str]:
-    """Return the occupancy in a few words, with its mark, and its factors; empty where there are no blocks."""
+    """Return the occupancy in a few words, with its mark, and its factors; empty if there are no blocks."""
     if session.choice.kernel.backend != "cuda":
         return "", ""
+    if not session.results.device:
+        # The machine's GPU is not known yet: an occupancy on another one would change without a word.
+        return tr("occupancy: this machine's GPU is not known yet"), ""
     device = default_device(session)
     bounds = limits(device)
     if bounds is None:
@@ -145,7 +152,7 @@ def _short(device: str) -> str:
 
 
 def timed(session: Session) -> str:
-    """Return the chosen kernel's measured figure with its mark; empty where there is none."""
+    """Return the chosen kernel's measured figure with its mark; empty if there is none."""
     shown = session.results.shown(session.choice.kernel.name)
     if shown is None or not (gflops := shown.row.get("gflops")):
         return ""
@@ -161,7 +168,7 @@ def of(now: int, total: int) -> str:
 
 
 def proof_of(session: Session) -> tuple[Proofs, list[Proof]] | None:
-    """Return the proofs of the chosen source, and the file that holds them; None where there are none."""
+    """Return the proofs of the chosen source, and the file that holds them; None if there are none."""
     for file in session.results.proofs:
         found = [proof for proof in file.of(session.choice.kernel) if not proof.error]
         if found:
@@ -170,7 +177,7 @@ def proof_of(session: Session) -> tuple[Proofs, list[Proof]] | None:
 
 
 def proved(session: Session) -> tuple[str, str]:
-    """Return where the chosen source was proved, in a few words, and all that was compared; empty where it was not."""
+    """Return where the chosen source was proved, in a few words, and all that was compared; empty if it was not."""
     known = proof_of(session)
     if known is None:
         return "", ""
@@ -198,16 +205,29 @@ def compared(session: Session) -> tuple[str, str]:
     file, found = known
     proof = max(found, key=lambda p: p.m * p.n * p.k)
     verdicts = [c.verdict for c in proof.compared]
-    values = {"gpu": file.machine.gpu, "size": proof.size, "all": len(verdicts), "equal": verdicts.count("equal")}
+    values = {
+        "gpu": _short(file.machine.gpu),
+        "size": proof.size,
+        "all": len(verdicts),
+        "equal": verdicts.count("equal"),
+    }
     differ, explained = verdicts.count("differs"), verdicts.count("explained")
     if differ:
-        said = tr("⚠ {differ} of {all} counters differ from {gpu} at {size}", differ=differ, **values)
+        said = trn(
+            "⚠ {count} of {all} counters differs from a real {gpu} at {size}",
+            "⚠ {count} of {all} counters differ from a real {gpu} at {size}",
+            differ,
+            **values,
+        )
     elif explained:
-        said = tr(
-            "{equal} of {all} counters as {gpu} measured them, {explained} explained", explained=explained, **values
+        said = trn(
+            "{equal} of {all} counters match a real {gpu}; {count} differs for a known reason",
+            "{equal} of {all} counters match a real {gpu}; {count} differ for a known reason",
+            explained,
+            **values,
         )
     else:
-        said = tr("{all} of {all} counters as {gpu} measured them", **values)
+        said = tr("All {all} counters match a real {gpu}", **values)
     marks = {"equal": "=", "explained": "≈", "differs": "⚠"}
     lines = [
         f"{marks[c.verdict]}  {tr(_COUNTED[c.what])}: {thousands(c.predicted)} / {thousands(c.measured)}"

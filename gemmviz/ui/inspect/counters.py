@@ -190,7 +190,7 @@ class Counters(QWidget):
         self._on_recorded()
 
     def _on_chosen(self, *_: object) -> None:
-        # Beside an older recording, which still stands, nothing is said of the kernel that is chosen now.
+        # An older recording is still shown: the panel gives no figures of the kernel that is chosen now.
         known, playable = not self.session.staged.outdated, self.session.cursor.playable
         # A GPU runs compiled code: counters of the text as written have no counterpart.
         as_compiled = known and not self.session.choice.as_written

@@ -4,9 +4,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.connections import listen
+from gemmviz.ui.inspect.assembly_tab import AssemblyTab
 from gemmviz.ui.inspect.counters import Counters
 from gemmviz.ui.inspect.origin_panel import OriginPanel
 from gemmviz.ui.inspect.thread_panel import ThreadPanel
@@ -17,20 +19,26 @@ from gemmviz.ui.present.source_lines import SourceLines
 from gemmviz.ui.source.source_side import SourceSide
 from gemmviz.ui.window.actions import Action
 
-PANELS = ("source", "warp", "thread", "origin", "counters", "findings")
-_TITLES = (mark("Source"), mark("Warp"), mark("Thread"), mark("Origin"), mark("Counters"), mark("Findings"))
+PANELS = ("source", "warp", "thread", "origin", "counters", "assembly", "findings")
+_TITLES = (
+    *(mark("Source"), mark("Warp"), mark("Thread"), mark("Origin"), mark("Counters")),
+    *(mark("Assembly"), mark("Findings")),
+)
 _TIPS = (
     mark("The source that runs, and the line of this step"),
     mark("Freeze a warp (W): its lanes, the sectors or banks that they want, and the wavefronts that follow"),
     mark("What a thread multiplies, the sums it holds; fragments of the tensor cores by lane"),
     mark("Where an element of C comes from, value by value; who touched a cell, and when"),
     mark("What was moved so far and in all; predicted beside measured; occupancy"),
+    mark("The machine code beside the source: SASS and PTX, registers, instructions per line and per product"),
     mark("What the checker found, and other sizes"),
 )
-_SOURCE, _FINDINGS = 0, len(PANELS) - 1
+# Where there is no room for its title.
+_SHORT_ASSEMBLY = "SASS"
+_SOURCE, _ASSEMBLY, _FINDINGS = 0, PANELS.index("assembly"), len(PANELS) - 1
 _CODE_PIXELS = 12.5
 _LEAST_WIDTH = 320
-_NARROW = 470  # pixels, at a scale of type of 1
+_NARROW = 540  # pixels, at a scale of type of 1
 
 
 class Inspector(QTabWidget):
@@ -50,10 +58,12 @@ class Inspector(QTabWidget):
         self.source_side = source_side
         self.counters = Counters(session)
         self.warp, self.by_thread, self.origin = WarpPanel(session), ThreadPanel(session), OriginPanel(session)
+        self.assembly = AssemblyTab(session)
         self.lines = SourceLines(session.cursor)
         self.setDocumentMode(True)
         self.setAccessibleName(tr("Source and inspector"))
-        panels = (source_side, self.warp, self.by_thread, self.origin, self.counters, source_side.findings)
+        beside = (self.warp, self.by_thread, self.origin, self.counters, self.assembly)
+        panels = (source_side, *beside, source_side.findings)
         self._pages = [_Page(panel) for panel in panels]
         for page, title, tip in zip(self._pages, _TITLES, _TIPS, strict=True):
             index = self.addTab(page, tr(title))
@@ -64,6 +74,7 @@ class Inspector(QTabWidget):
         source_side.findings_wanted.connect(lambda: self.show_panel("findings"))
         source_side.findings.chosen.connect(lambda _: self._show_line())
         listen(self, session.inspection.panel_wanted, self.show_panel)
+        listen(self, session.inspection.clicked, self._on_click)
         listen(self, session.preferences.themed, self._on_theme)
         listen(self, session.findings.changed, self._count)
         listen(self, session.choice.chosen, self._count)
@@ -73,7 +84,7 @@ class Inspector(QTabWidget):
 
     @property
     def panel(self) -> str:
-        """The tab in sight: one of `PANELS`, or ``"duel"``."""
+        """The shown tab: one of `PANELS`, or ``"duel"``."""
         return (*PANELS, "duel")[self.currentIndex()]
 
     def add_duel(self, race: QWidget, title: str) -> None:
@@ -117,6 +128,7 @@ class Inspector(QTabWidget):
             "warp": self.warp.scrolled,
             "thread": self.by_thread.scrolled,
             "origin": self.origin.table,
+            "assembly": self.assembly.rows,
             "findings": self.source_side.findings.list,
         }
         within = tables.get(self.panel)
@@ -132,6 +144,19 @@ class Inspector(QTabWidget):
             for widget in (self, self.tabBar()):
                 widget.style().unpolish(widget)
                 widget.style().polish(widget)
+        self._fit_titles()
+
+    def _fit_titles(self) -> None:
+        """Shorten the title of the machine code where the tabs would not all be seen."""
+        self.setTabText(_ASSEMBLY, tr(_TITLES[_ASSEMBLY]))
+        if self.tabBar().sizeHint().width() > self.width():
+            self.setTabText(_ASSEMBLY, _SHORT_ASSEMBLY)
+
+    def _on_click(self) -> None:
+        """Turn from the counters, which say nothing of a cell, to the origin of a clicked element of C."""
+        cell = self.session.cursor.cell
+        if self.panel == "counters" and cell is not None and cell[0] == C:
+            self.show_panel("origin")
 
     def _on_theme(self) -> None:
         self.lines.theme = THEMES[self.session.preferences.theme]
@@ -139,7 +164,7 @@ class Inspector(QTabWidget):
 
     def _on_current(self, number: int) -> None:
         self.session.sight.panel = number
-        if _SOURCE < number < _FINDINGS:
+        if _SOURCE < number < _ASSEMBLY:
             self._pages[number].put_above(self.lines)
 
     def _count(self) -> None:
@@ -147,10 +172,11 @@ class Inspector(QTabWidget):
         count = self.source_side.findings.count()
         title = tr(_TITLES[_FINDINGS])
         self.setTabText(_FINDINGS, f"{title} {count}" if count else title)
+        self._fit_titles()
 
 
 class _Page(QWidget):
-    """A panel, and what stands above it."""
+    """A panel, and the lines above it."""
 
     def __init__(self, panel: QWidget) -> None:
         super().__init__()

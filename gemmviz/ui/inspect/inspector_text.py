@@ -75,7 +75,7 @@ def request_cost(asked: WarpRequest) -> str:
 
 
 def lanes_out(asked: WarpRequest) -> str:
-    """Say which lanes do not take part and why; empty where all do."""
+    """Say which lanes do not take part and why; empty if all do."""
     said = []
     if asked.outside and asked.certain:
         said.append(trn("{count} lane out of bounds", "{count} lanes out of bounds", asked.outside))
@@ -86,12 +86,34 @@ def lanes_out(asked: WarpRequest) -> str:
     elif asked.inactive:
         said.append(trn("{count} lane inactive", "{count} lanes inactive", asked.inactive))
     if asked.missing:
-        said.append(trn("{count} lane missing: the block ends", "{count} lanes missing: the block ends", asked.missing))
+        said.append(_missing_text(asked))
     return ", ".join(said)
 
 
+def _missing_text(asked: WarpRequest) -> str:
+    """Say how much of a warp is empty because the block has no more threads."""
+    threads = (asked.warp + 1) * WARP - asked.missing
+    if asked.warp:
+        return trn(
+            "the block has {threads} threads, so {count} lane of its last warp is empty",
+            "the block has {threads} threads, so {count} lanes of its last warp are empty",
+            asked.missing,
+            threads=threads,
+        )
+    if 2 * asked.missing == WARP:
+        return tr("only {threads} threads in this block, so half the warp is empty", threads=threads)
+    return trn(
+        "only {threads} thread in this block, so {empty} of {lanes} lanes are empty",
+        "only {threads} threads in this block, so {empty} of {lanes} lanes are empty",
+        threads,
+        threads=threads,
+        empty=asked.missing,
+        lanes=WARP,
+    )
+
+
 def when_text(asked: WarpRequest, step: int, missed: bool) -> str:
-    """Say that a shown request is not made at the session's step; empty where it is.
+    """Say that a shown request is not made at the session's step; empty if it is.
 
     ``missed``: threads may have accessed memory out of bounds at that step, without a request to show.
     """

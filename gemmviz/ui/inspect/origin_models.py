@@ -67,7 +67,7 @@ class LazyTable(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(self._rows - 1, 0))
 
     def hop(self, row: int) -> Hop | None:
-        """Return the way that a row is about; None where it is about a single access."""
+        """Return the way that a row is about; None if it is about a single access."""
         return None
 
     def first_after(self, step: int) -> int:

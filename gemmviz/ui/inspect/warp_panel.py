@@ -132,7 +132,7 @@ class WarpPanel(InspectPanel):
         self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {told}".rstrip())
 
     def _other_box(self, playable: Playable) -> ActiveBox | None:
-        """Return the next box that the warp requests, or the last one; None where it requests none."""
+        """Return the next box that the warp requests, or the last one; None if it requests none."""
         session = self.session
         asks = asked_by(playable, session.cursor.shown_block, session.cursor.warp)
         if not len(asks):

@@ -12,8 +12,8 @@ from gemmviz.trace.lenses.bank_use import BankUse, bank_use
 from gemmviz.trace.lenses.warp_requests import warp_requests
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
-from gemmviz.ui.lenses.page import SMALL, Heading, Page
-from gemmviz.ui.lenses.request_text import request_head, which_request
+from gemmviz.ui.lenses.page import SMALL, Page
+from gemmviz.ui.lenses.request_text import request_heading, shown_request
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
@@ -37,25 +37,22 @@ class BanksLens:
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw the request of the step, or the last one before it, or the next one."""
-        playable = moment.playable
-        asked = warp_requests(playable).shown(playable, moment.step, moment.block, moment.warp, "shared")
+        asked = shown_request(moment, "shared")
         with Page(painter, rect, theme, font) as page:
             if asked is None:
                 page.nothing(tr(self.title), tr("This warp makes no request to shared memory."))
                 return
-            use = bank_use(asked, playable.recording.arrays[asked.array].itemsize)
-            room = page.headed(
-                Heading(
-                    tr(self.title),
-                    (tr("addresses recorded, wavefronts modelled"), tr("wavefronts modelled"), tr("modelled")),
-                    True,
-                    which_request(playable.recording, asked, moment.step),
-                    request_head(playable, asked),
-                    trn("{count} wavefront", "{count} wavefronts", asked.units),
-                    _conflict(use),
-                    asked.units > asked.least,
-                )
+            use = bank_use(asked, moment.playable.recording.arrays[asked.array].itemsize)
+            heading = request_heading(
+                moment,
+                asked,
+                title=tr(self.title),
+                tags=(tr("addresses recorded, wavefronts modelled"), tr("wavefronts modelled"), tr("modelled")),
+                modelled=True,
+                figure=trn("{count} wavefront", "{count} wavefronts", asked.units),
+                under=_conflict(use),
             )
+            room = page.headed(heading)
             if page.has_room(room):
                 _Picture(page, room, moment, use).draw()
 

@@ -1,4 +1,4 @@
-"""The lens on coalescing: 32 lanes over the sectors that come for them, with what came unused."""
+"""The lens on coalescing: 32 lanes above the sectors that they request, with unused bytes."""
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -12,8 +12,8 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.lenses.lens import LensMoment
-from gemmviz.ui.lenses.page import SMALL, Heading, Page
-from gemmviz.ui.lenses.request_text import request_head, which_request
+from gemmviz.ui.lenses.page import SMALL, Page
+from gemmviz.ui.lenses.request_text import request_heading, shown_request
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
@@ -21,7 +21,7 @@ from gemmviz.ui.stage.caption import thousands
 _NARROWEST_SECTOR = 7.0
 _FEWEST_ACROSS = 4  # sectors: so wide are they where there are fewer, too
 _GAP = 3.0  # between rows of sectors
-_LEAST_FILL = 2.6  # pixels: so wide is what a lane asks for, in the narrowest sector, too
+_LEAST_FILL = 2.6  # pixels: the least width of the bytes that a lane asks for
 _LEGIBLE_DOT = 6.5  # radius from which a lane's number is written in its dot
 
 
@@ -37,25 +37,22 @@ class CoalescingLens:
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw the request of the step, or the last one before it, or the next one."""
-        playable = moment.playable
-        asked = warp_requests(playable).shown(playable, moment.step, moment.block, moment.warp, "global")
+        asked = shown_request(moment, "global")
         with Page(painter, rect, theme, font) as page:
             if asked is None:
                 page.nothing(tr(self.title), tr("This warp makes no request to global memory."))
                 return
-            use = sector_use(asked, playable.recording.arrays[asked.array].itemsize)
-            room = page.headed(
-                Heading(
-                    tr(self.title),
-                    (tr("recorded"),),
-                    False,
-                    which_request(playable.recording, asked, moment.step),
-                    request_head(playable, asked),
-                    trn("{count} sector", "{count} sectors", asked.units),
-                    tr("{count} would do", count=asked.least) if asked.units > asked.least else "",
-                    asked.units > asked.least,
-                )
+            use = sector_use(asked, moment.playable.recording.arrays[asked.array].itemsize)
+            heading = request_heading(
+                moment,
+                asked,
+                title=tr(self.title),
+                tags=(tr("recorded"),),
+                modelled=False,
+                figure=trn("{count} sector", "{count} sectors", asked.units),
+                under=tr("{count} would do", count=asked.least) if asked.units > asked.least else "",
             )
+            room = page.headed(heading)
             if page.has_room(room):
                 _Picture(page, room, moment, use).draw()
 
@@ -125,7 +122,7 @@ class _Picture:
                 page.write(box, str(lane), SMALL, theme.muted, MIDDLE)
 
     def _links(self, top: float, bottom: float, high: float) -> None:
-        """Draw a line from each lane to what it asks for."""
+        """Draw a line from each lane to the bytes that it asks for."""
         page = self.page
         plain, chosen = QColor(self.colour), None
         plain.setAlphaF(0.75)
@@ -193,7 +190,7 @@ class _Picture:
             page.write(used, names[-1], SMALL, page.theme.muted, RIGHT)
 
     def _captions(self, row: QRectF) -> None:
-        """Say how much of what comes is used, and how far apart neighbouring lanes ask."""
+        """Write the used share of the moved bytes, and the distance of neighbouring lanes."""
         page, use = self.page, self.use
         used = tr("used {used} of {moved} bytes", used=thousands(use.used_bytes), moved=thousands(use.moved_bytes))
         wide = page.width(used, bold=True) + page.em

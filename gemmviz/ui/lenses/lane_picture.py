@@ -36,14 +36,14 @@ def cells(shape: tuple[int, ...], joined: tuple[int, int]) -> list[tuple[int, in
 
 @dataclass(frozen=True)
 class LanePicture:
-    """What decides a picture of lanes.
+    """The key of a picture of lanes.
 
     Attributes
     ----------
     lanes, shape
-        int64 as bytes, and how many rows and columns.
+        int64 as bytes, and the numbers of rows and columns.
     joined
-        How many cells, down and across, share a figure.
+        The numbers of cells, down and across, that share a figure.
     cell, ratio
         Width and height of a cell in pixels, and device pixels per pixel.
     font
@@ -65,7 +65,7 @@ def lane_picture(of: LanePicture, colours: tuple[Rgb, ...], theme: Theme) -> QIm
     Parameters
     ----------
     of, theme
-        What to draw, and the colours of figures.
+        The fragment, and the colours of figures.
     colours
         Of each lane, and of cells without one.
     """

@@ -46,7 +46,7 @@ class Lens(Protocol):
         """Say whether a recording has something that this lens shows; quick, as it is asked for each recording."""
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
-        """Draw a moment within a rectangle, with a heading of its own.
+        """Draw a moment within a rectangle, with a heading.
 
         Parameters
         ----------

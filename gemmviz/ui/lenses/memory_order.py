@@ -26,7 +26,7 @@ _OLDEST = 0.3  # opacity of a loop's oldest access
 
 
 class MemoryOrderLens:
-    """Shows what the chosen warp, or a loop on a CPU, accessed last in each array, at the places where it stands."""
+    """Shows the last accesses of the chosen warp, or of a loop on a CPU, in each array, at their places in memory."""
 
     name = "memory order"
     title = mark("Memory order")
@@ -80,7 +80,7 @@ def _most_important(walks: list[AddressWalk], chosen: AddressWalk, most: int) ->
 
 
 def _said(playable: Playable, walk: AddressWalk, on_gpu: bool) -> tuple[str, str]:
-    """Say whose accesses are shown, and what the outlines are; and in little room without the outlines."""
+    """Name the warp or loop, and explain the outlines; in little room without the outlines."""
     name, count = playable.recording.arrays[walk.array].name, len(walk.order)
     if on_gpu:
         outlined = tr("outlined: sectors of {bytes} bytes", bytes=SECTOR_BYTES)
@@ -98,7 +98,7 @@ def _said(playable: Playable, walk: AddressWalk, on_gpu: bool) -> tuple[str, str
 
 
 def _units(walk: AddressWalk, on_gpu: bool) -> str:
-    """Name what comes for a walk: sectors on a GPU, cache lines on a CPU."""
+    """Name the unit that a walk moves: sectors on a GPU, cache lines on a CPU."""
     count = len(walk.units)
     if on_gpu:
         return trn("{count} sector", "{count} sectors", count)
@@ -160,7 +160,7 @@ class _Strip:
         self._ends(QRectF(strip.left(), strip.bottom() + 1, strip.width(), small))
 
     def _title(self, row: QRectF) -> None:
-        """Name the array, its layout, the distance of the accesses, and what comes for them."""
+        """Name the array, its layout, the distance of the accesses, and the units that they move."""
         page, info = self.page, self.info
         page.write(row, info.name, bold=True)
         row.setLeft(row.left() + page.width(info.name, bold=True) + page.em * 0.6)
@@ -211,7 +211,7 @@ class _Strip:
         return box.width()
 
     def _addresses(self, strip: QRectF) -> None:
-        """Draw the strip: rows (or columns) in two shades, what comes in outline, the accesses filled."""
+        """Draw the strip: rows (or columns) in two shades, moved units in outline, accesses filled."""
         page, painter, info, walk = self.page, self.page.painter, self.info, self.walk
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         each = strip.width() / info.size

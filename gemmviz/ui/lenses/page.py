@@ -32,9 +32,9 @@ class Heading:
     tags
         Where its figures come from, from the longest wording to the shortest.
     modelled
-        Whether something of it is modelled: its tag is dashed.
+        Whether a part of it is modelled: its tag is dashed.
     said
-        What is shown, from the longest wording to the shortest.
+        A description of the picture, from the longest wording to the shortest.
     code
         The line of the source, with its number; empty for none.
     figure, under
@@ -55,7 +55,7 @@ class Heading:
 
 @lru_cache(maxsize=128)
 def _type(named: str, pixels: int, bold: bool, mono: bool) -> tuple[QFont, QFontMetricsF]:
-    """Return a font, given as `QFont.toString` writes it, in a size of its own, and its measures."""
+    """Return a font, given as `QFont.toString` writes it, in another size, and its measures."""
     font = QFont()
     font.fromString(named)
     if mono:
@@ -134,7 +134,7 @@ class Page(Sheet):
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def accent(self, late: bool) -> QColor:
-        """Return the colour of what comes first (blue), or of what waits or is more than needed (amber)."""
+        """Return the colour of the first part (blue), or of parts that wait or are more than needed (amber)."""
         return self.amber if late else QColor(self.theme.read)
 
     def headed(self, heading: Heading) -> QRectF:
@@ -168,7 +168,7 @@ class Page(Sheet):
         return room.width() >= _LEAST_ROOM[0] * self.em and room.height() >= _LEAST_ROOM[1] * self.em
 
     def _framed(self, row: QRectF, text: str, modelled: bool) -> None:
-        """Write a tag at the right end of a row: what is modelled, even in part, in a dashed frame."""
+        """Write a tag at the right end of a row: modelled figures, even in part, in a dashed frame."""
         wide, high = self.width(text, SMALL) + self.em * 0.7, self.row(SMALL)
         box = QRectF(row.right() - wide, row.center().y() - high / 2, wide - 1, high)
         colour = self.theme.muted if modelled else self.theme.good
@@ -196,7 +196,7 @@ class Page(Sheet):
 
 
 def source_line(recording: Recording, line: int) -> str:
-    """Return a line of the source with its number, without its indentation; empty where the line is unknown."""
+    """Return a line of the source with its number, without its indentation; empty if the line is unknown."""
     lines = recording.text.splitlines()
     if not 1 <= line <= len(lines):
         return ""

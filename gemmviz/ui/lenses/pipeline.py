@@ -1,4 +1,4 @@
-"""The lens of pipelines: a ring of stages, what each of them holds, its gates, and who waits for whom."""
+"""The lens of pipelines: a ring of stages with their content, their gates, and the waits between warps."""
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
@@ -75,7 +75,7 @@ class PipelineLens:
 
 
 def _draw_table(sheet: Sheet, room: QRectF, moment: LensMoment, found: Stages, held: list[Filling | None]) -> None:
-    """Draw a row per stage: what it holds, and its gates."""
+    """Draw a row per stage: its content, and its gates."""
     gated = any(f.full >= 0 for f in found.fillings)
     given = any(f.empty >= 0 for f in found.fillings)
     heads = [tr("stage"), tr("tile"), tr("full") if gated else tr("copied"), tr("empty")]

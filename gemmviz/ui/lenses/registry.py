@@ -34,6 +34,6 @@ def suiting(playable: Playable | None) -> list[LensName]:
 
 
 def lens_for(name: LensName | None, playable: Playable) -> Lens | None:
-    """Return the lens with a name; None where there is none, or where it has nothing to show."""
+    """Return the lens with a name; None if there is none, or where it has nothing to show."""
     lens = LENSES_BY_NAME.get(name) if name is not None else None
     return lens if lens is not None and lens.suits(playable) else None

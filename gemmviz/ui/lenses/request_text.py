@@ -1,17 +1,61 @@
-"""Sentences of lenses about a warp's request: whose it is, and when it is made."""
+"""The request that a lens shows, and the heading above it: warp, block, step, source line and one large figure."""
 
 from collections.abc import Sequence
 
 from gemmviz.language import tr
 from gemmviz.trace.cost.warp_request import WarpRequest
-from gemmviz.trace.playable import Playable
+from gemmviz.trace.lenses.warp_requests import Space, warp_requests
 from gemmviz.trace.recording.recording import Recording
-from gemmviz.ui.lenses.page import source_line
+from gemmviz.ui.lenses.lens import LensMoment
+from gemmviz.ui.lenses.page import Heading, source_line
 from gemmviz.ui.stage.caption import thousands
 
 
-def which_request(recording: Recording, asked: WarpRequest, step: int) -> Sequence[str]:
-    """Name a request, and where it is not that of the step, its own step; from the longest wording to the shortest."""
+def shown_request(moment: LensMoment, space: Space) -> WarpRequest | None:
+    """Return the chosen warp's request to a memory at a step, else its last one before, else its next one.
+
+    Parameters
+    ----------
+    moment
+        The moment, with the chosen block and warp.
+    space
+        ``"global"`` or ``"shared"``.
+
+    Returns
+    -------
+    WarpRequest or None
+        None if the warp makes no such request.
+    """
+    playable = moment.playable
+    return warp_requests(playable).shown(playable, moment.step, moment.block, moment.warp, space)
+
+
+def request_heading(
+    moment: LensMoment,
+    asked: WarpRequest,
+    *,
+    title: str,
+    tags: Sequence[str],
+    modelled: bool,
+    figure: str,
+    under: str,
+) -> Heading:
+    """Return the heading of a lens on one request.
+
+    Parameters
+    ----------
+    moment, asked
+        The moment, and the request that is shown.
+    title, tags, modelled, figure, under
+        As in `gemmviz.ui.lenses.page.Heading`.
+    """
+    recording = moment.playable.recording
+    said, code = _which_request(recording, asked, moment.step), source_line(recording, asked.line)
+    return Heading(title, tags, modelled, said, code, figure, under, late=asked.units > asked.least)
+
+
+def _which_request(recording: Recording, asked: WarpRequest, step: int) -> Sequence[str]:
+    """Name a request and, if it is not that of the step, its step; from the longest wording to the shortest."""
     x, y, z = recording.block_index(asked.block)
     values = {
         "warp": asked.warp,
@@ -27,8 +71,3 @@ def which_request(recording: Recording, asked: WarpRequest, step: int) -> Sequen
     number = thousands(asked.step + 1)
     when = tr("last: step {step}", step=number) if asked.step < step else tr("next: step {step}", step=number)
     return [*(f"{text} ({when})" for text in said), f"{values['array']} ({when})"]
-
-
-def request_head(playable: Playable, asked: WarpRequest) -> str:
-    """Return the source line of a request."""
-    return source_line(playable.recording, asked.line)

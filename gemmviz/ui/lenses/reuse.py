@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from gemmviz.catalogue.matrices import A, B
-from gemmviz.language import mark, tr
+from gemmviz.language import mark, tr, trn
 from gemmviz.trace.lenses.read_counts import ArrayReads, levels, read_counts
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import Recording
@@ -74,17 +74,22 @@ def _used(playable: Playable, reads: ArrayReads) -> bool:
 
 
 def _figure(found: list[ArrayReads], recording: Recording) -> tuple[str, str]:
-    """Return how often a value is read on average, and what that says."""
+    """Return the average number of reads per value, and its meaning."""
     shared = [reads for reads in found if recording.arrays[reads.array].space == "shared"]
     written = sum(reads.written for reads in shared)
     if written:
         mean = sum(reads.total for reads in shared) / written
         on_gpu = recording.backend == "cuda"
         under = tr("per value put in shared memory") if on_gpu else tr("per value put in a panel")
-        return tr("{count} reads", count=_rounded(mean)), under
+        return _reads_text(mean), under
     both = [reads for reads in found if reads.array in (A, B)]
     mean = sum(reads.total for reads in both) / max(sum(len(reads.reads) for reads in both), 1)
-    return tr("{count} reads", count=_rounded(mean)), tr("per element of A and B")
+    return _reads_text(mean), tr("per element of A and B")
+
+
+def _reads_text(mean: float) -> str:
+    said = _rounded(mean)
+    return trn("{count} read", "{count} reads", 1 if said == "1" else 2, count=said)
 
 
 def _rounded(mean: float) -> str:
@@ -143,7 +148,7 @@ class _Map:
     colours: list[Rgb]
 
     def draw(self) -> None:
-        """Draw the name, the map, and what is read just now."""
+        """Draw the name, the map, and the present reads."""
         page, place = self.page, self.place
         info = self.moment.playable.recording.arrays[self.reads.array]
         row, small = page.row(), page.row(SMALL)

@@ -21,7 +21,7 @@ def draw_ring(sheet: Sheet, room: QRectF, held: list[Filling | None], step: int)
     sheet, room
         Where to.
     held
-        What each stage holds.
+        The content of each stage.
     step
         When.
     """

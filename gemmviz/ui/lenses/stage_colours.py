@@ -1,4 +1,4 @@
-"""The colours and hatching of stages by what becomes of their tiles."""
+"""The colours and hatching of stages by the state of their tiles."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPainterPath, QPen
@@ -17,7 +17,7 @@ def state_colour(sheet: Sheet, state: State | None) -> QColor:
 
 
 def filled(sheet: Sheet, path: QPainterPath, state: State | None) -> QColor:
-    """Fill and outline a shape by the state of what it holds: hatched on its way, dashed once used; return its fill."""
+    """Fill and outline a shape by the state of its tile: hatched in flight, dashed once used; return its fill."""
     colour = sheet.amber if state == "arriving" else state_colour(sheet, state)
     here = state in ("arriving", "ready", "multiplied")
     fill = sheet.mixed(colour, _FILL if here else 0.08)

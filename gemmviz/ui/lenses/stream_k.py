@@ -46,7 +46,7 @@ class StreamKLens:
 
 
 def _draw_legend(sheet: Sheet, room: QRectF, known: WorkShares) -> float:
-    """Say below the bars what their marks mean and what is modelled; return where that begins."""
+    """Explain the marks of the bars, and name modelled parts, below them; return the top of this text."""
     theme = sheet.theme
     line = QRectF(room.left(), room.bottom() - sheet.small, room.width(), sheet.small)
     mark_texts = (
@@ -197,7 +197,7 @@ class _Chart:
             sheet.box(part, sheet.mixed(hue, 1.0), sheet.mixed(hue, _DONE))
         if piece.first:
             _draw_corner(sheet, box.adjusted(0.6, 0.6, 0, 0), _CORNER)
-        # Text lies on what fills more of the bar.
+        # Text is written on the larger part of the bar.
         ground = sheet.mixed(hue, _DONE if 2 * done > piece.steps else strength)
         self._write(box, piece, sheet.ink(ground))
 

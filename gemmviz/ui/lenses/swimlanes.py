@@ -1,4 +1,4 @@
-"""Swimlanes: who asks for a tile, when it is in, who multiplies it; a column per event, in order and never in time."""
+"""Swimlanes: requests, arrivals and products of tiles, by warp; a column per event, in order and never in time."""
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QPolygonF
@@ -16,8 +16,8 @@ _VERBS: dict[Kind, str] = {
     "multiply": mark("mul {number}"),
     "free": mark("free {number}"),
 }
-_BEFORE_NOW = 0.62  # of the columns in sight lie before the moment, where there are more
-_AHEAD = 0.16  # the strength of what is still to come
+_BEFORE_NOW = 0.62  # the share of shown columns before the moment, if there are more
+_AHEAD = 0.16  # the strength of future events
 _LARGEST = 4.6  # a column's width in lines of small text
 
 Lane = tuple[bool, int]
@@ -44,7 +44,7 @@ class Swimlanes:
         return len(self._lanes)
 
     def draw(self, sheet: Sheet, room: QRectF, step: int) -> None:
-        """Draw the lanes with a heading of their own, as they are after a step."""
+        """Draw the lanes with a heading, in their state after a step."""
         theme, events = sheet.theme, self._events.events
         head = QRectF(room.left(), room.top(), room.width(), 1.3 * sheet.em)
         passed = self._events.passed(step)
@@ -81,7 +81,7 @@ class Swimlanes:
         self._draw_now(sheet, now, head, room)
 
     def _draw_heading(self, sheet: Sheet, rest: QRectF, now: float) -> None:
-        """Say what the order of the columns is, and what the arrows are, beside the word that marks the moment."""
+        """Explain the order of the columns and the arrows, beside the word that marks the moment."""
         half = 0.5 * sheet.wide(tr("now"), "small", True) + 8
         parts = [QRectF(rest), QRectF(rest)]
         parts[0].setRight(min(max(now - half, rest.left()), rest.right()))
@@ -129,7 +129,7 @@ class Swimlanes:
         return bool(len(boxes)) and int(boxes.writes[boxes.store == 0].sum()) == len(recording.accesses.copies)
 
     def _about(self, lane: Lane) -> str:
-        """Say who it is that acts in a lane."""
+        """Name the agent of a lane."""
         _, agent = lane
         if agent == COPIES:
             return tr("TMA") if self._by_engine() else tr("in flight")

@@ -78,7 +78,7 @@ class _Operands:
             (room.height() - 2 * self._head - gap / 2) / (deep + rows),
         )
         legend = _WORDS * sheet.small
-        # What no register holds needs no cells.
+        # Operands that are not in registers need no cells.
         shown = [f.lane.shape[1] if f is not None else _ABSENT for f in fragments.values()]
         beside = min((room.width() - 2 * gap) / sum(shown), (room.height() - self._head - legend) / max(rows, deep))
         self._crossed = cross >= _CROSS or cross >= beside
@@ -188,7 +188,7 @@ class _Operands:
                 sheet.text(box, name, sheet.ink(fill), px, bold=True, align=MIDDLE)
 
     def _held(self, matrix: int) -> tuple[str, str] | None:
-        """Return how many elements the lane holds of a matrix, and in which registers; None where it holds none."""
+        """Return how many elements the lane holds of a matrix, and in which registers; None if it holds none."""
         fragment = self._fragments[matrix]
         count = int((fragment.lane == self._lane).sum()) if fragment is not None else 0
         if fragment is None or not count:
@@ -203,7 +203,7 @@ class _Operands:
         )
 
     def _draw_words(self, room: QRectF) -> None:
-        """Say what the chosen lane holds: below each other where there is room, else in a row."""
+        """Write the elements that the chosen lane holds: below each other if there is room, else in a row."""
         sheet, theme = self._sheet, self._sheet.theme
         found = [(matrix, self._held(matrix)) for matrix in (A, B, C)]
         lines = [(matrix, held) for matrix, held in found if held is not None]

@@ -99,7 +99,7 @@ def qt_fault() -> str | None:
 
 
 def _release() -> Mapping[str, str]:
-    """Return the system's description of itself (``/etc/os-release``); empty where there is none."""
+    """Return the system's description of itself (``/etc/os-release``); empty if there is none."""
     try:
         return platform.freedesktop_os_release()
     except OSError:

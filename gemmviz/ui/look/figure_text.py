@@ -6,12 +6,13 @@ from statistics import median
 from gemmviz.bench.figures import Shown, size_of
 from gemmviz.bench.ranking import LIBRARIES, Standing, place
 from gemmviz.bench.row import Row, Telemetry, figure_of
-from gemmviz.bench.status_names import status_name
+from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session import Session, kernel_names
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
+_DTYPES |= {"int8": "INT8", "uint8": "UINT8", "float8_e4m3fn": "FP8 E4M3", "float8_e5m2": "FP8 E5M2"}
 BETWEEN = "  ·  "
 
 
@@ -159,6 +160,7 @@ def details(row: Row) -> list[str]:
     lines.append(BETWEEN.join(text.format(count=value) for value, text in build if value))
     if telemetry:
         lines.append(telemetry_text(telemetry))
+    lines.append(bound_text(row))
     lines += [f"⚑ {flag}" for flag in row.get("flags") or ()]
     return [line for line in lines if line]
 
@@ -179,7 +181,7 @@ def standing_text(standing: Standing, session: Session) -> str:
     kernel, row = standing.kernel, standing.row
     if not standing.gflops:
         return f"{row.get('label') or kernel.name}: {tr(kernel.title)}, {changes_text(kernel)}\n{status_text(row)}"
-    types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate)))
+    types = dict.fromkeys(map(dtype_text, (kernel.dtype, kernel.accumulate, kernel.dtype_out)))
     if standing.speedup is None:
         alone = tr("the kernel itself is not measured with these")
         against = alone if standing.of_base is None else of_base_text(standing)
@@ -192,7 +194,7 @@ def standing_text(standing: Standing, session: Session) -> str:
         share, kind = percent(standing.peak_share), row.get("peak_kind")
         with_kind = tr("{share} of the peak ({kind}, modelled)", share=share, kind=kind)
         ranks.append(with_kind if kind else tr("{share} of the peak (modelled)", share=share))
-    copies = session.results.figures.transfer(size_of(row), kernel.dtype)
+    copies = session.results.figures.transfer(size_of(row), kernel.dtype, kernel.dtype_out)
     trip = copies["transfer"] if copies is not None else None
     if trip is not None and not standing.origin and place(kernel) == "GPU":
         there, back = _seconds(trip["to_device_s"]), _seconds(trip["to_host_s"])

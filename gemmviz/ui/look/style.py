@@ -1,4 +1,4 @@
-"""How widgets look in a theme, at a size of type; and how large that size is for those who set a font themselves."""
+"""The style of widgets in a theme, at a size of type; and that size for widgets with their own fonts."""
 
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QComboBox, QSizePolicy
@@ -105,6 +105,7 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     QProgressBar::chunk {{ background: {t.border}; border-radius: 3px; }}
     QMenuBar, QMenu {{ background: {t.panel}; color: {t.text}; }}
     QMenuBar::item:selected, QMenu::item:selected {{ background: {t.accent}; color: {t.background}; }}
+    QMenu::item:disabled {{ color: {t.muted}; }}
     QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}
     QFrame#question {{ background: {t.background}; color: {t.text}; }}
     QFrame#question QLabel#title {{ font-size: {TYPE_PT * 1.5 * scale:.2f}pt; font-weight: bold; }}

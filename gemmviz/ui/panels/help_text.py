@@ -23,8 +23,8 @@ def help_groups(actions: list[Action]) -> Groups:
         (tr("click a line number"), tr("to its next execution")),
         (tr("Ctrl+click a line"), tr("the same, as a double-click while locked")),
         (tr("wheel, drag"), tr("zoom and shift the stage")),
-        (tr("click, drag the score"), tr("go to a step")),
-        (tr("Shift+drag the score"), tr("loop these steps; its ends can be dragged")),
+        (tr("click, drag the timeline"), tr("go to a step")),
+        (tr("Shift+drag the timeline"), tr("loop these steps; its ends can be dragged")),
         (tr("click a flag"), tr("to a stop of the tour")),
     ]
     groups[tr("While the source is edited")] = [

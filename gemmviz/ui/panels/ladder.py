@@ -147,7 +147,10 @@ class Ladder(QListWidget):
         title = self._items[kernel].text() if kernel in self._items else ""
         before = self._items[names[at - 1]].text() if at else ""
         head, comma, rest = title.partition(", ")
-        return f"… {rest}" if comma and head == before.partition(", ")[0] else title
+        if comma and head == before.partition(", ")[0]:
+            return f"… {rest}"
+        start, _, last = title.rpartition(" ")
+        return f"… {last}" if start and start == before.rpartition(" ")[0] else title
 
     def progress(self, chapter: str) -> tuple[int, int]:
         """Return how many lessons of a chapter were finished, and how many kernels it has."""

@@ -33,6 +33,7 @@ _WORDS_SHARE, _WORDS_SHARE_NARROW = 36, 41
 _SCALES = (0.8, 0.9, 1.0, 1.1, 1.2)
 """Sizes of type relative to those above: larger ones would leave no room for the longest sentences."""
 _ANY = (1 << 24) - 1
+_EQUALS = "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"
 _DOWN, _RIGHT = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
 
 
@@ -101,7 +102,7 @@ class Presenter(QWidget):
         self._picture.addWidget(self.words)
         self._picture.setContentsMargins(0, 0, 0, 0)
         self._picture.setSpacing(0)
-        # The picture keeps its size, whatever is said.
+        # The picture keeps its size, whatever the text.
         self.stage.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self._wide: bool | None = None
         self._stop = ""
@@ -179,6 +180,7 @@ class Presenter(QWidget):
         if playable is None:
             return ""
         said = caption(playable, self.session.cursor.step, self.session.cursor.shown_block)
+        said = said.replace(" = ", _EQUALS)
         return said.replace(BETWEEN, "\n") if self._wide else said
 
     def _say(self) -> None:

@@ -1,10 +1,10 @@
-"""Break it: takes declared parts out of the chosen rung, or puts them in, and shows these changes."""
+"""What if…?: a menu that removes or changes declared parts of the chosen kernel."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
-from gemmviz.catalogue.breaks import Break, fitting
+from gemmviz.catalogue.breaks import Break, fitting, removes
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
 from gemmviz.session import Message
@@ -30,14 +30,16 @@ _KEY = "Ctrl+B"
 
 
 class BreakBox(QWidget):
-    """A button with a menu of the changes that the chosen rung declares; those that are made are ticked.
+    """A button with a menu of the changes that the chosen kernel declares; those that are made are ticked.
+
+    Changes that only remove code come first, under a heading of their own.
 
     Parameters
     ----------
     choice
-        The choice with the kernel to break.
+        The choice with the kernel to change.
     messages
-        Shows a message when the kernel has no parts to break.
+        Shows a message when the kernel declares no changes.
     """
 
     def __init__(self, choice: Choice, messages: Messages) -> None:
@@ -45,7 +47,7 @@ class BreakBox(QWidget):
         self._choice, self._messages = choice, messages
         self.button = QToolButton()
         self.button.setObjectName("slim")
-        self.button.setAccessibleName(tr("Break it"))
+        self.button.setAccessibleName(tr("What if…?"))
         self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         # The arrow that marks a menu stands in the padding.
@@ -55,7 +57,7 @@ class BreakBox(QWidget):
         self.menu.setToolTipsVisible(True)
         self.button.setMenu(self.menu)
         self.offered: tuple[Break, ...] | None = None
-        self._mend = QAction(tr("Mend everything"), self)
+        self._mend = QAction(tr("Undo all changes"), self)
         self._mend.setToolTip(tr("Back to the text before"))
         self._mend.triggered.connect(lambda *_: self._break(()))
         row = QHBoxLayout(self)
@@ -66,20 +68,17 @@ class BreakBox(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Offer the chosen rung's changes, and tick those that are made."""
+        """Offer the chosen kernel's changes, and tick those that are made."""
         base, made = self._choice.base, self._choice.breaks
         offered = fitting(base)
         if offered != self.offered:
             self.offered = offered
-            self.menu.clear()
-            self.menu.addActions([self._action(change) for change in offered])
-            self.menu.addSeparator()
-            self.menu.addAction(self._mend)
+            self._fill(offered)
         for action in self.menu.actions():
             action.setChecked(action.objectName() in made)
         self._mend.setVisible(bool(made))
         self.button.setEnabled(bool(offered))
-        self.button.setText(tr("Broken ({count})", count=len(made)) if made else tr("Break it"))
+        self.button.setText(tr("What if…? ({count})", count=len(made)) if made else tr("What if…?"))
         self.button.setToolTip(self._tip())
 
     def open(self) -> None:
@@ -88,13 +87,27 @@ class BreakBox(QWidget):
             self._messages.tell(Message(self._tip(), "info"))
             return
         self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
-        self.menu.setActiveAction(self.menu.actions()[0])
+        self.menu.setActiveAction(next(action for action in self.menu.actions() if action.isCheckable()))
+
+    def _fill(self, offered: tuple[Break, ...]) -> None:
+        """Fill the menu: what removes code, what changes it, and the way back."""
+        self.menu.clear()
+        for heading, part in (
+            (tr("Remove"), [change for change in offered if removes(change)]),
+            (tr("Change"), [change for change in offered if not removes(change)]),
+        ):
+            if part:
+                # A disabled entry, as the style does not draw the text of a section.
+                self.menu.addAction(heading).setEnabled(False)
+                self.menu.addActions([self._action(change) for change in part])
+        self.menu.addSeparator()
+        self.menu.addAction(self._mend)
 
     def _tip(self) -> str:
         if not self.offered:
-            return tr("{kernel} declares nothing to break.", kernel=self._choice.base.name)
+            return tr("{kernel} declares no changes to try.", kernel=self._choice.base.name)
         titles = [tr(change.title) for change in self.offered if change.id in self._choice.breaks]
-        what = "\n".join(titles) or tr("Take a part of this kernel away, and see what it was for")
+        what = "\n".join(titles) or tr("Remove or change a part of this kernel, and see what it was for")
         return f"{what} ({_KEY})"
 
     def _action(self, change: Break) -> QAction:

@@ -1,11 +1,11 @@
-"""A form for a kernel without front matter: it shows what gemmviz guesses, lets people mend it, and tries it."""
+"""A form for a kernel without front matter: it shows the guess of gemmviz, which people can correct and try."""
 
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QKeySequence, QShortcut, QShowEvent, QTextCursor, QTextFormat
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -15,15 +15,13 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QPushButton,
     QScrollArea,
-    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
 
-from gemmviz.catalogue.dtypes import ELEMENT_TYPES
+from gemmviz.catalogue.dtypes import ELEMENT_TYPES, SUM_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
@@ -38,6 +36,7 @@ from gemmviz.session.trust import Trust
 from gemmviz.ui.look.style import scaled, style_sheet
 from gemmviz.ui.look.theme import DARK, LIGHT, Theme
 from gemmviz.ui.source.describe_trial import Trial
+from gemmviz.ui.source.described_text import DescribedText
 
 _UNKNOWN = "?"
 _EXAMPLE = Problem(48, 32, 64)
@@ -45,7 +44,7 @@ _MONOSPACE = "font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;"
 
 
 class DescribeForm(QDialog):
-    """Asks how a kernel is to be run, with everything filled in that can be guessed.
+    """Asks for the description of a kernel's launch, filled in as far as it can be guessed.
 
     Parameters
     ----------
@@ -88,10 +87,12 @@ class DescribeForm(QDialog):
         self.entry.setAccessibleName(tr("Entry"))
         self.entry.currentTextChanged.connect(self._on_entry)
         self.block, self.grid, self.shared, self.requires = (QLineEdit() for _ in range(4))
-        self.dtype, self.accumulate = QComboBox(), QComboBox()
+        self.dtype, self.accumulate, self.stores = QComboBox(), QComboBox(), QComboBox()
         self.columns = {matrix: QCheckBox(matrix) for matrix in MATRICES}
-        for box in (self.dtype, self.accumulate):
-            box.addItems(list(ELEMENT_TYPES))
+        self.dtype.addItems(list(ELEMENT_TYPES))
+        for box in (self.accumulate, self.stores):
+            box.addItems(list(SUM_TYPES))
+        for box in (self.dtype, self.accumulate, self.stores):
             box.currentTextChanged.connect(self._on_changed)
         for line in (self.block, self.grid, self.shared, self.requires):
             line.textEdited.connect(self._on_changed)
@@ -107,11 +108,7 @@ class DescribeForm(QDialog):
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
-        self.preview = QPlainTextEdit()
-        self.preview.setReadOnly(True)
-        self.preview.setTabChangesFocus(True)
-        self.preview.setAccessibleName(tr("The file with its front matter"))
-        self.preview.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.preview = DescribedText()
         self.verdict, self.outcome, self.doubts = QLabel(), QLabel(), QLabel()
         for label in (self.verdict, self.outcome, self.doubts):
             label.setWordWrap(True)
@@ -174,7 +171,7 @@ class DescribeForm(QDialog):
         self._filling = True
         for field in (self.entry, *self.columns.values(), self.block, self.grid, self.shared, self.requires):
             field.setParent(None)
-        for field in (self.dtype, self.accumulate):
+        for field in (self.dtype, self.accumulate, self.stores):
             field.setParent(None)
         while self._form.rowCount():
             self._form.removeRow(0)
@@ -214,9 +211,12 @@ class DescribeForm(QDialog):
         self.dtype.setCurrentText(made.dtype)
         self.accumulate.setCurrentText(made.accumulate)
         self.dtype.setToolTip(tr("Element type of A and B"))
-        self.accumulate.setToolTip(tr("Element type of C"))
+        self.stores.setCurrentText(made.stores)
+        self.accumulate.setToolTip(tr("Type in which the products are summed"))
+        self.stores.setToolTip(tr("Element type of C"))
         self._form.addRow(tr("A and B hold"), self.dtype)
-        self._form.addRow(tr("C holds"), self.accumulate)
+        self._form.addRow(tr("Sums are kept in"), self.accumulate)
+        self._form.addRow(tr("C holds"), self.stores)
         ticks = QWidget()
         row = QHBoxLayout(ticks)
         row.setContentsMargins(0, 0, 0, 0)
@@ -234,7 +234,7 @@ class DescribeForm(QDialog):
         fields = [self.entry, *self._rows, *self._params.values()]
         if is_cuda(self._path):
             fields += [self.block, self.grid]
-        fields += [self.shared, self.requires, self.dtype, self.accumulate, *self.columns.values()]
+        fields += [self.shared, self.requires, self.dtype, self.accumulate, self.stores, *self.columns.values()]
         for before, after in zip(fields, [*fields[1:], self.preview], strict=True):
             QWidget.setTabOrder(before, after)
 
@@ -256,7 +256,7 @@ class DescribeForm(QDialog):
         self._check()
 
     def _described(self) -> Guess:
-        """Return what the fields say."""
+        """Return the guess with the values of the fields."""
         params = {}
         for name, line in self._params.items():
             numbers = [part.strip() for part in line.text().split(",")]
@@ -270,14 +270,15 @@ class DescribeForm(QDialog):
             shared=self.shared.text().strip() or "0",
             requires=split_text(self.requires.text()),
             dtype=ELEMENT_TYPES[self.dtype.currentIndex()],
-            accumulate=ELEMENT_TYPES[self.accumulate.currentIndex()],
+            accumulate=SUM_TYPES[self.accumulate.currentIndex()],
+            stores=SUM_TYPES[self.stores.currentIndex()],
             column_major=frozenset(matrix for matrix, box in self.columns.items() if box.isChecked()),
         )
 
     def _check(self) -> None:
-        """Say whether what the fields hold is valid, and what it launches."""
+        """Show whether the fields are valid, and the launch that they describe."""
         made, theme = self._described(), self._theme()
-        self._preview(made)
+        self.preview.show_text(made.described() if made.entry else self._text)
         wrong_line = None
         try:
             kernel = guessed_kernel(made) if made.entry else None
@@ -289,7 +290,7 @@ class DescribeForm(QDialog):
             job = launch(kernel, size)
             blocks, threads = (" × ".join(map(str, shape[:2])) for shape in (job.grid, job.block))
             said = tr(
-                "Valid. At {size}: {blocks} blocks of {threads} threads ({count} threads a block).",
+                "Valid. At {size}: blocks {blocks}, threads of each {threads} = {count}.",
                 size=str(size).replace("x", "×"),
                 blocks=blocks,
                 threads=threads,
@@ -301,7 +302,7 @@ class DescribeForm(QDialog):
         except (FrontMatterError, ConstraintError) as error:
             said, good = str(error), False
             wrong_line = getattr(error, "line", None)
-        self._mark(made.front_matter().count("\n") if made.entry else 0, wrong_line)
+        self.preview.tint(made.front_matter().count("\n") if made.entry else 0, wrong_line, theme)
         self.verdict.setText(("✓ " if good else "✗ ") + said)
         self.verdict.setStyleSheet(f"color: {theme.good if good else theme.bad}; font-weight: bold;")
         self.ok.setEnabled(good)
@@ -310,29 +311,6 @@ class DescribeForm(QDialog):
         self.doubts.setText("\n".join(f"? {doubt}" for doubt in asked if doubt != said))
         self.doubts.setVisible(bool(self.doubts.text()))
         self._show_outcome()
-
-    def _preview(self, made: Guess) -> None:
-        """Show the file as it would be, and leave it where people have scrolled to."""
-        text = made.described() if made.entry else self._text
-        if text != self.preview.toPlainText():
-            bar = self.preview.verticalScrollBar()
-            place = bar.value()
-            self.preview.setPlainText(text)
-            bar.setValue(place)
-
-    def _mark(self, lines: int, wrong: int | None) -> None:
-        """Tint what is new in the file, and the line that is wrong."""
-        theme, marks = self._theme(), []
-        for line in range(lines):
-            mark = QTextEdit.ExtraSelection()
-            colour = QColor(theme.bad if line + 1 == wrong else theme.raised)
-            if line + 1 == wrong:
-                colour.setAlpha(90)
-            mark.format.setBackground(colour)
-            mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-            mark.cursor = QTextCursor(self.preview.document().findBlockByLineNumber(line))
-            marks.append(mark)
-        self.preview.setExtraSelections(marks)
 
     def _show_outcome(self) -> None:
         theme, made = self._theme(), self._guess
@@ -363,9 +341,9 @@ class DescribeForm(QDialog):
     # -- trying
 
     def try_it(self) -> None:
-        """Record small problems; where nobody has changed a field, go on with what is nearly as likely.
+        """Record small problems; if no field was changed, go on with guesses that are nearly as likely.
 
-        Who asks for it allows the text to run.
+        The request allows the text to run.
         """
         if not self.attempt.isEnabled():
             return

@@ -345,7 +345,7 @@ class Editor(QPlainTextEdit):
     # The gutter
 
     def visible_lines(self) -> list[tuple[int, int, int]]:
-        """Return (line from 1, top, height) of the lines in sight."""
+        """Return (line from 1, top, height) of the visible lines."""
         return blocks_in_sight(self, self.firstVisibleBlock())
 
     def line_at(self, y: int) -> int:
@@ -353,7 +353,7 @@ class Editor(QPlainTextEdit):
         return self.cursorForPosition(QPoint(2, y)).blockNumber() + 1
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the gutter as high as the text, and the line that is being edited in sight."""
+        """Keep the gutter as high as the text, and the edited line visible."""
         super().resizeEvent(event)
         self._fit_gutter()
         if not self.locked and self.hasFocus():

@@ -75,7 +75,7 @@ class FileWatch(QObject):
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return figures that differ between two contents of a file; None where there is no file."""
+    """Return figures that differ between two contents of a file; None if there is no file."""
     try:
         found = path.stat()
     except OSError:

@@ -141,7 +141,12 @@ class FindingsPanel(QWidget):
         told = []
         if found.others:
             told += [] if defects else [tr("No defect found.")]
-            told.append(tr("Checked at {count} other sizes and values.", count=len(found.others)))
+            checked = trn(
+                "Checked at {count} other size or value.",
+                "Checked at {count} other sizes and values.",
+                len(found.others),
+            )
+            told.append(checked)
         elif found.here is None:
             too_large = tr(
                 "This recording was too large to check along with it. Check at other sizes: {key}.", key=_CHECK_KEY

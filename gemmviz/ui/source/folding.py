@@ -1,4 +1,4 @@
-"""Folds away the comments in which a kernel describes itself, so that its code is in sight."""
+"""Folds away the comments in which a kernel describes itself, so that its code is visible."""
 
 import re
 

@@ -40,7 +40,7 @@ class Marked(Protocol):
         """Return the type of the text."""
 
     def visible_lines(self) -> list[tuple[int, int, int]]:
-        """Return (line from 1, top, height) of the lines in sight."""
+        """Return (line from 1, top, height) of the visible lines."""
 
     def fold_sign(self, line: int) -> str:
         """Return the sign of a line at which something is folded away, or none."""
@@ -125,7 +125,7 @@ def show_marks(source: Marked, line: int, event: QHelpEvent, widget: QWidget) ->
 
 
 def blocks_in_sight(edit: QPlainTextEdit, block: QTextBlock) -> list[tuple[int, int, int]]:
-    """Return (line from 1, top, height) of the lines in sight, from the first visible block on."""
+    """Return (line from 1, top, height) of the visible lines, from the first visible block on."""
     found = []
     top = edit.blockBoundingGeometry(block).translated(edit.contentOffset()).top()
     while block.isValid() and top <= edit.viewport().height():

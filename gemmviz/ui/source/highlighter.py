@@ -26,7 +26,7 @@ _CUDA_WORDS = frozenset(
 )
 _CODE, _IN_COMMENT = 0, 1
 _LEXER = CppLexer(stripnl=False, ensurenl=False)
-_LINES_KEPT = 8192
+_LINES_KEPT = 2048
 
 
 class _Style(TypedDict):

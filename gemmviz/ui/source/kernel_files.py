@@ -82,7 +82,7 @@ class KernelFiles(QObject):
             self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
     def _describe(self, path: Path) -> bool:
-        """Show the dialog to describe a file without front matter; False where it has no code to run."""
+        """Show the dialog to describe a file without front matter; False if it has no code to run."""
         # Late imports: the window's first paint does not wait for modules that few files need.
         from gemmviz.catalogue.guessing.guess import guess, is_described
         from gemmviz.ui.source.describe_form import DescribeForm

@@ -133,7 +133,7 @@ class SourceSide(QWidget):
         self.found.setAccessibleName(tr("Findings: {count}", count=found.summary))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the buttons a row of their own where the name would be cut to nothing."""
+        """Give the buttons a separate row if the name would be cut to nothing."""
         super().resizeEvent(event)
         self._fit_head()
 
@@ -149,12 +149,12 @@ class SourceSide(QWidget):
         foreign = self.source.foreign[0] if self.source.foreign else ""
         name = session.choice.base.path.name
         if session.choice.breaks:
-            name = tr("{file}, broken", file=name)
+            name = tr("{file}, changed", file=name)
         elif session.choice.unsaved(session.choice.base):
             name = tr("{file}, edited", file=name)
         tip = f"{tr(session.choice.base.title)}\n{tr(session.choice.base.idea)}"
         self.heading.say(foreign or name, tip, foreign or session.choice.base.path.name)
-        self.broken.setText(self._what_is_broken())
+        self.broken.setText(self._changes_text())
         self.broken.setVisible(bool(session.choice.breaks) and not foreign)
         self.revert_button.setVisible(
             not foreign and not session.choice.breaks and session.choice.unsaved(session.choice.base)
@@ -163,7 +163,7 @@ class SourceSide(QWidget):
         self.edit_button.setEnabled(not foreign and session.choice.kernel.recordable)
         self._fit_head()
 
-    def _what_is_broken(self) -> str:
+    def _changes_text(self) -> str:
         """Describe the changes of the kernel, and the effects to look for: also for users without a mouse."""
         session = self.session
         made = [change for change in session.choice.base.breaks if change.id in session.choice.breaks]

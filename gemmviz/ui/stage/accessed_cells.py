@@ -113,7 +113,7 @@ class AccessedCells:
         Returns
         -------
         ndarray
-            int64 (sectors, elements per sector), in memory order; empty where the warp does not touch the array, and on
+            int64 (sectors, elements per sector), in memory order; empty if the warp does not touch the array, and on
             a CPU, which has no warps.
         """
         playable = self._playable

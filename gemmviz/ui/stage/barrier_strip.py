@@ -59,7 +59,7 @@ class BarrierStrip:
         return [(max(p.width, least), p.height) for p in places]
 
     def _widths(self, font: QFont) -> list[float]:
-        """Return how wide a barrier of each family is with all that is said of it."""
+        """Return the width of a barrier of each family with all of its text."""
         metrics = QFontMetricsF(font)
         em, widths = metrics.height(), []
         for (_, members), needed in zip(self._families, self._needed, strict=True):
@@ -94,7 +94,7 @@ class BarrierStrip:
         painter.drawPixmap(QPointF(place.x, place.y), self._kept[1])
 
     def at(self, place: StageRect, font: QFont, x: float, y: float, step: int, block: int) -> str:
-        """Return the text for a point of the strip; empty where nothing is."""
+        """Return the text for a point of the strip; empty if nothing is."""
         places = _Places(self._families, font, place.size, self._widths(font))
         for family, (_, members) in enumerate(self._families):
             for index, barrier in enumerate(members):
@@ -177,7 +177,7 @@ class BarrierStrip:
             painter.drawEllipse(QPointF(x + em * _DOT * (number + 0.5), y), em * 0.2, em * 0.2)
 
     def _draw_bytes(self, painter: QPainter, x: float, y: float, metrics: QFontMetricsF, state: BarrierState) -> None:
-        """Draw the bytes that have come as a bar, and beside it how many are missing; nothing where none are due."""
+        """Draw the bytes that have come as a bar, and beside it how many are missing; nothing if none are due."""
         theme, em = self._theme, metrics.height()
         if not state.announced:
             return

@@ -37,7 +37,7 @@ def barrier_name(playable: Playable, barrier: int) -> str:
 def who(playable: Playable, threads: npt.NDArray[np.int64]) -> tuple[str, int]:
     """Name threads of a block in few words, and say whether that is one or many: a thread, warps, whole warpgroups.
 
-    A thread whose warpgroup asks for boxes and owns no sum of C is the producer.
+    A thread is the producer if its warpgroup requests boxes and owns no sum of C.
     """
     recording, known = playable.recording, playable.warpgroups
     if len(threads) == 1:
@@ -59,7 +59,7 @@ def _ranges(numbers: npt.NDArray[np.int64]) -> str:
 
 
 def waits(playable: Playable, states: list[BarrierState]) -> list[str]:
-    """Name the warps that wait for each barrier of a block; empty where none does."""
+    """Name the warps that wait for each barrier of a block; empty if none does."""
     said = []
     for barrier, state in enumerate(states):
         if len(state.waiting):

@@ -1,8 +1,8 @@
-"""What the stage says where it shows nothing, or another recording than the chosen one."""
+"""The texts of a stage that is empty, or shows another recording than the chosen one."""
 
 from math import ceil
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from gemmviz.language import tr
@@ -14,12 +14,12 @@ from gemmviz.ui.look.theme import Theme
 
 
 def blank_text(staged: Staged, permission: Permission | None, presented: bool) -> tuple[str, str]:
-    """Return why there is nothing to show, and what leads on.
+    """Return the reason for an empty stage, and the way on.
 
     Parameters
     ----------
     staged
-        What would be shown.
+        The state of the stage.
     permission
         Whether the chosen text may run; None: not shown here.
     presented
@@ -51,14 +51,31 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
 
 
 def outdated_text(staged: Staged) -> str:
-    """Return that the recording in sight is of another text or size than the chosen one, and which it is."""
+    """Return the note that the shown recording is of another text or size than the chosen one."""
     busy, shown = staged.progress["record"], known(staged.cursor.playable).recording
     size = f"{shown.m} × {shown.n} × {shown.k}"
     if shown.text != staged.choice.text and shown.kernel.partition("~")[0] == staged.choice.base.name:
+        failed = _how_it_failed(staged)
+        if failed == "compile":
+            return tr("Showing the last version that compiled  ·  {size}", size=size)
+        if failed:
+            return tr("Showing the last version that compiled and ran  ·  {size}", size=size)
         text = tr("still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
     else:
         text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
     return text + (f"  ·  {busy[0]}…" if busy else "")
+
+
+def _how_it_failed(staged: Staged) -> str:
+    """Return "compile" or "run" when the edited text was tried and failed there; else empty."""
+    choice, failure = staged.choice, staged.cursor.failure
+    if staged.progress["record"] is not None:
+        return ""
+    if choice.fault is not None:
+        return "compile"
+    if failure is None or failure[0] != choice.text:
+        return ""
+    return "compile" if failure[1] in ("compile", "refused", "unsupported") else "run"
 
 
 def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -> None:
@@ -83,3 +100,11 @@ def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -
         int(Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap),
         text,
     )
+
+
+def outdated(painter: QPainter, box: QRectF, theme: Theme, text: str) -> None:
+    """Paint the note that the picture is of another text or size than the chosen one."""
+    painter.fillRect(box, QColor(theme.raised))
+    painter.setPen(QColor(theme.text))
+    painter.drawRect(box)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), text)

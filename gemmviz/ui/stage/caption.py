@@ -15,9 +15,10 @@ BETWEEN = "  ·  "
 """The separator between the parts of a line."""
 _TILE_TEXTS = {
     "copy": mark("tile {tile} of {tiles}: loading"),
-    "use": mark("tile {tile} of {tiles}: using"),
-    "direct": mark("part {tile} of {tiles} of K: using"),
+    "use": mark("tile {tile} of {tiles}: multiply and add"),
+    "direct": mark("part {tile} of {tiles} of K: multiply and add"),
 }
+_AT_K = mark("tile {tile} of {tiles}: multiply and add, k = {k}")
 _SECTORS = mark("{cost} sector per warp request"), mark("{cost} sectors per warp request")
 _WAVEFRONTS = mark("{cost} wavefront per warp request"), mark("{cost} wavefronts per warp request")
 _NOW_READS = mark("now: {thread} reads it"), mark("now: {thread} and {more} more read it")
@@ -57,13 +58,17 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
 
 
 def tile_text(playable: Playable, step: int) -> str:
-    """Name the tile along K that a step belongs to, and its use; empty where there are no tiles."""
+    """Name the tile along K that a step belongs to, and its use; empty if there are no tiles."""
     if not playable.timeline.steps:
         return ""
     story, k = playable.story, playable.recording.k
     tile, kind = int(story.tiles[step]), KINDS[story.kinds[step]]
     if tile < 0 or not story.depth or (kind == "direct" and story.depth == 1):
         return ""
+    rows, at = playable.timeline.rows(step), int(story.places[step])
+    # Of an access to several elements only the first one's place is known.
+    if kind == "use" and at >= 0 and len(playable.recording.elements(rows)[0]) == len(rows):
+        return tr(_AT_K, tile=tile + 1, tiles=-(-k // story.depth), k=at)
     text = _TILE_TEXTS.get(kind)
     return tr(text, tile=tile + 1, tiles=-(-k // story.depth)) if text else ""
 
@@ -85,7 +90,7 @@ def _loop_text(playable: Playable, step: int) -> str:
 
 
 def _missed_text(playable: Playable, step: int) -> list[str]:
-    """Say how many threads are not seen at a step because they missed the array; nothing where all are seen."""
+    """Say how many threads are not seen at a step because they missed the array; nothing if all are seen."""
     missed = int(playable.out_of_bounds.most[step])
     if not missed:
         return []
@@ -133,7 +138,7 @@ def _threads_text(playable: Playable, step: int) -> str:
 
 
 def _box_text(playable: Playable, step: int) -> str:
-    """Describe the copy engine's work at a step; empty where threads do it themselves."""
+    """Describe the copy engine's work at a step; empty if threads do it themselves."""
     recording, timeline = playable.recording, playable.timeline
     moved = recording.boxes.moved_by(timeline.rows(step))
     if not moved:
@@ -169,7 +174,7 @@ def _box_text(playable: Playable, step: int) -> str:
 
 
 def _flying_text(playable: Playable, step: int, block: int | None) -> list[str]:
-    """Say how many boxes and how many copies of threads are under way; nothing where none is."""
+    """Say how many boxes and how many copies of threads are under way; nothing if none is."""
     boxes, flights = playable.recording.boxes, playable.async_copies
     writes = flights.write[flights.at(step, block)]
     mine = np.isin(boxes.write, writes) if len(writes) else np.zeros(len(boxes), bool)

@@ -37,7 +37,7 @@ _MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 class _Texts:
     """Texts for the visible cells: values, inks, lanes by drawn cell; sizes in pixels; texts beside them.
 
-    The styles are `_PLAIN`, `_LIVE` and `_STORED` by cell, or None where all are plain.
+    The styles are `_PLAIN`, `_LIVE` and `_STORED` by cell, or None if all are plain.
     """
 
     said: list[list[str]]

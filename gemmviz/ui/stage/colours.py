@@ -24,6 +24,8 @@ Image = npt.NDArray[np.uint8]
 UNTOUCHED, WORKED = 0.26, 0.55
 SECTOR_TINT = 0.3
 HELD_TINT = 0.45
+WRONG_TINT = 0.4
+"""Share of the colour of what is wrong in the cells of C that are."""
 """Share of the block's hue in the cells of A and B whose values its shared memory holds."""
 DIMMED = 0.35
 """The remaining colour of cells, and of a glow, that are unrelated to the choice."""
@@ -56,6 +58,7 @@ class Colours:
         self._written_in_order = np.sort(playable.first_write)
         self._read = np.array(rgb(theme.read), np.float32)
         self._write = np.array(rgb(theme.write), np.float32)
+        self._wrong = np.array(rgb(theme.bad), np.float32)
         self._write_steps = [
             np.flatnonzero((timeline.array == index) & timeline.write) for index in range(len(recording.arrays))
         ]
@@ -120,7 +123,10 @@ class Colours:
                 cells = np.flatnonzero(brightest >= 0)
                 kept = brightest[cells]
                 strength, written = strength[kept], written[kept]
-            _blend(flat, cells, strength[:, None], np.where(written[:, None], self._write, self._read))
+            glow = np.where(written[:, None], self._write, self._read)
+            if array == C and shrink == 1 and self._playable.wrong_at(step):
+                glow[self._playable.wrong_from.reshape(-1)[cells] <= step] = self._wrong
+            _blend(flat, cells, strength[:, None], glow)
         return out
 
     def _kept_base(self, array: int, step: int, block: int, near: Ints | None, shrink: int) -> Image:
@@ -144,12 +150,12 @@ class Colours:
         """Return the key that the base of an array depends on."""
         if array == C:
             written = int(np.searchsorted(self._written_in_order, step, side="right"))
-            return written, self._progress(step).tobytes()
+            return written, self._playable.wrong_at(step), self._progress(step).tobytes()
         mine = self._feeding.get(array, [array])
         return block, *(int(np.searchsorted(self._write_steps[i], step, side="right")) for i in mine)
 
     def _progress(self, step: int) -> Any:
-        """Return, per block, the share of its work that is done, in as many levels as an eye can tell."""
+        """Return, per block, the finished share of its work, in as many levels as an eye can distinguish."""
         if self._playable.recording.backend != "cuda":
             return np.full(self._playable.recording.blocks, _PROGRESS_LEVELS, np.int16)
         return np.rint(self._playable.progress(step) * _PROGRESS_LEVELS).astype(np.int16)
@@ -163,7 +169,11 @@ class Colours:
             share = UNTOUCHED + (WORKED - UNTOUCHED) / np.float32(_PROGRESS_LEVELS) * self._progress(step)
             waiting = np.take(share.astype(np.float32), self._owner)
             strength = np.where(drawn(info, playable.first_write <= step), np.float32(1), waiting)
-            return self._ground + self._depth * strength[..., None]
+            colours = self._ground + self._depth * strength[..., None]
+            if playable.wrong_at(step):
+                wrong = playable.wrong_from <= step
+                colours[wrong] += (self._wrong - colours[wrong]) * np.float32(WRONG_TINT)
+            return colours
         cell = np.array(theme.cell, np.float32)
         hue = np.array(theme.owner(*recording.block_index(block)[:2]), np.float32)
         if info.space == "shared":
@@ -211,7 +221,7 @@ class Colours:
 
 
 def _feeding(playable: Playable) -> dict[int, list[int]]:
-    """Return, for A and B, the shared arrays that values of it ever come to."""
+    """Return, for A and B, the shared arrays that ever hold its values."""
     staged, arrays = playable.staged, playable.recording.arrays
     of = playable.recording.accesses.array
     linked = np.flatnonzero(staged.read >= 0)

@@ -1,4 +1,4 @@
-"""A multiply-add of the chosen thread, and the ring round what is about to be stored."""
+"""A multiply-add of the chosen thread, and the ring round elements that the next step stores."""
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ class Gestures:
     Parameters
     ----------
     playable, theme
-        Of what, in which colours.
+        The recording, and the colours.
     text
         Writes the values.
     """
@@ -39,7 +39,7 @@ class Gestures:
         self._playable, self._theme, self._text = playable, theme, text
 
     def thread(self, moment: Moment) -> int | None:
-        """Return whose products are shown: the owner's of the chosen element of C, else those of the chosen lane.
+        """Return the thread whose products are shown: the owner of the chosen element of C, else the chosen lane.
 
         A thread is its block times the threads of a block, plus its number in the block; None: nobody's.
         """
@@ -53,7 +53,7 @@ class Gestures:
         return moment.block * recording.threads + min(moment.warp * WARP + moment.lane, recording.threads - 1)
 
     def products(self, moment: Moment) -> AddedProducts | None:
-        """Return the products of the chosen thread that a moment's step completes; None where there is none."""
+        """Return the products of the chosen thread that a moment's step completes; None if there is none."""
         known = self._playable.products
         thread = self.thread(moment)
         if known is None or thread is None:
@@ -69,14 +69,14 @@ class Gestures:
         return row * self._playable.recording.n + column
 
     def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float) -> None:
-        """Draw the chosen thread's products, and rings round what the next step stores.
+        """Draw the chosen thread's products, and rings round the elements that the next step stores.
 
         Parameters
         ----------
         painter, panels, ratio
-            Where to, where the arrays stand, and device pixels per pixel.
+            The painter, the places of the arrays, and device pixels per pixel.
         moment
-            When, of which thread, and how much may move.
+            The moment, with the chosen thread and the amount of motion.
         """
         if moment.motion == "none":
             return

@@ -86,7 +86,7 @@ class Ghosts:
     Parameters
     ----------
     playable, theme
-        Of what, in which colours.
+        The recording, and the colours.
     text
         Writes the values.
     """
@@ -110,9 +110,9 @@ class Ghosts:
         Parameters
         ----------
         painter, panels, ratio
-            Where to, where the arrays stand, and device pixels per pixel.
+            The painter, the places of the arrays, and device pixels per pixel.
         moment
-            When, of which block, and how much may move.
+            The moment, with the chosen block and the amount of motion.
         """
         flights = self.flights(moment)
         if moment.motion == "none" or not len(flights):

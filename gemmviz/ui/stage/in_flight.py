@@ -19,7 +19,7 @@ from gemmviz.ui.stage.scene import Panel
 Cells = tuple[int, int, int, int]
 _SMALLEST_MARKED = 4.0
 _LEAST_PITCH = 4.0  # pixels from one stripe to the next, where cells are smaller
-_MOST_CORNERS = 4096  # in sight: of more, the rectangles that they make are framed
+_MOST_CORNERS = 4096  # visible cells: of more, only their outlines are drawn
 _KEPT = 8
 # Stripes grow with the cell: (from this width in pixels, stripes to the middle of the cell).
 _STRIPES = ((28.0, 3), (12.0, 2), (0.0, 1))

@@ -289,7 +289,7 @@ class _Labels:
         return free
 
     def _take(self, text: str, ink: QRectF) -> bool:
-        """Keep a place for a text; False where something stands already."""
+        """Keep a place for a text; False if something stands already."""
         free = self._is_free(ink)
         if free:
             self.written.append((text, ink))

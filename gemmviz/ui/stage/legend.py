@@ -11,10 +11,11 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.colours import WRONG_TINT
 from gemmviz.ui.stage.hues import group_colour, loop_colour
 from gemmviz.ui.stage.in_flight import hatching
-from gemmviz.ui.stage.marks import crossed
 from gemmviz.ui.stage.scene import Bounds
+from gemmviz.ui.stage.wrong_marks import corner
 
 _CLEAR = "#00000000"
 _SMALL = 0.86  # of the base font, in a column
@@ -22,7 +23,7 @@ _SMALL = 0.86  # of the base font, in a column
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One entry: the colour of its box, the pen of its frame, whether it is crossed out or hatched, its meaning."""
+    """One entry: the colour of its box, the pen of its frame, a marked corner or hatching, its meaning."""
 
     text: str
     fill: QColor
@@ -39,7 +40,9 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list
         LegendEntry(tr("written"), QColor(theme.write), QPen(edge, 2.6)),
     ]
     if recording.wrong:
-        found.append(LegendEntry(tr("wrong"), QColor(_CLEAR), None, "crossed"))
+        wrong = QColor(theme.bad)
+        wrong.setAlphaF(WRONG_TINT)
+        found.append(LegendEntry(tr("wrong value"), wrong, QPen(wrong, 1), "corner"))
     if (playable.source >= 0).any():
         pad = QPen(QColor(theme.write), 1.3, Qt.PenStyle.DashLine)
         found.append(LegendEntry(tr("lands here"), QColor(_CLEAR), pad))
@@ -134,9 +137,11 @@ def draw_column(painter: QPainter, place: Bounds, shown: list[LegendEntry], them
 
 def _draw_box(painter: QPainter, box: QRectF, entry: LegendEntry, theme: Theme) -> None:
     painter.fillRect(box, entry.fill)
-    if entry.pattern == "crossed":
-        painter.setPen(QPen(QColor(theme.bad), 2))
-        painter.drawLines(crossed(box))
+    if entry.pattern == "corner":
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme.bad))
+        painter.drawPolygon(corner(box))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
     elif entry.pattern == "hatched" and entry.frame is not None:
         painter.setPen(entry.frame)
         painter.drawLines(hatching(box))

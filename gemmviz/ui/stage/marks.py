@@ -14,9 +14,9 @@ from gemmviz.ui.stage.borders import line, outline
 from gemmviz.ui.stage.colours import Colours
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.wrong_marks import WrongMarks
 
 _MOST_OUTLINES = 600
-_MOST_CROSSES = 4096
 _MOST_SECTORS = 64
 _SMALLEST_FRAMED = 2.0
 _SMALLEST_OUTLINED = 9.0
@@ -38,6 +38,8 @@ class Marks:
         self._owner = playable.recording.owners[0]
         self._outlines: dict[int, tuple[Any, int, list[tuple[int, int, int, int]]]] = {}
         self._misread: tuple[tuple[int, int], Any] | None = None
+        self._wrong: tuple[int, Any] | None = None
+        self._wrong_marks = {index: WrongMarks(theme) for index in range(len(playable.recording.arrays))}
 
     def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment) -> None:
         """Draw all marks.
@@ -60,8 +62,8 @@ class Marks:
             self._draw_held(painter, panel, moment)
             self._draw_sectors(painter, panel, moment)
             self._draw_accesses(painter, panel, moment)
-            self._draw_wrong(painter, panel, moment)
-            self._draw_misread(painter, panel, moment)
+            self._draw_wrong(painter, panel, seen, moment)
+            self._draw_misread(painter, panel, seen, moment)
         for panel in placed:
             self._draw_selection(painter, panel, placed, moment)
 
@@ -126,19 +128,20 @@ class Marks:
             ]
         )
 
-    def _draw_wrong(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Cross out the elements of C that are wrong and stay so."""
-        if panel.array != C or not self.playable.recording.wrong or panel.cell < _SMALLEST_FRAMED:
+    def _draw_wrong(self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment) -> None:
+        """Mark the elements of C that are wrong and stay so."""
+        if panel.array != C or not self.playable.recording.wrong:
             return
-        rows, columns = np.nonzero(self.playable.wrong_from <= moment.step)
-        if not 0 < len(rows) <= _MOST_CROSSES:
-            return
-        self._cross_out(painter, panel, rows, columns)
+        count = self.playable.wrong_at(moment.step)
+        if self._wrong is None or self._wrong[0] != count:
+            self._wrong = count, self.playable.wrong_from <= moment.step
+        if count:
+            self._wrong_marks[C].draw(painter, panel, self._wrong[1], seen, count)
 
-    def _draw_misread(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Cross out the shared cells whose value differs from the one that a read of this step got."""
+    def _draw_misread(self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment) -> None:
+        """Mark the shared cells whose value differs from the one that a read of this step got."""
         timeline = self.playable.timeline
-        if panel.array <= C or panel.cell < _SMALLEST_FRAMED or not timeline.steps:
+        if panel.array <= C or not timeline.steps:
             return
         if int(timeline.array[moment.step]) != panel.array:
             return
@@ -146,19 +149,10 @@ class Marks:
         if self._misread is None or self._misread[0] != key:
             self._misread = key, np.unique(self.playable.stale_reads(*key).element)
         lost = self._misread[1]
-        if 0 < len(lost) <= _MOST_CROSSES:
-            self._cross_out(painter, panel, *self.playable.recording.arrays[panel.array].cells(lost))
-
-    def _cross_out(self, painter: QPainter, panel: Panel, rows: Any, columns: Any) -> None:
-        side = panel.cell
-        lines = []
-        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
-            lines += crossed(QRectF(panel.x + column * side, panel.y + row * side, side, side))
-        width = max(1.2, side / 16)
-        # With a rim, to be seen on cells of any colour.
-        for pen in (QPen(QColor(self.theme.background), width + 2), QPen(QColor(self.theme.bad), width)):
-            painter.setPen(pen)
-            painter.drawLines(lines)
+        if len(lost):
+            wrong = np.zeros((panel.rows, panel.columns), bool)
+            wrong[self.playable.recording.arrays[panel.array].cells(lost)] = True
+            self._wrong_marks[panel.array].draw(painter, panel, wrong, seen, key)
 
     def _draw_selection(self, painter: QPainter, panel: Panel, placed: list[Panel], moment: Moment) -> None:
         if moment.cell is None or moment.cell[0] != panel.array:

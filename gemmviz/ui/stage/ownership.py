@@ -1,4 +1,4 @@
-"""What a thread owns of C: a frame around each of its elements, and a tint on those of its warp."""
+"""The elements of C that a thread owns: a frame around each of them, and a tint on those of its warp."""
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,14 @@ Mask = npt.NDArray[np.bool_]
 
 
 def owned(playable: Playable, row: int, column: int) -> tuple[Mask, Mask]:
-    """Return which elements of C the thread of one owns, and which its warp does, as recorded: two masks m x n.
+    """Return the elements of C that an element's thread owns, and those of its warp, as recorded: two masks m x n.
 
     Parameters
     ----------
     playable
         The recording.
     row, column
-        The element; where nobody writes it, nothing is owned.
+        The element; if it is never written, both masks are empty.
     """
     block, thread = playable.recording.owners
     owner, number = int(block[row, column]), int(thread[row, column])
@@ -38,7 +38,7 @@ def owned(playable: Playable, row: int, column: int) -> tuple[Mask, Mask]:
     mine = block == owner
     of_thread = mine & (thread == number)
     if playable.warpgroups.count:
-        # What was stored through shared memory was held in the registers of another thread.
+        # A value that was stored through shared memory was in the registers of another thread.
         of_thread = np.zeros(block.shape, bool)
         of_thread.ravel()[playable.warpgroups.of_thread(row, column)] = True
     if playable.recording.backend != "cuda":

@@ -42,6 +42,11 @@ from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Said, Words, sent
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
+# Width and height, whether there is a caption, the height of the words, and whether a lens is shown.
+PlanKey = tuple[float, float, bool, float, bool]
+# Of the plan, the view, the block and the pixels of the screen per pixel of the widget.
+LabelsKey = tuple[PlanKey, View, int, float]
+
 
 class StagePainter:
     """Paints one recording in one theme.
@@ -87,9 +92,9 @@ class StagePainter:
         self._barriers = BarrierStrip(playable, theme, vector)
         self._words = Words(playable, theme, self.font)
         self._lines = Lines(playable, theme, self.font)
-        self._labels: tuple[Any, QPixmap] | None = None
+        self._labels: tuple[LabelsKey, QPixmap] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
-        self._placed: tuple[Any, Plan] | None = None
+        self._placed: tuple[PlanKey, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
         self._caption: tuple[Any, str] | None = None
         self._formula: tuple[int, tuple[tuple[str, ...], ...]] | None = None
@@ -101,13 +106,17 @@ class StagePainter:
 
     def plan(self, rect: QRectF, view: View) -> Plan:
         """Return where everything stands when painted into `rect`."""
-        key = (rect.width(), rect.height(), self.captioned, self.words, self.lens is not None)
+        key = self._plan_key(rect)
         if self._placed is None or self._placed[0] != key:
             self._placed = key, self._around_words(rect) or self._beside_lens(rect) or self._between_lines(rect)
         return self._placed[1].seen(view.zoom, view.dx, view.dy)
 
+    def _plan_key(self, rect: QRectF) -> PlanKey:
+        """Return all that a plan depends on."""
+        return rect.width(), rect.height(), self.captioned, self.words, self.lens is not None
+
     def _around_words(self, rect: QRectF) -> Plan | None:
-        """Place everything around the words in the free quadrant; None where that is too small for them."""
+        """Place everything around the words in the free quadrant; None if that is too small for them."""
         high = self.metrics.height()
         title, caption = (TITLE_LINES + 0.3) * high, CAPTION_LINES * high if self.captioned else 0.0
         words = title + caption, title + (self.words or caption)
@@ -162,14 +171,14 @@ class StagePainter:
         return plan.words is None or view != View()
 
     def title_place(self, rect: QRectF, view: View) -> QRectF:
-        """Return where the title stands, with what is below it."""
+        """Return the place of the title, with the lines below it."""
         plan = self.plan(rect, view)
         if plan.words is None or self.in_lines(plan, view):
             return QRectF(rect.left(), rect.top(), rect.width(), self._lines.head)
         return QRectF(plan.words.left, plan.words.top, plan.words.width, TITLE_LINES * self.metrics.height())
 
     def words_place(self, rect: QRectF, view: View) -> QRectF:
-        """Return where the caption stands, or what takes its place: see `words`."""
+        """Return the place of the caption, or of its replacement: see `words`."""
         plan, title = self.plan(rect, view), self.title_place(rect, view)
         if plan.words is None or self.in_lines(plan, view):
             return QRectF(title.left(), title.bottom(), title.width(), self.words)
@@ -258,7 +267,7 @@ class StagePainter:
             labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, form, taken)
             painter.restore()
             return
-        key = (rect.width(), rect.height(), moment.view, moment.block, ratio, self.words)
+        key = (self._plan_key(rect), moment.view, moment.block, ratio)
         if self._labels is None or self._labels[0] != key:
             pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
             pixmap.setDevicePixelRatio(ratio)
@@ -283,7 +292,7 @@ class StagePainter:
     # Parts that change with the step
 
     def _near(self, moment: Moment) -> Related | None:
-        """Return the cells that are not dimmed; None where nothing is."""
+        """Return the cells that are not dimmed; None if nothing is."""
         frozen = (moment.step, moment.block, moment.warp) if moment.frozen else None
         if moment.cell is None and frozen is None:
             return None
@@ -351,7 +360,7 @@ class StagePainter:
         return Said(name, "", rest, chosen=True, formulas=self._formulas(moment.cell))
 
     def _formulas(self, cell: tuple[int, int]) -> tuple[tuple[str, ...], ...]:
-        """Say how the thread of a chosen element of C finds it; nothing where the source does not say it."""
+        """Say how the thread of a chosen element of C finds it; nothing if the source does not say it."""
         if cell[0] != C:
             return ()
         if self._formula is None or self._formula[0] != cell[1]:

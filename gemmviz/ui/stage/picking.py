@@ -38,23 +38,30 @@ class Picking:
         down, right
             How many rows and columns further.
         """
-        playable, chosen = self._cursor.playable, self._cursor.cell
+        playable, chosen = self._cursor.playable, self.chosen()
         if playable is None:
             return
         if chosen is None:
             self._pick(C, 0, 0)
             return
-        info = playable.recording.arrays[chosen[0]]
-        row, column = (int(v[0]) for v in info.cells(np.array([chosen[1]])))
-        rows, columns = info.grid
-        self._pick(chosen[0], min(max(row + down, 0), rows - 1), min(max(column + right, 0), columns - 1))
+        array, row, column = chosen
+        rows, columns = playable.recording.arrays[array].grid
+        self._pick(array, min(max(row + down, 0), rows - 1), min(max(column + right, 0), columns - 1))
+
+    def chosen(self) -> tuple[int, int, int] | None:
+        """Return array, row and column of the chosen cell, or None."""
+        playable, cell = self._cursor.playable, self._cursor.cell
+        if playable is None or cell is None:
+            return None
+        row, column = playable.recording.arrays[cell[0]].cells(np.array([cell[1]]))
+        return cell[0], int(row[0]), int(column[0])
 
     def let_go(self) -> None:
         """Choose no cell."""
         self._cursor.pick(None)
 
     def pick_at(self, panels: Sequence[Panel], point: QPointF) -> None:
-        """Choose the cell at a point; none where there is no cell.
+        """Choose the cell at a point; none if there is no cell.
 
         Parameters
         ----------
@@ -71,6 +78,18 @@ class Picking:
                 self._pick(panel.array, *cell)
                 return
         self._cursor.pick(None)
+
+    @staticmethod
+    def element_of_c(panels: Sequence[Panel], point: QPointF) -> int | None:
+        """Return the element of C at a point, counted by rows; None if there is none.
+
+        Parameters
+        ----------
+        panels, point
+            As for `pick_at`.
+        """
+        cell = panels[C].at(point.x(), point.y()) if panels else None
+        return cell[0] * panels[C].columns + cell[1] if cell is not None else None
 
     def _pick(self, array: int, row: int, column: int) -> None:
         recording = known(self._cursor.playable).recording

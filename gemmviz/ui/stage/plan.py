@@ -82,7 +82,7 @@ class _Cross:
 
 
 def _crossed(recording: Recording, width: float, height: float, font: float, lower: float = 0.0) -> _Cross | None:
-    """Place A, B and C; None where there is no room. See `planned`; B begins `lower` pixels lower than it could."""
+    """Place A, B and C; None if there is no room. See `planned`; B begins `lower` pixels lower than it could."""
     m, n, k = recording.m, recording.n, recording.k
     room = AROUND_WORDS
     left, right, bottom = room.left * font, room.right * font, room.bottom * font
@@ -91,7 +91,7 @@ def _crossed(recording: Recording, width: float, height: float, font: float, low
     if cell <= 0:
         return None
     spare = width - left - right - gap - cell * (k + n)
-    # What the legend does not need is shared by both sides.
+    # Both sides share the room that the legend does not need.
     shift = max(spare - _LEGEND * font, 0.0) / 2
     x1 = width - right - shift - n * cell
     y0 = top + (height - top - bottom - gap - cell * (k + m)) / 2
@@ -131,7 +131,7 @@ def planned(
     Returns
     -------
     Plan or None
-        None where the quadrant has no room for the words.
+        None if the quadrant has no room for the words.
     """
     cross = _crossed(recording, width, height, font)
     if cross is None:
@@ -189,7 +189,7 @@ def beside_lens(recording: Recording, width: float, height: float, font: float, 
     Returns
     -------
     Plan or None
-        None where there is no room for both.
+        None if there is no room for both.
     """
     column = max(_LENS_WIDTH * font, _LENS_SHARE * width)
     if width - column < _LENS_WIDTH * font / 2 or height < words + _LENS_HEIGHT * font:

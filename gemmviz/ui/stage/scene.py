@@ -148,7 +148,7 @@ def arranged(
     Returns
     -------
     tuple
-        The arrays, and the place of the strip beside the shared tiles; None where there is no room for it.
+        The arrays, and the place of the strip beside the shared tiles; None if there is no room for it.
     """
     m, n, k = recording.m, recording.n, recording.k
     left, right, top, bottom = room.left * font, room.right * font, room.top * font, room.bottom * font
@@ -204,7 +204,7 @@ def with_aside(
     Returns
     -------
     tuple or None
-        The tiles, and the corner of the strip beside them; None where it would take too much room.
+        The tiles, and the corner of the strip beside them; None if it would take too much room.
     """
     alone = shared_tiles(recording, arrays, bounds, largest, font)
     if not alone:

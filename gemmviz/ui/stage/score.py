@@ -29,7 +29,7 @@ from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage import score_drawing
 from gemmviz.ui.stage.caption import thousands
-from gemmviz.ui.stage.score_text import legend, what_happens
+from gemmviz.ui.stage.score_text import barrier_text, legend, purpose_text
 
 _NEAR = 6  # px by which a handle or a flag may be missed
 _NOTCH = 120
@@ -99,7 +99,7 @@ class Score(QSlider):
         if playable is not None and playable.timeline.steps and not self._segment[0] <= step <= self._segment[1]:
             segment = playable.story.segment_at(step)
             self._segment = segment.first, segment.last
-            self.setAccessibleDescription(what_happens(playable, step))
+            self.setAccessibleDescription(purpose_text(playable, step))
         self.update()
 
     def _refresh(self) -> None:
@@ -314,7 +314,10 @@ class Score(QSlider):
         if x < place.left:
             return legend(place.lanes, len(playable.story.barriers) > 0)
         step = place.step_at(x)
+        barrier = min(playable.story.barriers.tolist(), key=lambda b: abs(place.x(b) - x), default=None)
+        if y < place.head and barrier is not None and abs(place.x(barrier) - x) <= _NEAR:
+            return barrier_text(int(playable.story.phases[barrier]))
         place_text = tr("Step {step} of {steps}", step=thousands(step + 1), steps=thousands(place.steps))
         hint = tr("click: go there; Shift+drag: loop a range")
         phase = tr("phase {number}", number=int(playable.story.phases[step]) + 1)
-        return f"<b>{place_text}</b><br>{what_happens(playable, step)}<br>{phase}<br><small>{hint}</small>"
+        return f"<b>{place_text}</b><br>{purpose_text(playable, step)}<br>{phase}<br><small>{hint}</small>"

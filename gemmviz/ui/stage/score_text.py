@@ -45,7 +45,7 @@ ABSENT = {
 """Why a unit is not offered."""
 
 
-def what_happens(playable: Playable, step: int) -> str:
+def purpose_text(playable: Playable, step: int) -> str:
     """Return the purpose of a step in a few words."""
     story = playable.story
     kind, tile = int(story.kinds[step]), int(story.tiles[step])
@@ -64,6 +64,12 @@ def what_happens(playable: Playable, step: int) -> str:
     if kind == USE:
         return tr("tile {tile} of {tiles} (k {first}–{last}) is used from shared memory", **place)
     return tr("tile {tile} of {tiles} (k {first}–{last}) is read straight from global memory", **place)
+
+
+def barrier_text(phase: int) -> str:
+    """Return the meaning of a barrier's mark, as rich text; `phase` begins at it, counted from 0."""
+    said = tr("Barrier between phase {before} and phase {after}", before=phase, after=phase + 1)
+    return f"<b>{said}</b><br>{tr('all threads of a block wait here for each other')}"
 
 
 def legend(lanes: tuple[int, ...], barriers: bool) -> str:

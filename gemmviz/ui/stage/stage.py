@@ -3,7 +3,6 @@
 from time import perf_counter
 from typing import cast
 
-import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -18,7 +17,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
 from gemmviz.session.frozen_warp import FrozenWarp
 from gemmviz.session.inspection import Inspection
@@ -30,11 +28,11 @@ from gemmviz.ui.known import known
 from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
-from gemmviz.ui.stage.blank import blank, blank_text, outdated_text
+from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
-from gemmviz.ui.stage.view import kept_in_sight
+from gemmviz.ui.stage.view import kept_in_sight, point_of_interest
 
 _CLICK = 4
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
@@ -222,7 +220,9 @@ class Stage(QWidget):
         self.arranged.emit()
 
     def _title(self) -> str:
-        """Return the kernel's own title where the chosen one is shown."""
+        """Return the kernel's own title where the chosen one is shown; none where words beside the stage have it."""
+        if self.presented:
+            return ""
         shown, kernel = known(self.staged.cursor.playable).recording, self.staged.choice.kernel
         return tr(kernel.title) if shown.kernel == kernel.name and kernel.title else ""
 
@@ -246,22 +246,14 @@ class Stage(QWidget):
         else:
             stage.paint(painter, QRectF(self.rect()), self.moment(), self.devicePixelRatioF())
             if staged.outdated:
-                self._draw_outdated(painter, stage)
+                # In the place of the words that name the recording: it says the same, and nothing else is covered.
+                painter.setFont(self._font())
+                box = stage.title_place(QRectF(self.rect()), self.view)
+                outdated(painter, box, self.theme, outdated_text(staged))
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-
-    def _draw_outdated(self, painter: QPainter, stage: StagePainter) -> None:
-        """Say that the picture is still of another source than the one beside it."""
-        theme = self.theme
-        painter.setFont(self._font())
-        # In the place of the words that name the recording: it says the same, and nothing else is covered.
-        box = stage.title_place(QRectF(self.rect()), self.view)
-        painter.fillRect(box, QColor(theme.raised))
-        painter.setPen(QColor(theme.text))
-        painter.drawRect(box)
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), outdated_text(self.staged))
 
     def _empty_text(self) -> tuple[str, str]:
         return blank_text(self.staged, self._permission, self.presented)
@@ -292,7 +284,7 @@ class Stage(QWidget):
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep something of a zoomed picture in sight."""
+        """Keep a part of a zoomed picture visible."""
         super().resizeEvent(event)
         if self.view != View():
             self._look(self.view)
@@ -323,28 +315,14 @@ class Stage(QWidget):
         self._look(self.view.shifted(x * step, y * step))
 
     def _anchor(self) -> QPointF:
-        """Return the point of interest: the chosen cell, or the middle of the visible part of the largest array."""
-        painter, cell = self._painter_now(), self.staged.cursor.cell
+        """Return the point to zoom about."""
+        painter, whole = self._painter_now(), QRectF(self.rect())
         if painter is None:
-            return QRectF(self.rect()).center()
-        seen = painter.seen(QRectF(self.rect()), not self.in_quadrant())
-        panels = self.panels()
-        if cell is not None:
-            panel = next(p for p in panels if p.array == cell[0])
-            row, column = known(self.staged.cursor.playable).recording.arrays[cell[0]].cells(np.array([cell[1]]))
-            at = QPointF(panel.x + (int(column[0]) + 0.5) * panel.cell, panel.y + (int(row[0]) + 0.5) * panel.cell)
-            if seen.contains(at):
-                return at
-        boxes = [QRectF(p.x, p.y, p.width, p.height).intersected(seen) for p in panels]
-        # C last: of several that are equally large, the product counts.
-        boxes = [box for box in [*boxes[:C], *boxes[C + 1 :], boxes[C]] if not box.isEmpty()]
-        if not boxes:
-            return seen.center()
-        largest = max(box.width() * box.height() for box in boxes)
-        return [box for box in boxes if box.width() * box.height() > 0.99 * largest][-1].center()
+            return whole.center()
+        return point_of_interest(self.panels(), painter.seen(whole, not self.in_quadrant()), self.picking.chosen())
 
     def _look(self, view: View) -> None:
-        """Show another part of the picture, as far as something of it stays in sight."""
+        """Show another part of the picture; some of it stays visible."""
         painter = self._painter_now()
         if painter is not None:
             whole = QRectF(self.rect())
@@ -382,9 +360,7 @@ class Stage(QWidget):
 
     def _hover(self, point: QPointF | None) -> None:
         """Show all that the thread owns whose element of C is under the pointer."""
-        panels = self.panels() if point is not None else []
-        cell = panels[C].at(point.x(), point.y()) if panels and point is not None else None
-        element = cell[0] * panels[C].columns + cell[1] if cell is not None else None
+        element = self.picking.element_of_c(self.panels(), point) if point is not None else None
         if element != self._hovered:
             self._hovered = element
             self.update()
@@ -396,6 +372,8 @@ class Stage(QWidget):
                 self.size_wanted.emit(event.globalPosition().toPoint())
             else:
                 self.picking.pick_at(self.panels(), event.position())
+                if self._inspected is not None:
+                    self._inspected.clicked.emit()
         self._pressed = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -411,7 +389,7 @@ class Stage(QWidget):
         return super().event(event)
 
     def tip(self, point: QPointF) -> str:
-        """Return the text about a place; empty where nothing has to be explained."""
+        """Return the text about a place; empty if nothing has to be explained."""
         painter = self._painter_now()
         if painter is None:
             return ""

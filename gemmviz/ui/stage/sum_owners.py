@@ -20,7 +20,7 @@ Edges = list[tuple[int, int, int, int]]
 
 
 class Sums:
-    """The owners of the sums of one recording in one theme; nothing where no warpgroup multiplies.
+    """The owners of the sums of one recording in one theme; nothing if no warpgroup multiplies.
 
     Parameters
     ----------

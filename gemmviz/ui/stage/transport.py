@@ -158,7 +158,7 @@ class Transport(QWidget):
         self.speed.blockSignals(True)
         self.speed.setCurrentIndex(SPEEDS.index(session.playback.speed))
         self.speed.blockSignals(False)
-        self.speed.setToolTip(tr("Speed (+ and −): {rate} steps a second", rate=f"{session.playback.rate:.3g}"))
+        self.speed.setToolTip(tr("Speed in steps per second (+ and −): {rate}", rate=f"{session.playback.rate:.3g}"))
         if session.playback.playing and not self.timer.isActive():
             self._last = perf_counter()
             self.timer.start()

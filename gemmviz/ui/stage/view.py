@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.ui.stage.scene import Panel
 
 NEAREST, FURTHEST = 1.0, 60.0
 """How far the stage can be zoomed: at 1 all of it is seen."""
-_IN_SIGHT = 64.0  # pixels of some array that stay in sight however far it is shifted
+_IN_SIGHT = 64.0  # pixels of some array that stay visible however far it is shifted
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,33 @@ def kept_in_sight(view: View, panels: Sequence[Panel], seen: QRectF) -> View:
     moves = [_way(box, seen) for box in boxes]
     x, y = min(moves, key=lambda move: abs(move[0]) + abs(move[1]))
     return view.shifted(x, y)
+
+
+def point_of_interest(panels: Sequence[Panel], seen: QRectF, cell: tuple[int, int, int] | None) -> QPointF:
+    """Return the point to zoom about: the chosen cell, or the middle of the visible part of the largest array.
+
+    Parameters
+    ----------
+    panels
+        Where the arrays stand.
+    seen
+        The part of the stage that shows them, in pixels.
+    cell
+        Array, row and column of the chosen cell; None: none is chosen. One that is not visible does not count.
+    """
+    if cell is not None:
+        array, row, column = cell
+        panel = next(p for p in panels if p.array == array)
+        at = QPointF(panel.x + (column + 0.5) * panel.cell, panel.y + (row + 0.5) * panel.cell)
+        if seen.contains(at):
+            return at
+    boxes = [QRectF(p.x, p.y, p.width, p.height).intersected(seen) for p in panels]
+    # C last: of several that are equally large, the product counts.
+    boxes = [box for box in [*boxes[:C], *boxes[C + 1 :], boxes[C]] if not box.isEmpty()]
+    if not boxes:
+        return seen.center()
+    largest = max(box.width() * box.height() for box in boxes)
+    return [box for box in boxes if box.width() * box.height() > 0.99 * largest][-1].center()
 
 
 def _shows(box: QRectF, seen: QRectF) -> bool:

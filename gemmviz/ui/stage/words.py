@@ -32,7 +32,7 @@ class Said:
 
 
 def sentence(caption: str, tile: str) -> Said:
-    """Return a step's caption for the quadrant: what the step belongs to first, then the rest.
+    """Return a step's caption for the quadrant: the tile of the step first, then the rest.
 
     Parameters
     ----------

@@ -1,12 +1,10 @@
 """Qt's application around one window: opened, shown, and run until it is closed."""
 
-import gc
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
@@ -15,7 +13,8 @@ from gemmviz.control.worker import EngineLike
 from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
-from gemmviz.ui.window.allocator import give_back_early
+from gemmviz.ui.window.allocator import FreedMemory, give_back_early
+from gemmviz.ui.window.garbage import collect_garbage_here
 from gemmviz.ui.window.leaving import Leaving, offer
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
@@ -35,18 +34,6 @@ def application() -> QApplication:
     give_back_early()
     collect_garbage_here(result)
     return result
-
-
-def collect_garbage_here(running: QApplication) -> None:
-    """Let Python collect its garbage in this thread only, from a timer.
-
-    Left alone, it collects in whichever thread allocates next. A worker that unpacks a recording would then destroy
-    widgets that went out of use, in the wrong thread, and Qt crashes some time later.
-    """
-    if not hasattr(running, "garbage_collector"):
-        # Imported modules live for ever: a full collection that includes them takes longer than a frame may.
-        gc.freeze()
-        running.garbage_collector = GarbageCollector()  # type: ignore[attr-defined]  # lives as long as it
 
 
 def fit(window: Window, screen: QSize) -> None:
@@ -82,6 +69,8 @@ def show(
     drafts = Drafts(session)
     windows = Windows(session, Controller(session, make_engine, QtLoop()))
     leaving = Leaving(windows, drafts)
+    freed = FreedMemory(running)
+    session.cursor.recorded.connect(freed.give_back_soon)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leaving.on_signal)
     # Python runs a signal's handler only while it runs code: the timer makes it do so, even when the window is idle.

@@ -1,5 +1,7 @@
 """The pages of the window's middle, and the slim bar of buttons above them."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QSizePolicy, QStackedWidget, QToolButton, QWidget
 
@@ -10,7 +12,7 @@ from gemmviz.ui.known import known
 class Pages(QStackedWidget):
     """Widgets, one of them visible; `bar` holds a button for each.
 
-    A page may be announced by its button before its widget exists: see `fill`.
+    A page is announced by its button. Its widget is made when it is first shown or asked for.
     """
 
     switched = Signal(str)
@@ -26,11 +28,12 @@ class Pages(QStackedWidget):
         self._row.addStretch(1)
         self._group = QButtonGroup(self.bar)
         self._names: list[str] = []
+        self._makers: dict[str, Callable[[], QWidget]] = {}
         self.currentChanged.connect(self._on_current)
         self.buttons: dict[str, QToolButton] = {}
 
-    def announce(self, name: str, title: str, key: str, tip: str) -> None:
-        """Add an empty page with its button."""
+    def announce(self, name: str, title: str, key: str, tip: str, make: Callable[[], QWidget]) -> None:
+        """Add a page with its button; `make` returns its widget, and is called once. The first page is made at once."""
         button = QToolButton()
         button.setText(title)
         button.setCheckable(True)
@@ -41,18 +44,29 @@ class Pages(QStackedWidget):
         self._row.insertWidget(len(self._names), button)
         self.buttons[name] = button
         self._names.append(name)
+        self._makers[name] = make
         self.addWidget(QLabel())
         if len(self._names) == 1:
+            self.page(name)
             button.setChecked(True)
 
     def beside(self, widget: QWidget) -> None:
         """Put a widget at the end of the bar."""
         self._row.addWidget(widget)
 
-    def fill(self, name: str, widget: QWidget) -> None:
-        """Put the widget of a page in its place."""
-        at, shown = self._names.index(name), self.name()
-        empty = known(self.widget(at))
+    def page(self, name: str) -> QWidget:
+        """Return the widget of a page, made now if it has not been shown before."""
+        make, at = self._makers.pop(name, None), self._names.index(name)
+        if make is not None:
+            self._put(at, make())
+        return known(self.widget(at))
+
+    def made(self, name: str) -> bool:
+        """Return whether the widget of a page exists."""
+        return name not in self._makers
+
+    def _put(self, at: int, widget: QWidget) -> None:
+        shown, empty = self.name(), known(self.widget(at))
         self.removeWidget(empty)
         empty.deleteLater()
         self.insertWidget(at, widget)
@@ -71,6 +85,7 @@ class Pages(QStackedWidget):
 
     def turn_to(self, name: str) -> None:
         """Show a page."""
+        self.page(name)
         self.setCurrentIndex(self._names.index(name))
         self.buttons[name].setChecked(True)
         self.switched.emit(name)

@@ -1,11 +1,10 @@
 """The main window: kernels, stage, the tabs beside it and the pages put together."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QKeySequence, QResizeEvent
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
@@ -14,12 +13,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz import data
-from gemmviz.bench import reference_results
 from gemmviz.control.controller import Controller
 from gemmviz.language import tr
-from gemmviz.proving import proofs
-from gemmviz.session import Message, Session
+from gemmviz.session import Session
 from gemmviz.ui import connections
 from gemmviz.ui.charts.strip import Strip
 from gemmviz.ui.comparison.arena import Arena
@@ -53,6 +49,7 @@ from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.tour.tour_bar import TourBar
 from gemmviz.ui.window.actions import Action
 from gemmviz.ui.window.keys import KeyGuard
+from gemmviz.ui.window.late_tasks import LateTasks
 from gemmviz.ui.window.pages import Pages
 from gemmviz.ui.window.saver import Saver
 from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
@@ -60,8 +57,8 @@ from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
 if TYPE_CHECKING:
     from gemmviz.control.claims_runner import ClaimsRunner
     from gemmviz.ui.charts.measure_page import MeasurePage
+    from gemmviz.ui.claims.claims_page import ClaimsPage
 
-_FIRST_LOOK_MS, _BREATH_MS = 1500, 60
 # Widths in pixels, at a scale of type of 1: of the kernels and of the right column in a narrow and in a wide window.
 _NARROW_WINDOW, _WIDE_WINDOW = 1280, 1920
 _RAIL, _RIGHT = (176, 204), (376, 480)
@@ -116,8 +113,6 @@ class Window(QMainWindow):
         self.tour_bar = TourBar(session)
         self.size_popover = SizePopover(session, self.recording, (self.view_box, self.tour_bar.demo_button), self)
         self.stops = StopsList(session, self)
-        self.charts: MeasurePage | None = None
-        self.claims: QWidget | None = None
         self.doors: Doors | None = None
         self.pages = Pages()
         self.saver = Saver(self, session, self.stage, States(self, session, self.stage, self.pages, self.inspector))
@@ -139,24 +134,18 @@ class Window(QMainWindow):
         self.strip.page_wanted.connect(lambda: self.pages.turn_to("charts"))
         self.stage.size_wanted.connect(self.size_popover.open)
         self.pages.switched.connect(self._on_switched)
+        listen(self, session.tuning.started, self._on_tuning_started)
         self._keys = KeyGuard(self)
         Announcer(session.cursor, session.playback, self.stage)
         self._on_theme()
-        # pyqtgraph takes longer to import than all other parts: the first paint does not wait for it.
-        self._late = QTimer(self)
-        self._late.setSingleShot(True)
-        self._late.timeout.connect(self._make_late)
-        self._late_parts = self._late_work()
-        self._late.start(0)
+        LateTasks(self, session)
         self.stage.setFocus()
 
     def _arrange(self) -> None:
-        stage = _Column(self.arena, self.transport)
-        stage.column.setStretchFactor(self.arena, 1)
+        makers = {"stage": self._make_stage_page, "charts": self._make_charts, "claims": self._make_claims}
         for name, title, key, tip in PAGES:
-            self.pages.announce(name, tr(title), key, tr(tip))
+            self.pages.announce(name, tr(title), key, tr(tip), makers[name])
         self.menuBar().setCornerWidget(self.pages.bar, Qt.Corner.TopRightCorner)
-        self.pages.fill("stage", stage)
         self._floating = Floating(self.message_bar, self.pages, self._foot)
         self._on_stage = OnStage(
             self.stage, [self.predict, self.tour_bar], self.tour_bar.lesson_button, self.tour_bar.can_start
@@ -204,57 +193,41 @@ class Window(QMainWindow):
         super().resizeEvent(event)
         self._share_width()
 
-    def make_charts(self) -> None:
-        """Put the charts in their place (once), and the other parts that the first paint need not wait for."""
-        if self.charts is None:
-            self.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
-            from gemmviz.ui.charts.measure_page import MeasurePage
+    @property
+    def charts(self) -> "MeasurePage":
+        """The Measure page; it is made when it is first shown or asked for."""
+        return cast("MeasurePage", self.pages.page("charts"))
 
-            self.charts = MeasurePage(self.session)
-            self.charts.setAccessibleName(tr("Measure"))
-            self.charts.export_wanted.connect(self.save_chart)
-            self.charts.tune_wanted.connect(self.controller.tuning.start)
-            self.charts.use_wanted.connect(self.controller.tuning.use)
-            self.pages.fill("charts", self.charts)
-            self._keys.guard(self.charts)
-            references, faults = reference_results.load()
-            self.session.results.set_references(references)
-            self.session.results.set_proofs(proofs.kept())
-            if faults:
-                self.session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
+    @property
+    def claims(self) -> "ClaimsPage":
+        """The page of claims; it is made when it is first shown or asked for."""
+        return cast("ClaimsPage", self.pages.page("claims"))
 
-    def _make_late(self) -> None:
-        """Make the next one of the parts that the first paint need not wait for."""
-        wait_ms = next(self._late_parts, None)
-        if wait_ms is not None:
-            self._late.start(wait_ms)
+    def _make_stage_page(self) -> QWidget:
+        page = _Column(self.arena, self.transport)
+        page.column.setStretchFactor(self.arena, 1)
+        return page
 
-    def _late_work(self) -> Iterator[int]:
-        """Build, part by part, widgets that would delay their first use; yield the pauses, in milliseconds."""
-        self.make_charts()
-        yield _FIRST_LOOK_MS  # the first recording comes before the claims
-        import gemmviz.control.claims_runner
-        import gemmviz.ui.claims.claims_page  # noqa: F401
+    def _make_charts(self) -> QWidget:
+        from gemmviz.ui.charts.measure_page import MeasurePage
 
-        yield _BREATH_MS
-        self._make_runner()
-        yield _BREATH_MS
-        if self.claims is None:
-            self._make_claims()
+        page = MeasurePage(self.session)
+        page.setAccessibleName(tr("Measure"))
+        page.export_wanted.connect(self.save_chart)
+        page.tune_wanted.connect(self.controller.tuning.start)
+        page.use_wanted.connect(self.controller.tuning.use)
+        self._keys.guard(page)
+        return page
 
-    def _make_runner(self) -> "ClaimsRunner":
-        from gemmviz.control.claims_runner import ClaimsRunner
-
-        self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller.engines)
-        return self.claims_runner
-
-    def _make_claims(self) -> None:
+    def _make_claims(self) -> QWidget:
         """Build the page of claims: it reads files that no other part needs."""
+        from gemmviz.control.claims_runner import ClaimsRunner
         from gemmviz.ui.claims.claims_page import ClaimsPage
 
-        self.claims = ClaimsPage(self.session, self._make_runner())
-        self.pages.fill("claims", self.claims)
-        self._keys.guard(self.claims)
+        self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller.engines)
+        page = ClaimsPage(self.session, self.claims_runner)
+        self._keys.guard(page)
+        return page
 
     def _on_switched(self, page: str) -> None:
         self.session.sight.page = page
@@ -263,9 +236,7 @@ class Window(QMainWindow):
     def _on_page(self) -> None:
         """Show beside a page what belongs to it."""
         page = self.pages.name()
-        if page == "claims" and self.claims is None:
-            self._make_claims()
-        if self.charts is not None and page == "charts":
+        if page == "charts":
             self.charts.refresh()
         self.inspector.setVisible(page == "stage")
         self.measuring.setVisible(page == "charts")
@@ -316,18 +287,19 @@ class Window(QMainWindow):
 
     def save_chart(self) -> None:
         """Let the user save the visible chart."""
-        if self.charts is not None:
-            self.saver.chart(known(self.charts.currentWidget()))
+        self.saver.chart(self.charts.currentWidget())
 
     def next_chart(self) -> None:
         """Turn to the next chart."""
-        if self.charts is not None:
-            self.charts.setCurrentIndex((self.charts.currentIndex() + 1) % self.charts.count())
+        self.charts.setCurrentIndex((self.charts.currentIndex() + 1) % self.charts.count())
 
     # Signals of the session
 
     def _on_line(self, line: int) -> None:
         self.session.playback.seek_line(line)
+
+    def _on_tuning_started(self) -> None:
+        self.charts.setCurrentWidget(self.charts.tuning)
 
     def _on_theme(self) -> None:
         theme = THEMES[self.session.preferences.theme]
@@ -379,7 +351,7 @@ class Window(QMainWindow):
         connections.close(self)
         for timer in self.findChildren(QTimer):
             timer.stop()
-        if self.charts is not None:
+        if self.pages.made("charts"):
             self.charts.stop()
 
 

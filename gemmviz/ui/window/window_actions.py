@@ -177,7 +177,9 @@ def _view_actions(window: Acting) -> list[Action]:
         Action("size", "View", tr("Size and parameters of the recording…"), ("S",), window.open_size),
         Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), edit),
         Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.choice.revert),
-        Action("break", "Source", tr("Break it: take a part away…"), ("Ctrl+B",), on("source", side.break_box.open)),
+        Action(
+            "break", "Source", tr("What if…? Remove or change a part…"), ("Ctrl+B",), on("source", side.break_box.open)
+        ),
         Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), on("source", side.find_bar.open)),
         Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), on("findings", side.findings.take_focus)),
         Action("next_chart", "View", tr("Next chart"), ("G",), window.next_chart),

@@ -58,8 +58,9 @@ class Windows(QObject):
         new.setGeometry(state.geometry)
         new.setWindowState(state.screen_state)
         self._tell_all()
-        if old.charts is not None:
-            new.make_charts()
+        for page in ("charts", "claims"):
+            if old.pages.made(page):
+                new.pages.page(page)
         new.source.adopt(old.source)
         new.show()
         window_state.give(new, state)

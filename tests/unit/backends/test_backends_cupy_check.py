@@ -15,7 +15,7 @@ def driver(cuda=(13, 0), device=H200, installed=True, problem=""):
     return CudaDriver(installed, cuda if installed else None, "580.65.06" if installed else "", device, problem)
 
 
-def test_what_is_installed_of_cupy_is_found_once_and_nothing_else(tmp_path, monkeypatch):
+def test_installed_cupy_packages_are_found_once_and_nothing_else(tmp_path, monkeypatch):
     for folder, package, version in (
         ("site", "cupy_cuda13x", "14.2.0"),
         ("site", "cupyx_tools", "1.0"),
@@ -84,7 +84,7 @@ def test_errors_of_nvrtc_keep_the_line_of_the_file():
     assert str(error) == 'bad.cu:14: identifier "blockIdy" is undefined'
 
 
-def test_errors_elsewhere_are_told_without_a_line():
+def test_errors_elsewhere_are_reported_without_a_line():
     error = nvrtc_error('other.h(3): catastrophic error: cannot open source file "x.h"\n', Path("bad.cu"), "k")
     assert error.line is None
     assert "cannot open source file" in str(error)

@@ -133,7 +133,7 @@ def test_a_compiler_without_room_is_no_fault_of_the_kernel(monkeypatch, tmp_path
         toolchain.compiler.cache_clear()
 
 
-def test_a_function_that_nobody_defines_is_no_crash():
+def test_an_undefined_function_is_no_crash():
     text = HEAD + BODY.replace("void mine", "float elsewhere(int n);\nvoid mine").replace(
         "float sum = 0", "float sum = elsewhere(1)"
     )

@@ -64,7 +64,7 @@ def test_a_trial_that_dies_counts_as_infinitely_slow(monkeypatch):
     assert openblas._try("library", ("", ""), "Haswell") == float("inf")
 
 
-def test_another_library_in_numpy_is_said(monkeypatch, fresh):
+def test_another_library_in_numpy_has_a_message(monkeypatch, fresh):
     monkeypatch.setattr(openblas, "loaded_library", lambda part: None)
     with pytest.raises(Unavailable, match="NumPy does not bring OpenBLAS"):
         openblas.best()
@@ -72,6 +72,6 @@ def test_another_library_in_numpy_is_said(monkeypatch, fresh):
 
 @needs_openblas
 @pytest.mark.parametrize("more", ['dtype = "int32"', 'layout = { B = "column" }'])
-def test_what_it_does_not_multiply_is_refused(tmp_path, more):
+def test_types_that_it_does_not_multiply_are_refused(tmp_path, more):
     with pytest.raises(ConstraintError, match="float32 or float64"):
         OpenblasBackend().prepare(reference(tmp_path, more))

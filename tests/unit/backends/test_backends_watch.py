@@ -1,4 +1,4 @@
-"""What is observed while kernels are timed: sensors that exist, that are missing, and a machine that is busy."""
+"""The observation of timed kernels: with sensors, without them, and on a busy machine."""
 
 import sys
 import threading

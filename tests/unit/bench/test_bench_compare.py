@@ -72,7 +72,7 @@ def shaken(middle: float, rounds: tuple[float, ...], *flags: str) -> Row:
     ("seconds", "rounds", "verdict"),
     [(1.1, (0.95, 1.1, 1.2), "UNCLEAR"), (0.9, (0.8, 0.9, 1.0), "UNCLEAR"), (1.1, (1.08, 1.12), "SLOWER")],
 )
-def test_a_flagged_row_is_no_regression_within_what_it_spans(
+def test_a_flagged_row_is_no_regression_within_its_range(
     seconds: float, rounds: tuple[float, ...], verdict: str, flag: str
 ) -> None:
     steady, flagged = document(shaken(1.0, (1.0, 1.0))), document(shaken(seconds, rounds, flag))
@@ -129,14 +129,14 @@ def test_a_run_that_is_not_there_is_no_regression(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema_version": 99, "results": []}', '{"schema_version": 1}'])
-def test_what_is_no_result_file_is_refused_and_left_alone(text: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_result_file_is_refused_and_not_changed(text: str, tmp_path: Path) -> None:
     strange = tmp_path / "strange.json"
     strange.write_text(text)
     assert run(["compare", str(strange), str(strange)]) == 2
     assert strange.read_text() == text
 
 
-def test_what_ran_in_neither_run_is_left_out():
+def test_rows_that_ran_in_neither_run_are_left_out():
     gone = row(None, status="skipped")
     assert list(compare(document(gone), document(gone))) == []
     assert list(compare(document(gone), document())) == []

@@ -125,14 +125,16 @@ def test_a_missing_term_shows_where_the_rounding_bound_is_too_wide_to_see_it():
     assert found["verify"]["tolerance"] == 0
 
 
-def test_a_kernel_that_multiplies_c_by_beta_zero_is_not_blamed_for_what_c_held():
+def test_a_kernel_that_multiplies_c_by_beta_zero_may_read_any_old_c():
     text = SOURCE.replace('"K"]', '"K", "alpha", "beta"]').replace("int k", "int k, float alpha, float beta")
 
     def with_beta(a, b, c, launches):
-        c.view[:] = (a @ b).reshape(-1) + 0 * c.view
+        alpha, beta = backend.scalars
+        c.view[:] = alpha * (a @ b).reshape(-1) + beta * c.view
 
-    found = row(FakeBackend(with_beta), kernel=parse(text, Path("mine.c")))
-    assert found["status"] == "ok"
+    backend = FakeBackend(with_beta)
+    found = row(backend, kernel=parse(text, Path("mine.c")))
+    assert found["status"] == "ok", found["message"]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_a_kernel_that_multiplies_c_by_beta_zero_is_not_blamed_for_what_c_held()
         (FakeBackend(prepare_error=Unavailable("no compiler: install one")), "skipped", "install one"),
     ],
 )
-def test_whatever_goes_wrong_is_a_row(backend, status, says):
+def test_every_fault_is_a_row(backend, status, says):
     found = row(backend)
     assert found["status"] == status
     assert says in found["message"]

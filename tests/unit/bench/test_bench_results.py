@@ -25,7 +25,7 @@ def a_document():
     return document
 
 
-def test_it_comes_back_as_it_was_written(tmp_path):
+def test_a_written_file_is_read_unchanged(tmp_path):
     path = tmp_path / "r.json"
     document = a_document()
     results.write_results(document, path)
@@ -33,7 +33,7 @@ def test_it_comes_back_as_it_was_written(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
 
-def test_each_row_has_one_line_so_that_a_comparison_of_two_files_names_what_changed():
+def test_each_row_has_one_line_for_a_comparison_of_two_files():
     before = a_document() | {"profiles": [{"kernel": "f"}], "recordings": []}
     before["results"].append(results.new_row(KERNEL, Problem.cube(16), {}))
     after = json.loads(json.dumps(before))
@@ -77,7 +77,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         ('{"schema_version": 1, "results": ["x"]}', "row 0 lacks"),
     ],
 )
-def test_what_is_not_ours_is_refused_with_a_reason(tmp_path, text, says):
+def test_a_foreign_file_is_refused_with_a_reason(tmp_path, text, says):
     path = tmp_path / "r.json"
     path.write_text(text)
     with pytest.raises(GemmvizError, match=says):
@@ -102,7 +102,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
         ({"status": "ok"}, "is ok and has no median"),
     ],
 )
-def test_a_row_with_what_cannot_be_is_named(tmp_path, change, says):
+def test_a_row_with_an_impossible_value_is_named(tmp_path, change, says):
     document = a_document()
     document["results"][0] |= change
     path = tmp_path / "r.json"
@@ -126,7 +126,7 @@ def test_a_row_with_what_cannot_be_is_named(tmp_path, change, says):
         ({"hot": {"batch": 1, "samples_s": [], "stats": {}, "gflops": 1.0}}, "row 0 lacks hot.stats.n"),
     ],
 )
-def test_what_is_deeper_in_a_row_is_looked_at_too(tmp_path, change, says):
+def test_values_deeper_in_a_row_are_checked_too(tmp_path, change, says):
     document = a_document()
     document["results"][0] |= change
     path = tmp_path / "r.json"
@@ -147,7 +147,7 @@ def test_what_is_deeper_in_a_row_is_looked_at_too(tmp_path, change, says):
         ({"started_utc": None, "run_id": []}, r"run_id cannot be \[\]"),
     ],
 )
-def test_what_stands_around_the_rows_is_looked_at_too(tmp_path, change, says):
+def test_the_head_of_a_file_is_checked_too(tmp_path, change, says):
     path = tmp_path / "r.json"
     path.write_text(json.dumps(a_document() | change))
     with pytest.raises(GemmvizError, match=says):
@@ -162,7 +162,7 @@ def test_a_key_of_a_later_version_is_let_through(tmp_path):
     assert results.read_results(path)["results"][0]["of_tomorrow"] == {"x": 1}
 
 
-def test_a_file_of_the_first_version_is_read_with_what_it_knew(tmp_path):
+def test_a_file_of_the_first_version_is_read_with_its_fields(tmp_path):
     document = a_document() | {"schema_version": 1}
     since = ("exhibit", "hot", "rounds", "first_launch_s", "host_launch_s", "peak_fraction", "telemetry", "transfer")
     for key in since:
@@ -185,7 +185,7 @@ def ok(row):
 
 
 @pytest.mark.parametrize("status", schema.STATUSES)
-def test_what_is_written_fits_the_published_schema(status):
+def test_written_files_fit_the_published_schema(status):
     published = json.loads((data.root("resources") / "schema" / f"result-{schema.VERSION}.json").read_text())
     jsonschema.Draft202012Validator.check_schema(published)
     document = a_document()
@@ -219,7 +219,7 @@ def test_a_text_that_differs_from_its_file_is_marked_as_edited(tmp_path):
     assert results.new_row(parse(KERNEL.text + "\n", path), Problem.cube(8), {})["edited"]
 
 
-def test_one_file_of_several_says_what_any_of_them_knows_of_the_machine():
+def test_a_merged_file_has_the_machine_facts_of_all_files():
     first, second = a_document(), a_document()
     first["env"], second["env"] = {"python": "3.12", "nvrtc": None}, {"python": "3.13", "nvrtc": "13.0"}
     whole = results.merged([first, second])

@@ -1,4 +1,4 @@
-"""Kernels take turns: what is interleaved, who drops out, what is kept, and what a row says in the end."""
+"""Kernels take turns: the order of rounds, kernels that drop out, kept results, and the final rows."""
 
 from itertools import groupby
 from pathlib import Path
@@ -165,7 +165,7 @@ def test_rounds_that_disagree_are_flagged_and_rounds_that_agree_are_not():
     assert one.row["flags"] == []
 
 
-def test_what_the_sensors_say_is_kept_over_all_rounds_and_throttling_is_flagged():
+def test_sensor_values_are_kept_over_all_rounds_and_throttling_is_flagged():
     seen = Observed(True, [1980.0], [650.0], [60.0], 5.0, ["applications_clocks", "sw_power_cap"])
     (one,) = measurements([FakeBackend(gpu=True, observed=seen)])
     finish([one])
@@ -175,7 +175,7 @@ def test_what_the_sensors_say_is_kept_over_all_rounds_and_throttling_is_flagged(
     assert "throttled" in one.row["flags"]
 
 
-def test_a_clock_that_somebody_chose_is_no_throttling_and_no_sensors_is_no_telemetry():
+def test_a_chosen_clock_is_no_throttling_and_no_sensors_is_no_telemetry():
     seen = Observed(True, [1200.0], throttle=["applications_clocks"])
     chosen, blind = measurements([FakeBackend(gpu=True, observed=seen), FakeBackend(gpu=True)])
     finish([chosen, blind])
@@ -228,7 +228,7 @@ def test_more_than_the_device_can_do_is_flagged():
     assert second.row["peak_fraction"] < 1 and "above-peak" not in second.row["flags"]
 
 
-def test_a_row_of_a_process_that_died_is_taken_up_where_it_stands():
+def test_a_row_of_a_process_that_died_is_continued():
     (one,) = measurements([FakeBackend()])
     for _, _, record in take_turns([one], 3):
         if isinstance(record, Finished):
@@ -242,7 +242,7 @@ def test_a_row_of_a_process_that_died_is_taken_up_where_it_stands():
     assert len(again.row["rounds"]) == 3
 
 
-def test_what_is_left_when_a_run_is_cut_short():
+def test_the_rows_of_a_run_that_is_cut_short():
     (one,) = measurements([FakeBackend()])
     sent = [record for _, _, record in finish([one]) if isinstance(record, Finished)]
     enough, few = dict(sent[0].row), dict(sent[0].row)

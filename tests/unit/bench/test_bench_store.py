@@ -42,7 +42,7 @@ def test_a_run_is_found_by_its_place_and_by_its_id():
             store.find(name)
 
 
-def test_an_empty_store_says_what_fills_it(capsys):
+def test_an_empty_store_names_the_command_that_fills_it(capsys):
     with pytest.raises(GemmvizError, match="gemmviz bench"):
         store.find("last")
     assert run(["runs"]) == 0
@@ -62,7 +62,7 @@ def test_a_damaged_file_is_named_skipped_and_left_alone(capsys):
     assert broken.exists()
 
 
-def test_a_store_that_cannot_be_written_is_told():
+def test_a_store_that_cannot_be_written_is_reported():
     Path(os.environ["XDG_DATA_HOME"], "gemmviz").write_text("in the way")
     with pytest.raises(GemmvizError, match="cannot keep this run"):
         store.save(a_run())

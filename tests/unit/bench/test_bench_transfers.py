@@ -1,4 +1,4 @@
-"""The way to the device and back: a row of its own."""
+"""The copies to the device and back: a separate row."""
 
 import pytest
 from fake_backend import FakeBackend, FakeTrip
@@ -38,7 +38,7 @@ def test_where_nothing_is_copied_there_is_no_row():
     ("error", "status", "says"),
     [(MemoryError(), "oom", "smaller size"), (DeviceFault("the device is lost"), "crash", "the device is lost")],
 )
-def test_whatever_goes_wrong_is_a_row(error, status, says):
+def test_every_fault_is_a_row(error, status, says):
     backend = FakeBackend(gpu=True)
 
     def trip(problem, dtype, accumulate):

@@ -1,4 +1,4 @@
-"""Whatever stands in a file of results, proofs or tuned parameters, it is shown, or refused with a sentence."""
+"""Every file of results, proofs or tuned parameters is shown, or refused with a message."""
 
 from pathlib import Path
 

@@ -41,7 +41,7 @@ def test_active_blocks_are_those_of_nvidias_calculator(cc, threads, registers, s
 
 
 @pytest.mark.parametrize(("kib", "blocks"), [(8, 2), (16, 5), (32, 6), (100, 6), (None, 6), (1000, 6)])
-def test_the_carve_out_limits_what_an_sm_can_share(kib, blocks):
+def test_the_carve_out_limits_the_shared_memory_of_an_sm(kib, blocks):
     """CC with 16 x 16 blocks on an RTX 3080: 2 KiB of tiles and 1 KiB that CUDA takes, per block."""
     found = occupancy(Use(256, 40, 2048), limits({"cc": "8.6"}), None if kib is None else kib * 1024)
     assert found.blocks == blocks
@@ -58,7 +58,7 @@ def test_the_carve_out_limits_what_an_sm_can_share(kib, blocks):
         (Use(64, 32, 48 * 1024), "shared", "at most 33,024 bytes"),
     ],
 )
-def test_the_limiter_is_named_and_what_it_asks_for_is_enough(use, limiter, says):
+def test_the_limiter_is_named_and_its_advice_is_enough(use, limiter, says):
     ampere = limits({"cc": "8.6"})
     before = occupancy(use, ampere)
     assert before.limiters == (limiter,)
@@ -76,13 +76,13 @@ def test_the_limiter_is_named_and_what_it_asks_for_is_enough(use, limiter, says)
         (Use(256, 32, 100 * 1024), "102,400 bytes of shared memory"),
     ],
 )
-def test_a_block_that_cannot_run_is_said_so(use, why):
+def test_a_block_that_cannot_run_has_a_message(use, why):
     ampere = limits({"cc": "8.6"})
     assert occupancy(use, ampere).fraction == 0
     assert advice(use, ampere).startswith("Such a block cannot run") and why in advice(use, ampere)
 
 
-def test_clusters_change_no_block_and_what_they_may_cost_is_said():
+def test_clusters_change_no_block_and_their_cost_is_named():
     hopper = limits({"cc": "9.0"})
     alone, pairs = (Use(384, 168, 229_376, cluster) for cluster in (1, 2))
     assert occupancy(alone, hopper) == occupancy(pairs, hopper)

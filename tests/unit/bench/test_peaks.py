@@ -1,4 +1,4 @@
-"""The modelled peaks agree with what the makers publish."""
+"""The modelled peaks agree with the makers' figures."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def test_the_driver_goes_before_the_table():
     ("device", "dtype"),
     [(None, "float32"), ({"name": "?", "cc": "99.0", "sms": 1, "clock_mhz": 1.0}, "float32"), ({}, "float16")],
 )
-def test_what_is_not_known_is_not_invented(device, dtype):
+def test_unknown_facts_are_not_invented(device, dtype):
     assert peak_gflops(device, dtype, "float32") is None
     assert limits(device) is None
     assert find(device) is None

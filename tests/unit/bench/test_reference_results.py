@@ -40,7 +40,7 @@ def test_every_figure_names_its_device_and_date(tmp_path):
     }
 
 
-def test_a_broken_file_is_said_and_the_others_are_read(tmp_path):
+def test_a_broken_file_is_reported_and_the_others_are_read(tmp_path):
     write_reference(tmp_path)
     (tmp_path / "broken.json").write_text("{")
     found, faults = reference_results.load(tmp_path)

@@ -40,7 +40,7 @@ def test_a_device_has_its_roofs_with_the_published_figures():
     assert roofs(None) == []
 
 
-def test_what_is_attainable_is_bound_by_memory_and_then_by_the_peak():
+def test_attainable_speed_is_bound_by_memory_and_then_by_the_peak():
     assert attainable_gflops(H200, 1, "float32", "float32") == 4800
     assert attainable_gflops(H200, 1000, "float32", "float32") == pytest.approx(66_908, rel=1e-3)
     assert attainable_gflops(H200, 1000, "float16", "float32") == 989_400
@@ -62,7 +62,7 @@ def test_a_tiled_kernel_asks_for_as_much_as_its_tile_says_at_any_size():
 
 
 @pytest.mark.parametrize(("name", "params"), [("gputiled", {"TS": 8}), ("gpumult0", {}), ("gpumult1", {})])
-def test_scaling_up_a_recording_gives_what_recording_the_larger_size_gives(name, params):
+def test_a_scaled_recording_equals_one_of_the_larger_size(name, params):
     scaled = moved_by(name, params, Problem.cube(32), Problem(64, 32, 96))
     recorded = moved_by(name, params, Problem(64, 32, 96), Problem(64, 32, 96))
     assert scaled.global_bytes == pytest.approx(recorded.global_bytes, rel=0.02)
@@ -75,7 +75,7 @@ def test_a_size_to_record_is_one_that_the_tiles_divide():
     assert survey_size(find("matmul_kernel_2d_thread_tiling", rungs), {}).m == 64
 
 
-def test_speed_beyond_the_memory_s_shows_what_caches_did():
+def test_speed_beyond_the_memory_s_shows_the_share_of_caches():
     # 8 FLOP/byte x 4800 GB/s = 38400 GFLOPS from memory alone.
     assert cached_share(Point(76_800.0, 600.0, 8.0), H200) == pytest.approx(0.5)
     assert cached_share(Point(5_000.0, 600.0, 8.0), H200) == 0

@@ -97,7 +97,7 @@ def test_a_damaged_file_is_named_passed_over_and_left_alone(change, says):
     assert kept.forget("mine") == 0 and path.exists()
 
 
-def test_a_truncated_file_and_a_folder_that_cannot_be_written_are_told(tmp_path):
+def test_a_truncated_file_and_a_folder_that_cannot_be_written_are_reported(tmp_path):
     kept.keep(document()).write_text('{"kernel": ')
     assert "truncated" in kept.kept()[1][0]
     (tmp_path / "data" / "gemmviz").rename(tmp_path / "elsewhere")
@@ -106,7 +106,7 @@ def test_a_truncated_file_and_a_folder_that_cannot_be_written_are_told(tmp_path)
         kept.keep(document())
 
 
-# As somebody at a terminal uses it
+# In a terminal
 
 
 def test_tune_finds_keeps_lists_uses_and_forgets(capsys, tmp_path):
@@ -139,14 +139,14 @@ def test_tune_finds_keeps_lists_uses_and_forgets(capsys, tmp_path):
 
 
 class Asked:
-    """Stands in for the engine: says what this machine has."""
+    """A fake engine that returns the facts of this machine."""
 
     def run(self, request):
         assert isinstance(request, ProbeRequest)
         return Probed(1, {"facts": [], "device": {"name": DEVICE}, "env": {"cpu": {"model": "abacus", "cores": 2}}})
 
 
-def test_what_is_set_by_hand_goes_before_what_is_tuned_and_the_rest_is_said(capsys):
+def test_values_set_by_hand_go_before_tuned_ones_and_a_message_names_the_others(capsys):
     kept.keep(document(64, (32, 128)))
     kernels = [cuda(), replace(cuda(), name="other")]
     entries = [{"path": "", "text": "", "params": {"BN": 64}}, {"path": "", "text": "", "params": {}}]
@@ -158,7 +158,7 @@ def test_what_is_set_by_hand_goes_before_what_is_tuned_and_the_rest_is_said(caps
     assert "not tuned on this device for such a size, so measured with the defaults: other\n" in said
 
 
-def test_a_changed_text_is_measured_with_its_defaults_and_that_is_said(capsys):
+def test_a_changed_text_is_measured_with_its_defaults_and_a_message_says_so(capsys):
     kept.keep(document())
     changed = cuda(CUDA.replace("{\n}", "{ c[0] = 1; }"))
     entry = {"path": "", "text": "", "params": {}}
@@ -183,7 +183,7 @@ def test_the_list_says_which_are_of_another_text_of_a_rung(capsys):
         (["tune", "gputiled", "--size", "16", "--set", "NONE=1"], "NONE"),
     ],
 )
-def test_what_cannot_be_is_said_in_one_line(capsys, arguments, says):
+def test_an_impossible_request_has_a_message_of_one_line(capsys, arguments, says):
     assert run(arguments) == 2
     assert says in capsys.readouterr().err
 

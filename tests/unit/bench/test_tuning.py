@@ -1,4 +1,4 @@
-"""A search for the fastest parameters: what it tries, what it calls faster, and what it leaves out."""
+"""A search for the fastest parameters: its candidates, its comparisons, and skipped candidates."""
 
 import random
 from collections import Counter
@@ -64,12 +64,12 @@ def test_a_held_parameter_keeps_its_value_even_one_that_is_not_offered():
         (CUDA.replace("[64, 32, 128]", str(list(range(1, MOST // 100)))), {}, "hold some parameters"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_tuned_is_said(text, held, says):
+def test_a_kernel_that_cannot_be_tuned_has_a_message(text, held, says):
     with pytest.raises(ConstraintError, match=says):
         space(cuda(text), SIZE, held, None)
 
 
-# What is tried, and what wins
+# Candidates and the winner
 
 
 def test_everything_is_looked_at_the_default_first_and_the_fastest_wins_the_race():
@@ -113,7 +113,7 @@ def test_candidates_that_are_alike_for_sure_end_the_race():
     assert max(Counter(log).values()) == 1 + LEAST_ROUNDS
 
 
-def test_drift_that_meets_all_alike_makes_nobody_faster():
+def test_drift_that_affects_all_alike_makes_no_candidate_faster():
     count = iter(range(10_000))
     search = searching()
     run(search, lambda n, r: 1.0 + 0.003 * next(count))

@@ -12,7 +12,7 @@ from gemmviz.bench.stats import summarise
 from gemmviz.bench.verification_reference import References
 from gemmviz.bench.verify import check
 from gemmviz.catalogue.dtypes import largest_exact, roundoff, stored_as
-from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
@@ -85,7 +85,6 @@ def test_a_kernel_is_verified_and_a_wrong_element_is_found(accumulate: str, kind
     concrete = launch(native(accumulate, kind), Problem.cube(size))
     prepared = backend.prepare(concrete)
     exact, random = references.exact(concrete, backend), references.random(concrete, backend)
-    assert exact is not None
     for trial in (exact, random):
         prepared.load(trial.a, trial.b)
         prepared.poison()
@@ -97,14 +96,6 @@ def test_a_kernel_is_verified_and_a_wrong_element_is_found(accumulate: str, kind
         c[3, 5] += 64
         assert check(c, trial.reference).worst_index == (3, 5)
     prepared.close()
-
-
-def test_sums_that_the_type_cannot_hold_are_not_judged() -> None:
-    backend, references = NativeBackend(), References(seed=0)
-    concrete = launch(native("bfloat16", "unsigned short"), Problem(4, 4, 200))
-    assert references.exact(concrete, backend) is None
-    with pytest.raises(ConstraintError, match="in bfloat16 cannot be verified"):
-        references.random(concrete, backend)
 
 
 def test_a_row_of_a_result_file_counts_its_bytes() -> None:

@@ -1,4 +1,4 @@
-"""Declared changes of a kernel: variants of the source that lead to what they say."""
+"""Declared changes of a kernel: variants of the source with their declared effects."""
 
 import json
 from functools import cache
@@ -9,7 +9,7 @@ from gemmviz import data
 from gemmviz.bench import results
 from gemmviz.bench.figures import Shown
 from gemmviz.bench.ranking import beside_base, standings
-from gemmviz.catalogue.breaks import broken, changed_lines, fitting
+from gemmviz.catalogue.breaks import Break, Edit, broken, changed_lines, fitting, removes
 from gemmviz.catalogue.errors import FrontMatterError, UnknownKernel
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -58,7 +58,7 @@ def base_costs(name, size, params):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("kernel", "change"), EVERY, ids=[f"{k.name}~{c.id}" for k, c in EVERY])
-def test_the_checker_names_what_a_change_leads_to(kernel, change):
+def test_the_checker_names_the_effect_of_a_change(kernel, change):
     size, params = where(kernel, change)
     report = examine(broken(kernel, [change.id]), size, params)
     assert not report.refused
@@ -86,7 +86,7 @@ def test_every_declared_place_is_in_the_code_and_lines_keep_their_numbers(kernel
         assert lines and max(lines) <= code and min(lines) > kernel.line_of("entry")
 
 
-def test_a_variant_is_a_kernel_of_its_own_beside_its_rung():
+def test_a_variant_is_a_separate_kernel_beside_its_original():
     kernel = find("gputiled", LADDER)
     variant = find("gputiled~no-second-barrier", LADDER)
     assert variant.path == kernel.path.with_name("30_gputiled~no-second-barrier.cu")
@@ -106,8 +106,8 @@ def test_several_changes_make_one_variant_whatever_their_order():
     assert find("gputiled~no-first-barrier+no-second-barrier", LADDER) == both
 
 
-def test_an_unknown_change_is_told_with_those_that_there_are():
-    with pytest.raises(UnknownKernel, match=r"nothing to break called 'barrier'; it has: no-first-barrier, no-second"):
+def test_the_message_about_an_unknown_change_lists_the_known_ones():
+    with pytest.raises(UnknownKernel, match=r"has no change 'barrier'; it has: no-first-barrier, no-second"):
         find("gputiled~barrier", LADDER)
     with pytest.raises(UnknownKernel, match="it has: none"):
         find("cublas~barrier", LADDER)
@@ -134,13 +134,28 @@ def test_a_change_whose_place_is_gone_is_not_offered(tmp_path):
         broken(edited, ["no-second-barrier"])
 
 
-def test_declaring_changes_leaves_a_source_what_it_was():
+def test_declared_changes_do_not_alter_a_source():
     document = json.loads((data.root("resources") / "reference" / "nvidia-h200.json").read_text(encoding="utf-8"))
     kernel = find("gputiled", LADDER)
     text = kernel.text
     bare = parse(text[: text.index("\n// ---gemmviz breaks")], kernel.path)
     assert bare.breaks == () and bare.sha256 == kernel.sha256
     assert kernel.sha256 in [row["source_sha256"] for row in document["results"]]
+
+
+@pytest.mark.parametrize(
+    ("edits", "removed"),
+    [
+        ([Edit("__syncthreads();")], True),
+        ([Edit("row < M && k < K ? A[row * K + k] : 0", "A[row * K + k]")], True),
+        ([Edit("a + b", "b + a")], False),
+        ([Edit("As[TS][TS]", "As[TS][TS + 1]")], False),
+        ([Edit("x /* y */", "x // z")], True),
+        ([Edit("a[i]"), Edit("b", "c")], False),
+    ],
+)
+def test_a_change_removes_where_nothing_is_put_in(edits, removed):
+    assert removes(Break("id", "Title", tuple(edits))) == removed
 
 
 CODE = """// ---gemmviz
@@ -197,12 +212,12 @@ def test_a_variant_with_a_known_defect_is_flagged_even_when_it_is_right():
     row = row_of("gputiled~no-second-barrier", 100.0)
     assert row["flags"] == ["broken on purpose: race"]
     assert row_of("gputiled~row-by-x", 100.0)["flags"] == []
-    # It is no failure of the run that what was broken is wrong.
+    # The wrong C of a changed kernel is no failure of the run.
     assert not results.failed([row | {"status": "wrong"}])
     assert results.failed([row_of("gputiled~row-by-x", None, "wrong")])
 
 
-def test_list_says_what_can_be_broken(capsys):
+def test_list_names_the_declared_changes(capsys):
     assert run(["list", "--breaks"]) == 0
     out = capsys.readouterr().out
     assert "gputiled~no-second-barrier" in out and "Without the second barrier" in out and "race" in out
@@ -215,7 +230,7 @@ def test_check_of_a_variant_finds_the_race(capsys):
     assert "30_gputiled~no-second-barrier.cu:29: race" in out
 
 
-def test_what_a_change_expects_is_a_class_that_the_checker_knows():
+def test_the_expected_effect_of_a_change_is_a_class_of_the_checker():
     from typing import get_args
 
     from gemmviz.trace.hazards import Kind

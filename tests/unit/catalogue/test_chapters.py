@@ -16,7 +16,7 @@ def test_the_chapters_hold_every_kernel_once_and_in_order():
     assert all(not kernel.recordable for kernel in found[-1][1])
 
 
-def test_a_kernel_stands_where_its_idea_is_taught():
+def test_a_kernel_is_in_the_chapter_of_its_idea():
     kernels = ladder()
     for name, chapter in (
         ("loop_order", "cpu"),
@@ -30,7 +30,7 @@ def test_a_kernel_stands_where_its_idea_is_taught():
         assert chapter_of(find(name, kernels)).id == chapter
 
 
-def test_a_strangers_kernel_has_a_chapter_of_its_own():
+def test_strangers_kernels_have_a_separate_chapter():
     kernels = ladder()
     own = replace(kernels[0], path=Path("/nowhere/10_mine.c"))
     assert chapter_of(own) is OWN

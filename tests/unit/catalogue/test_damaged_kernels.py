@@ -1,4 +1,4 @@
-"""Whatever stands in a kernel's file, it is a kernel or is refused with a sentence; recording it ends."""
+"""Every text of a kernel's file is a kernel or is refused with a message; its recording ends."""
 
 import threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The demo of every rung: it fits the rung, its moment is in its recording, and what it shows agrees with the idea."""
+"""The demo of every kernel: it fits, its moment is in its recording, and its picture agrees with the idea."""
 
 from functools import cache
 
@@ -23,7 +23,7 @@ from gemmviz.trace.recording.recording import WARP
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable]
 ON_GPU = [kernel.name for kernel in ladder() if kernel.backend == "cuda"]
-# What a rung's idea or its place in the story says of its requests: no finding of that class at its demo, or one.
+# The claim of a kernel's idea about its requests: no finding of that class at its demo, or one.
 FREE = {
     "uncoalesced": ("gpumult1", "conflict_free", "warp_tiling", "async_pipeline", "mma_swizzle"),
     "bank conflicts": ("CC", "CC_V_STATIC_BLOCK", "CC_V_FINAL", "columns_by_x", "conflict_free", "mma_swizzle"),
@@ -80,22 +80,22 @@ def test_a_demo_is_in_its_recording(name: str) -> None:
         assert found.cell[0] == 2
         at = recording.arrays[2].cells(np.array([found.cell[1]]))
         assert [int(owner[at][0]) for owner in recording.owners] == [found.block, thread]
-    if "line" in (demo.stop or {}):  # the thread that is chosen does what the picture stops at
+    if "line" in (demo.stop or {}):  # the chosen thread executes the step of the picture
         rows = playable.timeline.rows(found.step)
         log = recording.accesses
         assert ((log.block[rows] == found.block) & (log.thread[rows] == thread)).any()
-        assert found.cell is not None or kernel.exhibit  # outside C nobody owns anything
+        assert found.cell is not None or kernel.exhibit  # outside C no thread owns an element
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FREE.items() for name in names])
-def test_what_a_rung_is_free_of_is_not_found_at_its_demo(kind: str, name: str) -> None:
+def test_costs_that_a_kernel_avoids_are_not_found_at_its_demo(kind: str, name: str) -> None:
     assert [
         report_text.sentence(cost) for cost in costs(played(name)) if report_text.kind(cost) == kind and not cost.narrow
     ] == []
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in SHOWN.items() for name in names])
-def test_what_a_rung_is_about_is_found_at_its_demo(kind: str, name: str) -> None:
+def test_the_costs_of_a_kernels_idea_are_found_at_its_demo(kind: str, name: str) -> None:
     assert [cost for cost in costs(played(name)) if report_text.kind(cost) == kind and not cost.narrow]
 
 

@@ -41,7 +41,7 @@ def test_anything_but_arithmetic_is_refused(text: str) -> None:
         Expression(text)
 
 
-def test_division_by_zero_and_unknown_names_are_told() -> None:
+def test_division_by_zero_and_unknown_names_are_refused() -> None:
     with pytest.raises(FrontMatterError, match="divides by zero"):
         Expression("N / TS").evaluate({"N": 8, "TS": 0})
     with pytest.raises(FrontMatterError, match="'TS'"):

@@ -55,7 +55,7 @@ def test_a_stop_of_a_newer_version_is_left_out_and_said(stop: str) -> None:
         kernel(version=str(VERSION), **matter)
 
 
-def test_an_unknown_key_of_a_newer_version_is_said(
+def test_an_unknown_key_of_a_newer_version_has_a_note(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     later = {"version": str(VERSION + 1), "lens": "{ kind = [1, { a = 2 }] }", "demo": "{ size = 8, speed = 2 }"}
@@ -63,7 +63,7 @@ def test_an_unknown_key_of_a_newer_version_is_said(
     assert mine.unknown == ("lens", "demo.speed") and mine.demo == Demo((8, 8, 8))
     (note,) = mine.notes
     assert f"version {VERSION + 1}" in note and "'lens', 'demo.speed'" in note and "07_mine.cu" in note
-    # A table of its own at the end is an unknown key like another.
+    # A separate table at the end is an unknown key like another.
     tables = parse(
         source(version="9").replace("// ---\ntemp", "// [later]\n// a = 1\n// ---\ntemp"), Path("07_mine.cu")
     )
@@ -91,7 +91,7 @@ def test_an_unknown_key_of_a_newer_version_is_said(
     ("line", "said"),
     [("C[0] = D", "'C[0] = D' stands in no line of the source"), ("C", "'C' stands in lines 9, 11 of the source")],
 )
-def test_a_demos_line_that_the_source_lacks_is_said(
+def test_a_demos_line_that_the_source_lacks_has_a_message(
     line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = source(demo=f'{{ size = 8, stop = {{ line = "{line}" }} }}')
@@ -156,7 +156,7 @@ def test_a_demo_says_size_parameters_thread_and_moment() -> None:
         ("{ size = 8, stop = { line = 'x', write = 'no' } }", "write is true or false"),
     ],
 )
-def test_a_wrong_demo_says_what_is_wrong(demo: str, says: str) -> None:
+def test_the_message_about_a_wrong_demo_names_the_fault(demo: str, says: str) -> None:
     with pytest.raises(FrontMatterError, match=says) as caught:
         kernel(demo=demo)
     assert caught.value.line == 7
@@ -176,7 +176,7 @@ BREAKS = '\n// ---gemmviz breaks\n// [twice]\n// title = "Twice"\n// find = "A[0
         *({"dtype": '"float32"'}, {"accumulate": '"float32"'}, {"shared": '"0"'}, {"layout": '{ B = "row" }'}),
     ],
 )
-def test_what_is_for_people_is_no_part_of_the_digest(changes: dict[str, str]) -> None:
+def test_texts_for_people_are_no_part_of_the_digest(changes: dict[str, str]) -> None:
     assert kernel(**changes).sha256 == kernel().sha256
 
 
@@ -189,7 +189,7 @@ def test_what_is_for_people_is_no_part_of_the_digest(changes: dict[str, str]) ->
         *({"layout": '{ B = "column" }'}, {"capability": '"8.0"'}, {"cluster": '["2"]'}),
     ],
 )
-def test_what_decides_the_run_is_in_the_digest(changes: dict[str, str]) -> None:
+def test_all_inputs_of_a_run_are_in_the_digest(changes: dict[str, str]) -> None:
     assert kernel(**changes).sha256 != kernel().sha256
 
 

@@ -327,7 +327,7 @@ def test_a_kernel_without_parameters_has_no_reason_for_them() -> None:
     assert not made.params and "params" not in made.why
 
 
-def test_shares_of_the_sum_are_counted_and_adding_to_c_is_said() -> None:
+def test_shares_of_the_sum_are_counted_and_a_c_that_is_added_to_starts_from_zero() -> None:
     text = """
     #define SHARES 3
     __global__ void gemm(int M, int N, int K, const float *A, const float *B, float *C) {
@@ -349,9 +349,9 @@ def test_shares_of_the_sum_are_counted_and_adding_to_c_is_said() -> None:
     assert made.grid == ("ceil(N / 16)", "ceil(M / 16)", "3")
     assert made.requires == ()
     assert "blockIdx.z chooses a share of the sum" in made.why["grid"].why
-    said = "It adds to C, which gemmviz does not set to zero before: it cannot be right here."
-    assert said in made.doubts
-    assert said not in guess(text.replace("atomicAdd(&C[row * N + col], s)", "C[row * N + col] = s"), made.path).doubts
+    assert guessed_kernel(made).zeroed and wrong(guessed_kernel(made), Problem(20, 18, 40)) == ""
+    once = guess(text.replace("atomicAdd(&C[row * N + col], s)", "C[row * N + col] = s"), made.path)
+    assert not guessed_kernel(once).zeroed
 
 
 def test_a_source_that_does_not_compile_is_tried_once() -> None:

@@ -136,7 +136,7 @@ SEPARATE = """__global__ void gemm(const half *a, const half *b, const float *c,
 
 def test_a_result_beside_the_c_that_is_read() -> None:
     made = guess("#include <cuda_fp16.h>\n" + SEPARATE, Path("gemm.cu"))
-    assert made.roles == ("A", "B", "C", "C", "M", "N", "K", "alpha", "beta")
+    assert made.roles == ("A", "B", "C", "D", "M", "N", "K", "alpha", "beta")
     assert (made.dtype, made.accumulate) == ("float16", "float32")
     is_right(made, Problem(20, 18, 7))
 
@@ -170,8 +170,8 @@ def test_a_kernel_that_is_right_for_square_matrices_only_asks_for_them() -> None
     assert {"M == N", "K == N"} <= set(settled.requires)
 
 
-BIASED = PLAIN.replace("float *C)", "float *C, const float *bias, int flag)").replace(
-    "float sum{0};", "float sum{bias != nullptr ? bias[col] : flag};"
+BIASED = PLAIN.replace("float *C)", "float *C, const float *more, int flag)").replace(
+    "float sum{0};", "float sum{more != nullptr ? more[col] : flag};"
 )
 
 

@@ -51,7 +51,7 @@ def test_a_file_describes_itself() -> None:
         ({"grid": "[1, 2.5]"}, r"grid must be a list of texts; grid\[1\] is 2\.5"),
     ],
 )
-def test_a_wrong_front_matter_says_what_is_wrong(changes: dict[str, str | None], says: str) -> None:
+def test_the_message_about_wrong_front_matter_names_the_fault(changes: dict[str, str | None], says: str) -> None:
     with pytest.raises(FrontMatterError, match=says) as caught:
         kernel(**changes)
     assert "07_mine.cu" in str(caught.value)
@@ -243,7 +243,7 @@ def test_a_kernel_is_given_tensor_maps_and_clusters() -> None:
     assert (plain.maps, plain.cluster, plain.kernel.capability) == ({}, (1, 1, 1), "")
 
 
-def test_what_uses_the_copy_engine_needs_a_device_that_has_one() -> None:
+def test_kernels_with_the_copy_engine_need_a_device_that_has_one() -> None:
     assert kernel(**HOPPER).capability == "9.0"
     with pytest.raises(FrontMatterError, match=r"capability is 8\.0, but maps needs 9\.0"):
         kernel(**HOPPER, capability='"8.0"')
@@ -260,12 +260,12 @@ def test_what_uses_the_copy_engine_needs_a_device_that_has_one() -> None:
         ({"maps": '{ A = { box = ["8", "8"], swizzle = true } }'}, "swizzle must be one of 0, 32, 64, 128"),
         ({"maps": '{ A = { box = ["TX", "8"] } }', "args": '["A.map", "B", "C"]'}, "'TX', which is not declared"),
         ({"maps": '{ A = { box = ["8", "8"] } }'}, "args has no 'A.map'"),
-        ({"args": '["A", "B.map", "C"]'}, "maps says nothing of B"),
+        ({"args": '["A", "B.map", "C"]'}, "maps has no B"),
         ({"args": '["A", "B.map"]'}, "lacks C"),
         ({"cluster": '["1", "1", "1", "1"]'}, "cluster must hold one to three"),
     ],
 )
-def test_a_wrong_tensor_map_says_what_is_wrong(changes: dict[str, str | None], says: str) -> None:
+def test_the_message_about_a_wrong_tensor_map_names_the_fault(changes: dict[str, str | None], says: str) -> None:
     with pytest.raises(FrontMatterError, match=says):
         kernel(**changes)
 

@@ -1,4 +1,4 @@
-"""A source without comments and texts: what is code keeps its place."""
+"""A source without comments and texts: the code keeps its place."""
 
 import pytest
 from hypothesis import given

@@ -97,7 +97,7 @@ def test_its_own_declared_changes_are_made_in_that_code(second):
         (SECOND.replace("1_first.cu", "0_none.cu"), "2_second.cu:3: code_of names '0_none.cu', which is no file"),
         (SECOND.replace('"1_first.cu"', "7"), "2_second.cu:3: code_of must be the name of a file in the same folder"),
         (SECOND.replace("1_first.cu", "../1_first.cu"), "code_of must be the name of a file in the same folder"),
-        (SECOND.replace("1_first.cu", "2_second.cu"), "which has no front matter, or no code of its own"),
+        (SECOND.replace("1_first.cu", "2_second.cu"), "which has no front matter, or no code"),
         (SECOND + "int more;\n", "2_second.cu:3: code_of is for a file that has no code of its own"),
         # Where both files are read, it is the line of the whole text, as it is shown.
         (SECOND.replace('"float64"', '"float7"'), "2_second.cu:13: dtype must be one of"),

@@ -66,7 +66,7 @@ def test_the_list_names_each_kernel_of_a_document(listed: list[dict[str, Any]], 
     assert kernel["source"] == source or name == "serial CPU"
 
 
-def test_the_list_says_which_listing_a_kernel_is_and_what_was_repaired(listed: list[dict[str, Any]]) -> None:
+def test_the_list_names_the_listing_of_a_kernel_and_its_repairs(listed: list[dict[str, Any]]) -> None:
     names = {s["name"]: s for kernel in listed for s in kernel["stands_for"]}
     assert all(name["listing"] for name in names.values())
     assert {name["text"] for name in names.values()} == {"printed", "repaired", "described", "reconstructed"}
@@ -83,7 +83,7 @@ def test_each_kernel_that_names_a_document_stands_for_something_in_it(listed: li
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.id)
-def test_what_a_document_shows_can_be_launched(document) -> None:  # type: ignore[no-untyped-def]
+def test_the_launches_of_the_documents_are_possible(document) -> None:  # type: ignore[no-untyped-def]
     rungs = ladder()
     for name in document.names:
         kernel = find(name.kernel, rungs)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from consenting import AllowsAll
 
 from gemmviz.backends.native import NativeBackend
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, KernelFault
@@ -15,8 +14,9 @@ from gemmviz.catalogue.kernel import Kernel, load, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply, Request
-from gemmviz.engine.supervisor import Engine
+from gemmviz.engine.messages import Progress, RecordRequest, Reply, Request
+from gemmviz.engine.process import EngineProcess, ProcessLost
+from gemmviz.sandbox.limits import Limits
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.order import timeline
 from gemmviz.trace.origin import array_state
@@ -166,11 +166,11 @@ def test_a_huge_fraction_is_told_and_not_suffered() -> None:
         Expression("*".join(["M"] * 90) + "/7").integer({"M": 131_071})
 
 
-class _Silent(Engine):
-    """An engine whose process hangs in malloc: the deadline's signal came while the kernel held malloc's lock."""
+class _Silent(EngineProcess):
+    """A process that hangs in malloc: the deadline's signal came while the kernel held malloc's lock."""
 
     def __init__(self, *before: Progress) -> None:
-        super().__init__(AllowsAll())
+        super().__init__(Limits())
         self._before = list(before)
 
     def _submit(self, request: Request) -> None:
@@ -188,10 +188,10 @@ def test_a_recording_that_falls_silent_is_given_up_after_the_time_that_it_announ
     )
     assert all(progress.deadline_s for progress in announced)
     assert "Recording" in announced[-1].text
-    engine = _Silent(*(replace(progress, deadline_s=0.05) for progress in announced))
-    told = list(engine.run(RecordRequest(1, "mine.cu", text_of(NAIVE), 8, 8, 8, {}), threading.Event()))
-    assert isinstance(told[-1], Failed)
-    assert told[-1].kind == "timeout"
+    process = _Silent(*(replace(progress, deadline_s=0.05) for progress in announced))
+    with pytest.raises(ProcessLost) as lost:
+        list(process.converse(RecordRequest(1, "mine.cu", text_of(NAIVE), 8, 8, 8, {}), threading.Event(), 120.0))
+    assert lost.value.kind == "timeout"
 
 
 @pytest.mark.parametrize("order", ["grid", "block"])

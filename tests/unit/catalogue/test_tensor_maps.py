@@ -1,4 +1,4 @@
-"""What the driver is told of a matrix that the copy engine moves, and which GPUs a kernel is made for."""
+"""The driver's description of a matrix that the copy engine moves, and the GPUs that a kernel is made for."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ HOPPER = Path(__file__).parents[1] / "hopper"
 HALF, SINGLE = 6, 7
 
 
-def test_the_driver_is_told_of_rows_as_they_are_stored_and_the_innermost_side_first():
+def test_the_driver_gets_rows_as_stored_with_the_innermost_side_first():
     mine = load(HOPPER / "tma_tiles.cu")
     job = launch(mine, Problem(40, 24, 72))
     assert geometry(job, "A") == Geometry(HALF, (72, 40), 144, (64, 32), 3)
@@ -23,7 +23,7 @@ def test_the_driver_is_told_of_rows_as_they_are_stored_and_the_innermost_side_fi
     assert geometry(job, "C") == Geometry(SINGLE, (24, 40), 96, (16, 32), 2)
 
 
-def test_a_matrix_stored_by_columns_is_told_by_columns(tmp_path):
+def test_a_matrix_stored_by_columns_is_described_by_columns(tmp_path):
     file = tmp_path / "mine.cu"
     text = (HOPPER / "tma_tiles.cu").read_text(encoding="utf-8")
     file.write_text(text.replace("// block", '// layout = { B = "column" }\n// block', 1), encoding="utf-8")
@@ -43,7 +43,7 @@ def test_a_matrix_at_an_odd_address_is_refused_before_the_driver_is_asked():
         ("8.0", "12.0", True),
         ("9.0", "8.6", False),
         ("9.0a", "9.0", True),
-        # What one architecture has of its own, no later one has.
+        # Features of one architecture alone are in no later one.
         ("9.0a", "10.0", False),
         ("10.0", "9.0", False),
     ],
@@ -55,7 +55,7 @@ def test_a_device_suits_a_kernel_or_the_difference_is_named(needed, device, runs
     assert runs or (device in said and needed.removesuffix("a") in said)
 
 
-def test_without_a_gpu_it_is_said_what_would_be_needed():
+def test_without_a_gpu_the_needed_one_is_named():
     assert need("9.0a") == "needs exactly compute capability 9.0"
     assert need("8.0") == "needs compute capability 8.0 or later"
     assert need("") == ""

@@ -1,4 +1,4 @@
-"""What people hand over may be a pipe, a device, far too large or no text: it is said, and nothing waits for it."""
+"""A user's file may be a pipe, a device, far too large or no text: a message says so, and nothing waits for it."""
 
 import json
 import os
@@ -25,7 +25,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 
 def within_seconds(act):
-    """Return what an act raised; fail where it waits for ever."""
+    """Return the exception of an action; fail if it waits for ever."""
     raised = []
 
     def run():
@@ -43,7 +43,7 @@ def within_seconds(act):
 
 @pytest.mark.parametrize("suffix", READERS)
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "huge"])
-def test_what_is_no_file_of_ours_is_refused_at_once(tmp_path, suffix, kind):
+def test_a_pipe_or_a_device_is_refused_at_once(tmp_path, suffix, kind):
     path = tmp_path / f"my{suffix}"
     if kind == "pipe":
         os.mkfifo(path)
@@ -74,7 +74,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
 
 
 @pytest.mark.parametrize("value", [DIGITS, "0x1" + "0" * 5000, DEEP, "9223372036854775808"])
-def test_a_front_matter_with_a_number_or_a_depth_that_nobody_means_is_refused(tmp_path, value):
+def test_a_front_matter_with_a_huge_number_or_depth_is_refused(tmp_path, value):
     matter = f'// ---gemmviz\n// entry = "f"\n// params = {{ TS = {value} }}\n// ---\nvoid f();\n'
     with pytest.raises(FrontMatterError, match=r"my\.cu") as caught:
         parse(matter, tmp_path / "my.cu")
@@ -142,6 +142,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link.json", "my.json"]
 
 
-def test_a_full_disk_is_said():
+def test_a_full_disk_has_a_message():
     with pytest.raises(GemmvizError, match="No space left on device"):
         write_text(Path("/dev/full"), "x" * 10)

@@ -1,4 +1,4 @@
-"""What a GPU cannot run is refused in words before anything is compiled; no GPU is needed to see that."""
+"""A kernel that a GPU cannot run is refused with a message before it is compiled; the test needs no GPU."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -38,7 +38,7 @@ SIZES = [Problem.cube(n) for n in SIDES] + [
 
 
 def reported(mutant: Mutant) -> list[Finding]:
-    """Return what is found at the first size where anything is."""
+    """Return the findings at the first size that has any."""
     for problem, params in small_launches(mutant.original):
         try:
             report = examine(mutant.kernel, problem, params, deadline_s=5)

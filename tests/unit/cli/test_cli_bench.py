@@ -1,4 +1,4 @@
-"""``gemmviz bench``, ``list`` and ``doctor`` as somebody at a terminal uses them."""
+"""``gemmviz bench``, ``list`` and ``doctor`` in a terminal."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def test_bench_measures_a_rung_and_writes_a_result_file(capsys, tmp_path):
     ]
 
 
-def test_bench_stops_sampling_when_it_is_told_to(capsys):
+def test_bench_stops_sampling_on_request(capsys):
     assert run(["bench", "hostmult1", "--size", "8", "--timeout", "0.25", "--json", "-"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["protocol"]["timeout_s"] == 0.25
@@ -118,7 +118,7 @@ def test_settings_go_to_the_kernels_that_have_them(capsys):
         (["bench", "hostmult1", "--size", "1000000000"], 2, "choose a size from 1"),
     ],
 )
-def test_what_cannot_be_is_said_in_one_line(capsys, arguments, code, says):
+def test_an_impossible_request_has_a_message_of_one_line(capsys, arguments, code, says):
     assert run(arguments) == code
     err = capsys.readouterr().err
     assert says in err
@@ -140,7 +140,7 @@ def process_names():
     return found
 
 
-def test_ctrl_c_keeps_what_was_finished(tmp_path):
+def test_ctrl_c_keeps_finished_work(tmp_path):
     good, endless = write(tmp_path, "good.c", hostile.RIGHT), write(tmp_path, "endless.c", hostile.ENDLESS)
     # It writes no file, but may give its process another name.
     text = hostile.ENDLESS.replace("for (volatile", 'prctl(PR_SET_NAME, "gv-endless"); for (volatile')
@@ -168,7 +168,7 @@ def test_list_names_every_rung(capsys):
     assert all(name in out for name in kernels)
 
 
-def test_doctor_says_what_to_do_about_what_is_missing(capsys):
+def test_doctor_gives_a_remedy_for_everything_missing(capsys):
     code = run(["doctor", "--json"])
     facts = json.loads(capsys.readouterr().out)["facts"]
     names = {fact["name"] for fact in facts}
@@ -178,7 +178,7 @@ def test_doctor_says_what_to_do_about_what_is_missing(capsys):
     assert all(fact["remedy"] for fact in missing)
 
 
-def test_doctor_counts_what_may_run_and_names_the_command_that_takes_it_back(tmp_path, monkeypatch):
+def test_doctor_counts_permissions_and_names_the_command_that_takes_them_back(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     assert trust_fact().value.startswith("0 texts and 0 folders")
     trust = Trust()
@@ -209,7 +209,7 @@ def test_doctor_names_the_display(environment, value):
 
 @pytest.mark.parametrize("command", ["record", "bench"])
 @pytest.mark.parametrize("target", ["nowhere/r.json", "."])
-def test_a_file_that_cannot_be_written_is_told_before_the_work(command, target, capsys, tmp_path, monkeypatch):
+def test_a_file_that_cannot_be_written_is_reported_before_the_work(command, target, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as left:
         run([command, "hostmult1", "--json", target])

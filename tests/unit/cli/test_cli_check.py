@@ -24,7 +24,7 @@ def test_a_kernel_that_is_right_passes_and_its_waste_is_named(capsys: pytest.Cap
     assert run(["check", "matmul_kernel_naive"]) == 0
     out = capsys.readouterr().out
     assert "no defect found; the above costs time only" in out
-    assert "22_matmul_kernel_naive.cu:23: uncoalesced: A is read in 32 sectors per request, 8 times as many" in out
+    assert "22_matmul_kernel_naive.cu:23: uncoalesced: a warp's read of A moves 32 sectors where 4 would do" in out
 
 
 def test_findings_make_the_exit_code_1_and_come_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,7 +48,7 @@ def test_a_size_that_the_kernel_does_not_take_is_a_usage_error(capsys: pytest.Ca
     assert "nearest size that works is 16 x 16 x 16" in capsys.readouterr().err
 
 
-def test_a_parameter_that_no_size_suits_is_named_with_what_it_has_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_parameter_that_no_size_suits_is_named_with_its_condition(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "gputiled", "--set", "TS=33"]) == 2
     said = capsys.readouterr().err
     assert "gputiled requires TS <= 32" in said
@@ -66,7 +66,7 @@ def test_operands_that_are_paired_wrongly_are_named_with_the_store_and_their_las
     assert f"; the last use of an operand is in line {use}\n" in capsys.readouterr().out
 
 
-def test_by_default_each_offered_value_is_checked_and_a_defect_is_said_once(
+def test_by_default_each_offered_value_is_checked_and_a_defect_is_reported_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tiled = find("gputiled", ladder())
@@ -110,7 +110,7 @@ def test_the_second_size_tells_m_n_and_k_apart(rung: Kernel) -> None:
     assert len({second.m, second.n, second.k}) == 3
 
 
-def test_what_declared_changes_are_about_is_looked_at_in_the_original() -> None:
+def test_the_original_is_checked_where_its_declared_changes_show() -> None:
     rung = find("stream_k_tma", ladder())
     launches, cut = plan(rung, [], {}).launches, Problem(384, 64, 128)
     assert [params["BLOCKS"] for size, params in launches if size == cut] == [2]
@@ -118,7 +118,7 @@ def test_what_declared_changes_are_about_is_looked_at_in_the_original() -> None:
     # A value that a change needs is offered, too.
     launches = plan(find("simd_threads", ladder()), [], {}).launches
     assert all(launches.count(case) == 1 for case in launches)
-    # Asked for anything, it keeps to that.
+    # With explicit sizes or parameters, only these are checked.
     assert cut not in [size for size, _ in plan(rung, [Problem.cube(64)], {}).launches]
     assert cut not in [size for size, _ in plan(rung, [], {"BN": 64}).launches]
 

@@ -1,4 +1,4 @@
-"""``gemmviz claims`` as somebody at a terminal uses it."""
+"""``gemmviz claims`` in a terminal."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def test_an_unknown_claim_is_wrong_usage(capsys):
     assert "no claim 's9'" in capsys.readouterr().err
 
 
-def test_a_claim_is_run_judged_and_judged_again_from_what_was_kept(capsys, monkeypatch, tmp_path):
+def test_a_claim_is_run_judged_and_judged_again_from_kept_results(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     target = tmp_path / "found.json"
     chosen = ["s2-walkthrough", "s1-columns", "s1-comma"]
@@ -67,7 +67,7 @@ def test_claims_that_need_no_run_are_judged_at_once(capsys):
     assert "blocks: ours (theirs: not stated)" in " ".join(out.split())
 
 
-# Stands in for Nsight Compute: answers for the program that it does not start, and prints a report of its own.
+# A fake Nsight Compute: it does not start the program, and prints a fixed report.
 _NCU = """#!{python}
 import json, pathlib, sys
 said = sys.argv[1:]
@@ -157,7 +157,7 @@ def test_tables_say_whose_figures_they_hold(capsys, tmp_path):
     assert "ours: reference: NVIDIA H200" in out
 
 
-def test_what_takes_many_minutes_is_run_by_name_only(capsys, monkeypatch):
+def test_a_long_claim_is_run_by_name_only(capsys, monkeypatch):
     asked = []
     monkeypatch.setattr("gemmviz.cli.gathering.Gathering.run", lambda self, plan: asked.append(plan))
     assert run(["claims"]) == 0

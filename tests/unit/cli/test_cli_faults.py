@@ -48,7 +48,7 @@ def test_another_command_goes_on_and_says_it_too(tmp_path, monkeypatch, capsys):
         ("rich", "list", "rich"),
     ],
 )
-def test_a_missing_package_is_one_line_that_says_what_to_install(module, command, package, tmp_path):
+def test_a_missing_package_is_one_line_with_the_package_to_install(module, command, package, tmp_path):
     if module in ("pyqtgraph", "pygments"):
         pytest.importorskip("PySide6.QtWidgets", exc_type=ImportError)
     code = f"import sys; sys.modules[{module!r}] = None; from gemmviz.__main__ import main; main()"
@@ -65,6 +65,6 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(module, command
     assert "python -m pip install" in line and package in line
 
 
-def test_a_full_disk_is_said_by_record(capsys):
+def test_record_reports_a_full_disk(capsys):
     assert run(["record", "hostmult0", "--size", "2", "--json", "/dev/full"]) == 1
     assert "gemmviz: cannot write /dev/full: No space left on device" in capsys.readouterr().err

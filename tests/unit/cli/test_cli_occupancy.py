@@ -22,13 +22,13 @@ def file_with(tmp_path, device, **known):
     return str(path)
 
 
-def test_what_if_on_a_device_of_one_s_choice(capsys):
+def test_other_launches_on_a_chosen_device(capsys):
     assert cli.run(["occupancy", "--threads", "1024", "--shared", "8192", "--device", "RTX 3080"]) == 0
     said = capsys.readouterr().out
     assert "66.7%" in said and "at most 768" in said and "modelled" in said
 
 
-def test_the_kernels_of_a_run_with_what_the_compiler_made_of_them(tmp_path, capsys):
+def test_the_kernels_of_a_run_with_the_compiler_s_results(tmp_path, capsys):
     path = file_with(tmp_path, H200, block=[32, 32, 1], regs=40, smem=8192)
     assert cli.run(["occupancy", path, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -37,7 +37,7 @@ def test_the_kernels_of_a_run_with_what_the_compiler_made_of_them(tmp_path, caps
     assert (row["kernel"], row["blocks"], row["fraction"], row["limiters"]) == ("gputiled<32>", 1, 0.5, ["registers"])
 
 
-def test_a_kernel_of_clusters_is_told_by_its_text(tmp_path, capsys):
+def test_a_kernel_of_clusters_is_recognised_by_its_text(tmp_path, capsys):
     kernel = find("cluster", ladder())
     row = results.new_row(kernel, Problem.cube(4096), {"CLUSTER": 2})
     document = results.document({}, H200, Protocol())
@@ -55,7 +55,7 @@ def test_a_kernel_of_clusters_is_told_by_its_text(tmp_path, capsys):
         (None, {"block": [32, 32, 1], "regs": 40, "smem": 0}, "--device NAME"),
     ],
 )
-def test_what_cannot_be_told_is_said_so(tmp_path, capsys, device, known, says):
+def test_an_unknown_occupancy_has_a_message(tmp_path, capsys, device, known, says):
     assert cli.run(["occupancy", file_with(tmp_path, device, **known)]) == 2
     assert says in capsys.readouterr().err
 

@@ -43,7 +43,7 @@ def test_a_loop_has_lines_without_warps(capsys: pytest.CaptureFixture[str]) -> N
     assert sum(line["accesses"] for line in found["lines"]) == found["accesses"]
 
 
-def test_the_intensity_of_some_blocks_is_that_of_what_they_compute(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_intensity_of_some_blocks_is_that_of_their_products(capsys: pytest.CaptureFixture[str]) -> None:
     size = ("gputiled", "--size", "32", "--set", "TS=8")
     whole, part = document(capsys, *size)["levels"], document(capsys, *size, "--blocks", "0:4")["levels"]
     assert (whole["flops"], part["flops"]) == (2 * 32**3, 2 * 32**3 // 4)
@@ -51,7 +51,7 @@ def test_the_intensity_of_some_blocks_is_that_of_what_they_compute(capsys: pytes
     assert intensity[0]["shared, moved"] == intensity[1]["shared, moved"]
 
 
-def test_people_are_told_what_a_line_costs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cost_of_a_line_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["record", "matmul_kernel_naive", "--size", "32"]) == 0
     said = capsys.readouterr().out
     assert "compulsory" in said and "reads/element" in said and "degree" not in said

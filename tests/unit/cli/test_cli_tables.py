@@ -29,13 +29,22 @@ def cells(text: str, name: str) -> list[str]:
     return [cell.strip() for cell in next(li for li in text.splitlines() if name in li).strip("│").split("│")]
 
 
-def test_each_figure_stands_in_its_column(capsys):
+def test_each_figure_is_in_its_column(capsys):
     hot = {"batch": 2, "samples_s": [5e-4], "stats": summarise([5e-4]), "gflops": 4.0}
     mine = row("gputiled") | {"hot": hot, "host_launch_s": 2.5e-6, "peak_fraction": 0.125, "flags": ["throttled"]}
     text = printed(capsys, mine, row("cublas", 5e-4), row("numpy", 1e-6), row("cublas_fp16", 1e-6))
     assert cells(text, "│ gputiled")[1:] == [
         *("100", "ok (throttled)", "2.000", "4.000", "1.000", "2.5", "0.0%", "50.0%", "12.5%"),
     ]
+
+
+@pytest.mark.parametrize(("bound", "says"), [("probabilistic", "within a probabilistic bound"), ("none", "no bound")])
+def test_a_row_that_no_certain_bound_judged_says_so(capsys, bound, says):
+    judged = row("gputiled") | {"verify": {"before": "ok", "after": "ok", "bound": bound}}
+    text = printed(capsys, judged, row("cublas"))
+    assert sum(says in line for line in text.splitlines()) == 1
+    assert f"{judged['label']}: checked exactly on whole numbers; " in text
+    assert says not in printed(capsys, row("gputiled"))
 
 
 def test_copies_stand_in_a_table_of_their_own(capsys):
@@ -48,7 +57,7 @@ def test_copies_stand_in_a_table_of_their_own(capsys):
     assert "of library" not in text
 
 
-def test_an_exhibit_is_told_apart_with_what_is_wrong_with_it(capsys):
+def test_an_exhibit_is_marked_with_its_fault(capsys):
     exhibit = row("mm_printed")
     results.fail(exhibit, "wrong", "C[0, 0] is wrong. Exhibit: C was never set")
     text = printed(capsys, row("gputiled"), exhibit)
@@ -56,7 +65,7 @@ def test_an_exhibit_is_told_apart_with_what_is_wrong_with_it(capsys):
     assert text.index("Exhibits (") < text.index("wrong: C[0, 0] is wrong. Exhibit: C was never set")
 
 
-def test_what_many_are_skipped_for_is_told_once(capsys):
+def test_a_common_reason_for_skipping_is_given_once(capsys):
     skipped = []
     for name in ("gputiled", "RR", "CC", "mm_printed"):
         skipped.append(results.new_row(find(name, KERNELS), Problem.cube(100), {}))

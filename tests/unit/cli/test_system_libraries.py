@@ -1,4 +1,4 @@
-"""What is said of system libraries that Qt lacks: the command that installs them, by the system's own package names."""
+"""The message about system libraries that Qt lacks: the command that installs them, with the system's package names."""
 
 import platform
 
@@ -19,7 +19,7 @@ LACKING = ("libglib-2.0.so.0", "libEGL.so.1")
 
 @pytest.fixture
 def on(monkeypatch):
-    """Lets the machine be another system, which lacks some libraries."""
+    """Makes the machine another system, which lacks some libraries."""
 
     def be(system):
         monkeypatch.setattr(platform, "freedesktop_os_release", lambda: system)
@@ -55,7 +55,7 @@ def test_a_system_without_apt_gets_the_names_of_the_libraries(on):
     assert said == "Qt needs system libraries that are missing here: libEGL.so.1, libglib-2.0.so.0"
 
 
-def test_a_system_that_does_not_say_what_it_is_gets_the_names_of_the_libraries(on, monkeypatch):
+def test_an_unknown_system_gets_the_names_of_the_libraries(on, monkeypatch):
     def nothing():
         raise OSError("no os-release")
 
@@ -64,7 +64,7 @@ def test_a_system_that_does_not_say_what_it_is_gets_the_names_of_the_libraries(o
     assert display.missing({"QT_QPA_PLATFORM": "offscreen"}).endswith("here: libEGL.so.1, libglib-2.0.so.0")
 
 
-def test_where_nothing_is_missing_nothing_is_said(on, monkeypatch):
+def test_without_missing_libraries_there_is_no_message(on, monkeypatch):
     on(DEBIAN_13)
     monkeypatch.setattr(display, "_loads", lambda name: True)
     assert display.missing_libraries(x11=True) == []

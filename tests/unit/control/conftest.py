@@ -1,4 +1,4 @@
-"""A session, and engines that answer only what a test says."""
+"""A session, and engines whose answers come from the test."""
 
 import pytest
 from fake_engines import FakeEngines

@@ -1,4 +1,4 @@
-"""Looking for defects on request: what is checked, what is found, and what a verdict is."""
+"""The search for defects on request: its launches, its findings and its verdict."""
 
 import pytest
 
@@ -34,13 +34,13 @@ def edit(session, more="// mine\n"):
 
 
 def judged(checks, session):
-    """Ask about the chosen kernel; return the list that its verdict comes to."""
+    """Request a verdict on the chosen kernel; return the list that it will be added to."""
     verdicts = []
     checks.judge([(session.choice.kernel, dict(session.choice.bench_params))], verdicts.extend)
     return verdicts
 
 
-def test_what_is_found_at_other_sizes_comes_in_one_by_one(session, engines, checks):
+def test_findings_at_other_sizes_arrive_one_by_one(session, engines, checks):
     checks.check_sizes()
     (request,) = engines.recorder.requests
     assert len(request.launches) > 1 and session.findings.checking

@@ -53,7 +53,7 @@ def row(session, name, gflops):
 
 
 def answer(engines, rows):
-    """Let the engine that measures end its last request with these rows."""
+    """Make the measuring engine end its last request with these rows."""
     document = results.document({}, None, Protocol()) | {"results": rows}
     engines.bench.replied.emit(BenchDone(engines.bench.requests[-1].run, document))
 

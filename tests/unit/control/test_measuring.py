@@ -1,4 +1,4 @@
-"""Measuring on request: what is refused, checked first, said, and kept."""
+"""Measuring on request: refusals, the check before, messages, and kept results."""
 
 from dataclasses import replace
 
@@ -46,14 +46,14 @@ def kept(monkeypatch):
 
 
 def edit(session):
-    """Let the chosen kernel's text be another one, typed here."""
+    """Replace the chosen kernel's text as typing does."""
     text = session.choice.text
     session.permission.trust.typed(session.choice.base.path, text, text + "// mine\n")
     session.choice.edit(text + "// mine\n")
 
 
 def check(engines, *findings):
-    """Let the checker find these in the launch that it was asked for last."""
+    """Make the checker report these findings for its last launch."""
     request = engines.recorder.requests[-1]
     entry = request.launches[0]
     report = Report("hostmult1", Problem(entry["m"], entry["n"], entry["k"]), entry["params"], list(findings))
@@ -89,7 +89,7 @@ def test_over_n_one_rung_or_every_one_is_measured_at_each_size(session, engines,
         assert request.sizes == [(8, 8, 8), (16, 16, 16)] and len(request.kernels) == count
 
 
-def test_what_cannot_be_launched_is_said_and_not_sent(session, engines, measuring):
+def test_a_launch_that_is_impossible_has_a_message_and_is_not_sent(session, engines, measuring):
     session.choice.choose_kernel(find("matmul_tc", session.choice.kernels))
     session.choice.choose_bench(problem=Problem(17, 17, 17))
     measuring.measure_this()
@@ -119,7 +119,7 @@ def test_an_edited_kernel_is_checked_and_a_clean_one_measured_and_not_checked_ag
     assert len(engines.bench.requests) == 2 and len(engines.recorder.requests) == 1
 
 
-def test_a_defect_is_said_and_measured_only_when_somebody_wants_that(session, engines, measuring):
+def test_a_defective_kernel_is_measured_only_on_request(session, engines, measuring):
     edit(session)
     measuring.measure_this()
     check(engines, RACE)
@@ -176,7 +176,7 @@ def test_samples_end_with_a_run_that_fails(session, engines, measuring):
     assert session.results.live is None
 
 
-def test_why_the_only_kernel_has_no_figure_is_said(session, engines, measuring, kept):
+def test_the_reason_why_the_only_kernel_has_no_figure_is_shown(session, engines, measuring, kept):
     measuring.measure_this()
     done(engines, [failed_row(session)])
     assert session.messages.current.text.endswith("has no GFLOPS. wrong: C[0][0] is 3 instead of 4")

@@ -1,4 +1,4 @@
-"""The rung beside is recorded after the first one, in an engine of its own."""
+"""The second kernel is recorded after the first one, in a separate engine."""
 
 import pytest
 

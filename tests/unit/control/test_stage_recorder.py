@@ -1,24 +1,20 @@
-"""What is chosen is recorded after a pause, and only the recording that was asked for last is shown."""
+"""The chosen kernel is recorded after a pause, and only the last requested recording is shown."""
 
 import pytest
+from recordings import small_tiled
 
-from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
 from gemmviz.control.controller import Controller
 from gemmviz.control.stage_recorder import StageRecorder
 from gemmviz.engine.messages import Failed, ProbeRequest, Progress
-from gemmviz.trace.cost.traffic import measure
-from gemmviz.trace.order.timeline import build
-from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
+from gemmviz.trace.hazards import Finding
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def playable():
-    recording = record(launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4}))
-    timeline = build(recording)
-    return Playable(recording, timeline, measure(recording, timeline)).prepare()
+    return small_tiled()
 
 
 @pytest.fixture
@@ -60,7 +56,7 @@ def test_the_recording_asked_for_last_is_shown_and_plays_the_first_time(session,
     assert not session.playback.playing
 
 
-def test_a_text_that_is_no_kernel_is_said_and_leaves_the_recording_before(session, engines, recorder, playable):
+def test_a_text_that_is_no_kernel_has_a_message_and_keeps_the_recording_before(session, engines, recorder, playable):
     recorder.record()
     engines.recorder.recorded.emit(engines.recorder.requests[-1].run, playable, None)
     session.choice.edit(session.choice.text.replace('"C", "A", "B"', '"C", "A", "Q"'))
@@ -70,7 +66,7 @@ def test_a_text_that_is_no_kernel_is_said_and_leaves_the_recording_before(sessio
     assert len(engines.recorder.requests) == 1 and session.cursor.playable is playable
 
 
-def test_a_size_that_does_not_fit_is_said_with_one_that_does(session, engines, recorder):
+def test_a_size_that_does_not_fit_has_a_message_with_one_that_does(session, engines, recorder):
     kernel = find("matmul_tc", session.choice.kernels)
     session.choice.choose_kernel(kernel)
     session.choice.choose(problem=Problem(17, 17, 17))
@@ -102,7 +98,7 @@ def test_a_failure_names_the_file_and_the_line(session, engines, recorder):
     assert session.messages.current.line == 7 and session.progress["record"] is None
 
 
-def test_an_exhibit_says_what_it_is_for(session, engines, recorder):
+def test_an_exhibit_shows_its_purpose(session, engines, recorder):
     exhibit = next(kernel for kernel in session.choice.kernels if kernel.exhibit)
     session.choice.choose_kernel(exhibit)
     assert session.messages.current.text.startswith("Exhibit: ")
@@ -123,3 +119,46 @@ def test_the_machine_is_asked_about_after_the_first_recording_and_only_once(sess
     controller.close()
     assert all(worker.closed for worker in engines.workers)
     assert all(timer.due_ms is None for timer in engines.loop.timers)
+
+
+def shown(recorder, session, engines, playable, report):
+    recorder.record()
+    engines.recorder.recorded.emit(engines.recorder.requests[-1].run, playable, report)
+    return session.messages.current
+
+
+def test_a_removed_bounds_check_that_changes_nothing_here_names_a_size_that_shows_it(
+    session, engines, recorder, playable
+):
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.choice.choose(problem=Problem.cube(8), params={"TS": 4})
+    report = Report("gputiled<4>", Problem.cube(8), {"TS": 4})
+    assert shown(recorder, session, engines, playable, report) is None
+    session.choice.break_it(("no-check-a",))
+    message = shown(recorder, session, engines, playable, report)
+    assert message.text == (
+        "“Without the bounds check of A's tile” has no visible effect at 8 x 8 x 8. "
+        "At 37 x 45 x 41 it leads to: out of bounds."
+    )
+    assert message.kind == "info" and [answer.title for answer in message.answers] == ["Use 37 x 45 x 41"]
+    report.findings.append(Finding("out of bounds", 3, "there it is"))
+    assert shown(recorder, session, engines, playable, report) is None
+    report.findings.clear()
+    message.answers[0].act()
+    assert session.choice.problem == Problem(37, 45, 41) and session.choice.params == {"TS": 4}
+    assert shown(recorder, session, engines, playable, report) is None
+
+
+def test_a_change_that_leads_to_no_defect_needs_no_other_size(session, engines, recorder, playable):
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    session.choice.break_it(("unroll-k",))
+    assert shown(recorder, session, engines, playable, Report("gputiled<4>", Problem.cube(8), {"TS": 4})) is None
+
+
+@pytest.mark.parametrize(("kind", "noted"), [("compile", True), ("crash", True), ("cancelled", False)])
+def test_the_text_that_failed_is_noted_until_a_recording_comes(session, engines, recorder, playable, kind, noted):
+    recorder.record()
+    engines.recorder.replied.emit(Failed(engines.recorder.requests[-1].run, kind, "it failed"))
+    assert session.cursor.failure == ((session.choice.text, kind) if noted else None)
+    session.cursor.show(playable)
+    assert session.cursor.failure is None

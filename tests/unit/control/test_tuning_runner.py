@@ -1,4 +1,4 @@
-"""A search for parameters: what is not tuned, what is said meanwhile, and what is kept."""
+"""A search for parameters: refused kernels, its progress, and its kept results."""
 
 import pytest
 

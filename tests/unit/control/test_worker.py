@@ -12,7 +12,7 @@ PATIENCE_S = 60.0
 
 
 class FakeEngine:
-    """Answers each request as `script` says; a script that waits does so for `cancel`."""
+    """Answers each request by `script`; a script that waits, waits for `cancel`."""
 
     def __init__(self, script):
         self._script = script

@@ -36,7 +36,7 @@ _DEEP = 3000
 
 
 def changed_bytes(raw: bytes, random: Random) -> bytes:
-    """Return bytes with one to four places flipped, cut out, doubled, moved, or filled with what is no text."""
+    """Return bytes with one to four places flipped, cut out, doubled, moved, or filled with bytes that are no text."""
     data = bytearray(raw)
     for _ in range(random.randint(1, _MOST_CHANGES)):
         start = random.randint(0, len(data))
@@ -78,7 +78,7 @@ def strange_value(random: Random, depth: int = 2) -> Any:
 
 
 def made_tree(keys: tuple[str, ...], random: Random) -> dict[str, Any]:
-    """Return a table of some of the known keys, each with whatever value."""
+    """Return a table of some of the known keys, each with a random value."""
     return {key: strange_value(random) for key in random.sample(keys, random.randint(0, len(keys)))}
 
 
@@ -103,7 +103,7 @@ def changed_tree(tree: Any, random: Random) -> Any:
 
 
 def changed_alike(tree: Any, random: Random) -> Any:
-    """Return a copy of a tree in which some values are others of the same type: what a check of types lets through."""
+    """Return a copy of a tree in which some values are others of the same type, so that checks of types pass."""
     tree = copy.deepcopy(tree)
     places = [(holder, key) for holder in _holders(tree) for key in _keys(holder)]
     for holder, key in random.sample(places, min(len(places), random.choice((1, 1, 2, 3, 8, 30)))):
@@ -132,7 +132,7 @@ def json_text(tree: Any, random: Random) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """Return a value as TOML writes it; what TOML has no word for is written as it would be in JSON."""
+    """Return a value as TOML writes it; a value that TOML does not have is written as in JSON."""
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{json.dumps(str(key))} = {toml_value(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""Damage to the code of kernels: brackets, indices, loops, barriers, arrays, and what ends a program."""
+"""Damage to the code of kernels: brackets, indices, loops, barriers, arrays, and calls that end a program."""
 
 import re
 from collections.abc import Callable

@@ -11,13 +11,13 @@ import pytest
 from gemmviz.catalogue.ladder import ladder
 
 DOCS = Path(__file__).parents[3] / "docs"
-# Everybody who clones gets what the pages show: a film may take 270 kB, which is some 10 seconds.
+# Every clone has the pictures of the pages: a film may take 270 kB, which is some 10 seconds.
 MOST_BYTES_EACH = 270_000
 
 if not DOCS.is_dir():
     pytest.skip("the documents are not beside these tests", allow_module_level=True)
 
-# What S1 prints does not compile: there is nothing to record.
+# The code that S1 prints does not compile: there is nothing to record.
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and kernel.name != "mm_optimizado_printed"]
 
 

@@ -53,18 +53,18 @@ def test_help_needs_no_qt() -> None:
     assert all(name in answer.stdout for name in cli._COMMANDS)
 
 
-# What the pages say of claims and proofs
+# The pages' figures on claims and proofs
 
 
 def verdicts() -> dict[str, ClaimVerdict]:
-    """Return what the reference says of each claim."""
+    """Return the reference's verdict on each claim."""
     (path,) = (README.parent / "resources" / "reference").glob("*.json")
     evidence = Evidence.of(results.read_results(path), reference=True)
     return {claim.id: judging.judge(claim, evidence) for claim in judging.load()}
 
 
 def shown_as(figure: object, text: str) -> bool:
-    """Return whether a figure is what a text such as 0.44x says, with the digits that it has."""
+    """Return whether a figure equals that of a text such as 0.44x, with the digits of the text."""
     digits = len(text.partition(".")[2])
     return isinstance(figure, (int, float)) and f"{figure:.{digits}f}" == text
 

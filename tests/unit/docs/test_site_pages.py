@@ -1,4 +1,4 @@
-"""Links between README, CONTRIBUTING and the pages lead somewhere; README stays short and keeps what CI reads in it."""
+"""Links between README, CONTRIBUTING and the pages have targets; README stays short and has the lines for CI."""
 
 import re
 import subprocess

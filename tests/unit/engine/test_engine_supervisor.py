@@ -70,6 +70,15 @@ def rows(replies):
     return replies[-1].document["results"]
 
 
+def test_a_prepared_process_answers_the_first_request(engine):
+    engine.prepare()
+    pid = engine.pid
+    assert is_alive(pid)
+    *_, last = engine.run(RecordRequest(1, "/nowhere/mine.c", hostile.RIGHT, 6, 5, 4, {}), threading.Event())
+    assert isinstance(last, Recorded)
+    assert engine.pid == pid
+
+
 def test_a_right_kernel_is_measured(engine):
     replies = bench(engine, hostile.RIGHT)
     (row,) = rows(replies)
@@ -190,7 +199,7 @@ def test_the_last_kernel_may_crash_and_the_document_is_whole(engine):
     assert replies[-1].document["env"]["cpu"]["cores"] >= 1
 
 
-def test_cancelling_an_endless_kernel_keeps_what_was_finished(engine):
+def test_cancelling_an_endless_kernel_keeps_finished_rows(engine):
     cancel = threading.Event()
     kernels = [entry(t, f"mine{i}.c") for i, t in enumerate((hostile.RIGHT, hostile.ENDLESS, hostile.RIGHT))]
     replies = []
@@ -202,7 +211,7 @@ def test_cancelling_an_endless_kernel_keeps_what_was_finished(engine):
     assert [r["status"] for r in rows(replies)] == ["ok", "cancelled", "cancelled"]
 
 
-def test_a_kernel_that_crashes_in_a_later_round_costs_nobody_else_a_figure(engine, tmp_path):
+def test_a_kernel_that_crashes_in_a_later_round_spoils_no_other_figure(engine, tmp_path):
     signal_file = tmp_path / "crash now"
     crash = f'    if (access("{signal_file}", F_OK) == 0) *(volatile int *)8 = 1;'
     texts = [hostile.RIGHT, hostile.source(crash, top="#include <unistd.h>"), hostile.RIGHT]
@@ -230,7 +239,7 @@ def test_progress_and_results_name_the_entry_of_the_request_that_they_are_about(
     assert {r.job for r in replies if isinstance(r, Progress) and "timing" in r.text} == {1}
 
 
-def test_cancelling_between_rounds_keeps_what_has_enough_samples_and_says_that_it_was_cut_short(engine):
+def test_cancelling_between_rounds_keeps_rows_with_enough_samples_and_flags_them(engine):
     cancel = threading.Event()
     replies = []
     kernels = [entry(hostile.RIGHT, f"mine{i}.c") for i in range(2)]
@@ -318,7 +327,7 @@ def test_a_recording_comes_back_and_a_bad_one_does_not_stop_the_next(engine):
     assert isinstance(record(hostile.RIGHT), Recorded)
 
 
-def test_a_function_that_nobody_defines_is_said_by_the_engine_as_by_the_compiler(engine):
+def test_the_engine_reports_an_undefined_function_like_the_compiler(engine):
     text = hostile.source("    elsewhere();", top="void elsewhere(void);")
     *_, last = engine.run(RecordRequest(1, "/nowhere/mine.c", text, 2, 2, 2, {}), threading.Event())
     assert last.message == "mine.c:8: elsewhere is used and defined nowhere: define it in this file"
@@ -331,7 +340,7 @@ def test_a_size_that_cannot_be_is_refused(engine):
     assert "M = 0" in failed.message
 
 
-def test_the_probe_says_what_there_is(engine):
+def test_the_probe_lists_the_machine_s_parts(engine):
     (probed,) = (r for r in engine.run(ProbeRequest(9), threading.Event()) if isinstance(r, FINAL))
     assert isinstance(probed, Probed)
     names = [fact["name"] for fact in probed.facts["facts"]]
@@ -344,7 +353,7 @@ def test_a_process_that_was_killed_from_outside_is_replaced(engine):
     assert [r["status"] for r in rows(bench(engine, hostile.RIGHT))] == ["ok"]
 
 
-def test_what_a_kernel_prints_stays_out_of_the_standard_output(tmp_path):
+def test_a_kernel_s_output_stays_out_of_the_standard_output(tmp_path):
     script = parent_script(tmp_path, "PRINTS")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
     assert "hello from a kernel" not in done.stdout
@@ -366,7 +375,7 @@ def test_the_process_dies_with_its_parent_even_inside_an_endless_kernel(tmp_path
 
 
 def parent_script(folder, text):
-    """A program that measures one kernel in an engine of its own, and prints the engine's process."""
+    """A program that measures one kernel in its own engine, and prints the engine's process."""
     here = Path(__file__).parents[1]
     script = folder / "run.py"
     script.write_text(PARENT.format(tests=str(here), root=str(here.parents[1]), text=text))

@@ -1,4 +1,4 @@
-"""Messages between the processes: what is sent arrives, and nothing else can come out of any bytes."""
+"""Messages between the processes: a sent message arrives, and no other bytes become a message."""
 
 import os
 import pickle
@@ -35,7 +35,7 @@ def frame(body: bytes, sizes: tuple[int, ...] = (), mark: bytes = b"gmv1", lengt
 
 
 def answer(sent: bytes, kinds: tuple[type, ...] = ALL, room: int | None = None) -> Message | None:
-    """What a receiver makes of some bytes after which the sender goes on living."""
+    """Return the result of a receiver for some bytes from a sender that stays alive."""
     with pair() as (here, there):
         there.sendall(sent)
         return Receiver(here.fileno(), kinds, lambda: room).receive(0.05)
@@ -114,7 +114,7 @@ def test_a_message_that_arrives_in_pieces_is_kept_until_it_is_whole() -> None:
         ),
     ],
 )
-def test_what_is_no_message_is_refused(sent: bytes) -> None:
+def test_bytes_that_are_no_message_are_refused(sent: bytes) -> None:
     with pytest.raises(NotAMessage):
         answer(sent)
 
@@ -122,7 +122,7 @@ def test_what_is_no_message_is_refused(sent: bytes) -> None:
 @pytest.mark.parametrize(
     ("dtype", "shape"), [("|O", [1]), ("<f8", [2]), ("<f8", [-1, 3]), ("<f8", [1 << 62]), ("V8", [1])]
 )
-def test_an_array_is_only_what_its_bytes_are(dtype: str, shape: list[int]) -> None:
+def test_an_array_is_made_of_its_bytes_only(dtype: str, shape: list[int]) -> None:
     entry = msgspec.msgpack.Ext(1, msgspec.msgpack.encode([0, dtype, shape]))
     body = msgspec.msgpack.encode(["Probed", {"run": 1, "facts": {"x": entry}}])
     with pytest.raises(NotAMessage):
@@ -162,7 +162,7 @@ def test_an_end_that_closes_in_the_middle_of_an_array_is_noticed() -> None:
             Receiver(here.fileno(), ALL).receive(None)
 
 
-def test_nobody_waits_for_ever_for_a_process_that_takes_nothing() -> None:
+def test_sending_to_a_process_that_reads_nothing_ends() -> None:
     with pair() as (_, there):
         os.set_blocking(there.fileno(), False)
         with pytest.raises(TimeoutError):

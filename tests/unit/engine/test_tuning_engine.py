@@ -31,7 +31,7 @@ class OneBackend(Backends):
 
 
 class Device(FakeBackend):
-    """A GPU on which each candidate takes the seconds that `of` says; `bad` ones leave C wrong."""
+    """A fake GPU: each candidate takes the seconds that `of` returns; `bad` ones leave C wrong."""
 
     def __init__(self, of, bad=()):
         super().__init__(gpu=True)
@@ -84,7 +84,7 @@ def test_every_candidate_is_verified_and_a_wrong_one_is_not_ranked_however_fast(
     assert bad["params"] == {"BM": 64, "BN": 128} and "elements of C are wrong" in bad["message"]
 
 
-def test_progress_says_what_is_tried_the_best_so_far_and_how_long_it_takes(monkeypatch):
+def test_progress_names_the_candidate_the_best_so_far_and_the_time(monkeypatch):
     replies = tune(Device(lambda bm, bn: 1.0 / bm), monkeypatch)
     said = [r.text for r in replies if isinstance(r, Progress)]
     assert any("Candidate 3 of 8" in text and "best so far" in text and "s left" in text for text in said)
@@ -110,7 +110,7 @@ def test_a_cancelled_search_keeps_the_best_so_far(monkeypatch):
     assert device.alive == 0
 
 
-def test_a_machine_that_lacks_what_all_candidates_need_says_so_at_once(monkeypatch):
+def test_a_machine_that_can_run_no_candidate_is_reported_at_once(monkeypatch):
     backend = FakeBackend(prepare_error=Unavailable("no CUDA device here"))
     with pytest.raises(Unavailable, match="no CUDA device here"):
         tune(backend, monkeypatch)
@@ -157,7 +157,7 @@ def test_a_candidate_that_crashes_costs_its_own_figure_only(engine):
     assert not document["cancelled"] and "SIGSEGV" in str(document["candidates"])
 
 
-def test_a_cancel_during_an_endless_candidate_keeps_what_was_found(engine):
+def test_a_cancel_during_an_endless_candidate_keeps_the_results(engine):
     cancel = threading.Event()
 
     def after(reply):

@@ -32,6 +32,7 @@ SHOWN = dict.fromkeys(_ALL_SHOWN.split(), ()) | {
 # The same in every language: names, units, keys, and Qt's own words.
 ALIKE = {
     *("gemmviz", "GFLOPS", "CPU", "GPU", "CUDA", "BLAS", "cuBLAS", "NumPy", "PNG", "SVG", "GIF", "MP4", "CSV", "JSON"),
+    *("SASS", "PTX"),
     *("Alt", "Ctrl", "Shift", "Esc", "F1", "F11", "MHz", "GB", "KiB", "MB", "kB", "ms", "ns", "fps", "px", "FLOP"),
     *("auto", "info", "error", "json", "png", "svg", "gif", "mp4", "csv", "cu", "stage", "results", "bench", "record"),
 }
@@ -99,6 +100,13 @@ def test_a_number_chooses_the_form_of_the_language():
     assert language.trn("{count} thing nobody translated", "{count} things nobody translated", 1).startswith("1 thing ")
     language.set_language("en")
     assert language.trn("{count} thread", "{count} threads", 2) == "2 threads"
+
+
+def test_thousands_are_apart_by_a_thin_space_where_a_comma_is_a_decimal_sign():
+    for code, said in (("en", "1,024 (0,0)"), ("es", "1\u202f024 (0,0)"), ("ko", "1\u202f024 (0,0)")):
+        language.set_language(code)
+        assert language.tr("{count} {thread}", count="1,024", thread="(0,0)") == said
+        assert language.trn("{count}", "{count}", 1024, count="1,024") == said.split(" ")[0]
 
 
 def test_everything_that_people_read_goes_through_the_translation():

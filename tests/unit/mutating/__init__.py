@@ -1,4 +1,4 @@
-"""Mutants of kernels: the same text with one mistake in it, and what a checker ought to say about each."""
+"""Mutants of kernels: the same text with one mistake in it, and the expected findings."""
 
 from mutating.operators import Mutant, mutants, sample
 

@@ -1,4 +1,4 @@
-"""What ought to be said about a mutant: which classes of defect its mistake can be, and on which lines."""
+"""The expected findings on a mutant: the possible classes of its defect, and their lines."""
 
 import re
 
@@ -49,7 +49,7 @@ def lines(mutant: Mutant) -> set[int]:
         return found | {i + 1 for i, line in enumerate(text) if "__syncthreads" in line}
     is_declaration = "__shared__" in original
     if access.search(original) and not is_declaration and mutant.operator != "skip-init":
-        return found | {i + 1 for i in _called(text, [mutant.line - 1])}  # what a call is handed is used there
+        return found | {i + 1 for i in _called(text, [mutant.line - 1])}  # the arguments of a call are used there
     waiting = _names(original)
     if is_declaration:
         waiting = set(re.findall(r"(\w+)\[", original)[:1])
@@ -71,7 +71,7 @@ def lines(mutant: Mutant) -> set[int]:
                 continue
             found.add(i + 1)
             found |= {j + 1 for j in _called(text, [i])}  # what it is handed to
-            # What a loop does not change the compiler reads before it: the access has the line of the loop's head.
+            # The compiler reads a value that a loop does not change before it: the access is on the loop head.
             if i and re.match(r"\s*for \(", text[i - 1]):
                 found.add(i)
             if not access.search(line) or re.search(rf"\b{name}\b\S* \+?= ", line):

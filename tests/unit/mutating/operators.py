@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from gemmviz.catalogue.kernel import Kernel, parse
 
-Edit = tuple[int, str]  # index of the line, what it becomes
+Edit = tuple[int, str]  # index of the line, its new text
 Operator = Callable[["Source"], Iterator[Edit]]
 
 _STRIDES = {"M": "N", "N": "K", "K": "N", "Ay": "Ax", "Ax": "Bx", "Bx": "Ax", "lda": "ldb", "ldb": "lda", "ldc": "lda"}
@@ -22,7 +22,7 @@ _INIT = re.compile(rf"^(\s*{_TYPES}\s+\w+(?:\[\w+\])*)\s*=\s*(?:0|0\.0f|{{}});")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mistake in one kernel: `text` has it in `line`, from 1, and `name` tells the mutant from all others."""
+    """One mistake in one kernel: `text` has it in `line`, from 1, and `name` is the unique name of the mutant."""
 
     name: str
     original: Kernel
@@ -32,7 +32,7 @@ class Mutant:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """The mutant; it keeps the file's name, so that what is said about it names the file that people know."""
+        """The mutant; it keeps the file's name, so that messages name the file that people know."""
         return replace(parse(self.text, self.original.path), name=re.sub(r"\W", "_", self.name))
 
 
@@ -92,7 +92,7 @@ def sample(every: list[Mutant], count: int) -> list[Mutant]:
 
 
 def _subscripts(line: str, names: set[str]) -> Iterator[tuple[int, int, str, int]]:
-    """Yield (start, end, array, dimension) of what stands between the brackets of accesses to some arrays."""
+    """Yield (start, end, array, dimension) of the indices in accesses to some arrays."""
     for found in re.finditer(r"\b(\w+)(?=\[)", line):
         if found[1] not in names:
             continue

@@ -9,7 +9,7 @@ from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
 _WANTED = (Problem(16, 16, 16), Problem(19, 13, 17), Problem(24, 40, 33))
-# Fewer threads hide what happens between warps and tiles.
+# Fewer threads hide effects between warps and tiles.
 _LEAST_THREADS, _LEAST_TILE = 16, 8
 
 
@@ -17,7 +17,7 @@ def small_params(kernel: Kernel) -> dict[str, int]:
     """Return the values offered whose tiles are the smallest that still have a few threads."""
     least = min(_LEAST_TILE, max((v for values in kernel.params.values() for v in values), default=0))
     best: tuple[int, dict[str, int]] | None = None
-    # A tile of one hides what is done once for each of its elements.
+    # A tile of one element hides work that is done once for each element.
     costs = [(prod(values) * (1000 if 1 in values else 1), values) for values in product(*kernel.params.values())]
     for cost, values in sorted(costs, key=lambda one: one[0]):
         if best is not None and cost >= best[0]:
@@ -37,7 +37,7 @@ def small_params(kernel: Kernel) -> dict[str, int]:
 
 
 def _may_fit(kernel: Kernel, params: dict[str, int]) -> bool:
-    """Whether what a kernel requires of its parameters alone holds: asked before sizes are looked for."""
+    """Whether a kernel's conditions on its parameters alone hold: tested before the search for sizes."""
     return all(e.evaluate(params) for e in kernel.requires if e.names() <= params.keys())
 
 

@@ -1,4 +1,4 @@
-"""What goes past the load/store unit is in no prediction of its counters: cp.async, the copy engine, wgmma."""
+"""Accesses without the load/store unit are in no prediction of its counters: cp.async, the copy engine, wgmma."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -40,7 +40,7 @@ def ring() -> Prediction:
     return of(recorded("wgmma_ring", Problem(128, 128, 256), BLOCKS=1, CLUSTER=1))
 
 
-def test_boxes_and_products_are_told_apart_from_what_threads_do(ring: Prediction) -> None:
+def test_boxes_and_products_are_separate_from_accesses_of_threads(ring: Prediction) -> None:
     assert ("global", False) not in ways(ring) and ("shared", False) not in ways(ring)
     found = kinds(ring)
     # Each step has a box of A and two of B, of 64 x 64 halves; C leaves in boxes of 64 x 32 floats.
@@ -65,7 +65,7 @@ def test_a_box_that_is_added_reads_no_matrix_for_its_thread() -> None:
     assert boxes == Unseen("boxes stored", 4 * 4, 4 * 128 * 64 * 4)
 
 
-def test_what_cp_async_reads_is_a_global_load_and_what_it_writes_is_no_shared_store() -> None:
+def test_reads_of_cp_async_are_global_loads_and_its_writes_are_no_shared_stores() -> None:
     recording = recorded("pipelined", Problem(40, 33, 20))
     prediction = of(recording)
     log = recording.accesses

@@ -1,4 +1,4 @@
-"""Predictions held against a GPU's counters: the report of a real run, and what is said of differences."""
+"""Predictions compared with a GPU's counters: the report of a real run, and the notes on differences."""
 
 import json
 from dataclasses import replace
@@ -30,7 +30,7 @@ MACHINE = Machine("NVIDIA H200", "580", "13.0", "2025.3", "2026-11-21")
 
 @pytest.fixture(scope="module")
 def counted() -> LaunchCounters:
-    """What Nsight Compute printed for gputiled<32> at 256 on an H200."""
+    """The output of Nsight Compute for gputiled<32> at 256 on an H200."""
     texts = [(HERE / f"gputiled_{page}.csv").read_text(encoding="utf-8") for page in ("raw", "source")]
     kept = read_counters(texts[0], [texts[1]], ["30_gputiled.cu"])[0]
     return kept.shifted(CODE_LINE_THEN, find("gputiled", ladder()).code_line - CODE_LINE_THEN)
@@ -47,7 +47,7 @@ def prediction(tiled: Kernel) -> Prediction:
 
 
 def scaled(prediction: Prediction, times: int) -> Prediction:
-    """Return what the same kernel does that many times over: every block and tile step is like any other."""
+    """Return the counters of several times the same work: every block and tile step is like any other."""
 
     def more(cost: PredictedCost) -> PredictedCost:
         return PredictedCost(cost.requests * times, cost.units * times, cost.least * times)
@@ -82,15 +82,13 @@ def test_the_recording_equals_the_counters_and_merged_loads_are_explained(
     assert "line 33" in loads.note and "As into one of 16 bytes" in loads.note
 
 
-def test_a_difference_that_nothing_explains_is_said_with_its_line(
-    counted: LaunchCounters, prediction: Prediction
-) -> None:
+def test_an_unexplained_difference_is_reported_with_its_line(counted: LaunchCounters, prediction: Prediction) -> None:
     rows = {row.what: row for row in compare(prediction, counted)}  # of another size
     assert rows["global load sectors"].verdict == "differs"
     assert "line 29: " in rows["global load sectors"].note and "16,384 executed" in rows["global load sectors"].note
 
 
-def test_what_a_compiler_may_make_of_reads_is_counted_too(prediction: Prediction) -> None:
+def test_reads_that_a_compiler_may_merge_are_counted_too(prediction: Prediction) -> None:
     by_array = {s.array: s for s in prediction.spots if s.space == "shared" and not s.write}
     # A row of As is read in order, and by all lanes at once: one wavefront each, two for four of them together.
     row = by_array["As"].once
@@ -106,7 +104,7 @@ def test_reads_of_the_same_element_may_become_one() -> None:
     assert row.verdict == "explained" and "4 times" in row.note
 
 
-def test_two_arrays_of_a_line_are_told_apart_by_what_their_instructions_took() -> None:
+def test_two_arrays_of_a_line_are_separated_by_the_counters_of_their_instructions() -> None:
     # Merged or asked for once, either could make these requests; only one way makes these wavefronts.
     spots = (
         PredictedSite(
@@ -187,7 +185,7 @@ def test_proofs_are_kept_and_read_again(tmp_path: Path, tiled: Kernel) -> None:
         proofs.read_proofs(tmp_path / "odd.json")
 
 
-def test_a_proof_is_of_the_source_as_it_stands_and_must_hold(tiled: Kernel) -> None:
+def test_a_proof_is_of_the_present_source_and_must_hold(tiled: Kernel) -> None:
     files = [proofs.Proofs(MACHINE, (proof(tiled),))]
     assert proofs.proved_on(tiled, files).startswith("proved on NVIDIA H200, 2026-11-21")
     assert proofs.proved_on(replace(tiled, text=tiled.text + "\n"), files) == ""
@@ -209,7 +207,7 @@ def test_a_proof_follows_the_code_when_the_front_matter_grows(counted: LaunchCou
     assert files.of(tiled)[0].counted == counted
 
 
-def test_without_the_profiler_it_says_what_is_missing(
+def test_without_the_profiler_the_missing_program_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def missing() -> str:
@@ -241,7 +239,7 @@ def test_the_shipped_proofs_are_of_the_shipped_kernels_and_hold() -> None:
         *("async_pipeline", "l2_swizzle", "wmma_shared", "mma_swizzle", "mma_pipeline", "wgmma", "cluster"),
     ],
 )
-def test_what_an_h200_counted_is_predicted_anew_from_the_source(name: str) -> None:
+def test_the_counters_of_an_h200_are_predicted_anew_from_the_source(name: str) -> None:
     kernel = find(name, ladder())
     proof = min((p for file in proofs.kept() for p in file.of(kernel)), key=lambda p: p.m * p.n * p.k)
     chosen = launch(kernel, Problem(proof.m, proof.n, proof.k), proof.params)

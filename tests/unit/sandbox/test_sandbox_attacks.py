@@ -1,7 +1,6 @@
-"""What a stranger's kernel tries in vain. After each, the window's process lives and the next run works."""
+"""Attacks of a stranger's kernel, all in vain. After each, the window's process lives and the next run works."""
 
 import os
-import shlex
 import signal
 import socket
 import sys
@@ -12,61 +11,25 @@ from pathlib import Path
 import attacks
 import hostile
 import pytest
+from attacking import assert_goes_on, measured, record, told
 from consenting import AllowsAll
 
 from gemmviz.engine import start
-from gemmviz.engine.messages import BenchDone, BenchRequest, Failed, Recorded, RecordRequest
+from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace.recording.recording import Recording
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux has what the sandbox is made of"
 )
-FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}
-MIB = 1 << 20
-
-
-@pytest.fixture(scope="module")
-def engine():
-    engine = Engine(AllowsAll())
-    yield engine
-    engine.close()
 
 
 @pytest.fixture
 def outside(tmp_path):
-    """A folder as a user has them: the kernel knows its name, and may not touch it."""
+    """A user's folder: the kernel knows its name, and may not touch it."""
     (tmp_path / "kept.txt").write_text("kept")
     (tmp_path / "kept.txt").chmod(0o644)
     return tmp_path
-
-
-def limited(**limits):
-    from gemmviz.sandbox.limits import Limits
-
-    return Engine(AllowsAll(), Limits(**limits))
-
-
-def record(engine, text, path="/nowhere/mine.c", n=4):
-    return list(engine.run(RecordRequest(1, path, text, n, n, n), threading.Event()))[-1]
-
-
-def told(engine, body, top=""):
-    """The number that an attack told: see `attacks.attack`."""
-    reply = record(engine, attacks.attack(body, top))
-    assert isinstance(reply, Recorded), reply
-    return Recording.from_plain(reply.recording).c[0, 0]
-
-
-def measured(engine, text):
-    kernel = {"path": "/nowhere/mine.c", "text": text, "params": {}}
-    reply = list(engine.run(BenchRequest(1, [kernel], [(6, 5, 4)], FAST), threading.Event()))[-1]
-    assert isinstance(reply, BenchDone)
-    return reply.document["results"][0]
-
-
-def assert_goes_on(engine):
-    assert isinstance(record(engine, hostile.RIGHT), Recorded)
 
 
 @pytest.mark.parametrize(
@@ -268,102 +231,6 @@ def test_closing_every_descriptor_costs_one_run(engine):
     assert isinstance(reply, Failed)
     assert reply.kind == "crash"
     assert_goes_on(engine)
-
-
-@pytest.mark.parametrize("way", ["recorded", "timed"])
-def test_a_kernel_that_takes_all_memory_is_ended_and_told_why(way):
-    fill = "char *volatile p = malloc(64 << 20); if (p) memset(p, 1, 64 << 20); usleep(20000);"
-    hog = f"for (int i = 0; i < 48; i++) {{ {fill} }}"
-    engine = limited(memory_bytes=700 * MIB)
-    try:
-        if way == "recorded":
-            reply = record(engine, attacks.attack(hog))
-            assert isinstance(reply, Failed)
-            message = reply.message
-        else:
-            row = measured(engine, attacks.attack(hog))
-            assert row["status"] == "crash"
-            message = row["message"]
-        assert "it took more than 0.68 GiB of memory" in message
-        assert_goes_on(engine)
-    finally:
-        engine.close()
-
-
-def test_a_kernel_that_forks_without_end_is_ended_and_told_why():
-    engine = limited(processes=40)
-    try:
-        text = attacks.device_attack("for (int i = 0; i < 200; i++) if (fork() == 0) { sleep(30); } sleep(2);")
-        reply = record(engine, text, "/nowhere/mine.cu", 32)
-        assert isinstance(reply, Failed)
-        assert "more than 40 processes" in reply.message
-        assert_goes_on(engine)
-    finally:
-        engine.close()
-
-
-def test_what_is_printed_fills_no_disk(engine):
-    body = (
-        "static char line[1 << 20]; memset(line, 'x', sizeof line); line[sizeof line - 1] = '\\n';"
-        "for (int i = 0; i < 64; i++) { ssize_t n = write(1, line, sizeof line); if (n > 0) told += n >> 20; }"
-    )
-    assert told(engine, body) <= 16
-
-
-def test_processor_time_is_limited():
-    engine = limited(run_s=1)
-    try:
-        reply = record(engine, attacks.attack("for (volatile int forever = 1; forever;) ;"))
-        assert isinstance(reply, Failed)
-        assert "1 s of processor time" in reply.message
-    finally:
-        engine.close()
-
-
-ENDLESS_TO_COMPILE = """
-template <int A, long B> struct many { enum { value = many<A - 1, B * 2>::value | many<A - 1, B * 2 + 1>::value }; };
-template <long B> struct many<0, B> { enum { value = 1 }; };
-__device__ int much() { return many<28, 1>::value; }
-"""
-
-
-def test_a_kernel_that_takes_for_ever_to_compile_is_given_up():
-    engine = limited(compile_s=4, memory_bytes=4 << 30)
-    try:
-        text = attacks.device_attack("", ENDLESS_TO_COMPILE)
-        began = time.monotonic()
-        reply = record(engine, text, "/nowhere/mine.cu", 32)
-        assert isinstance(reply, Failed)
-        assert reply.kind == "compile"
-        assert "stopped" in reply.message
-        assert time.monotonic() - began < 60
-    finally:
-        engine.close()
-
-
-# As zig does: the compiler's own process waits for another one, and ends without a word when that one fails.
-WAITS = "case $1 in --version) echo clang; exit 0;; esac; sh -c '{child}'; exit 1"
-
-
-@pytest.mark.parametrize(
-    ("child", "said"),
-    [
-        ("while :; do :; done", "mine.c does not compile: stopped: it took more than 1 s"),
-        ("exit 1", "the compiler said nothing"),
-    ],
-    ids=["endless", "refuses"],
-)
-def test_a_limit_that_ends_a_process_of_the_compiler_is_named(monkeypatch, child, said):
-    monkeypatch.setenv("GEMMVIZ_CC", shlex.join(["sh", "-c", WAITS.format(child=child), "cc"]))
-    engine = limited(compile_s=1)
-    try:
-        reply = record(engine, attacks.attack(""))
-        assert isinstance(reply, Failed)
-        assert reply.kind == "compile"
-        assert said in reply.message
-        assert ("args" in reply.message) == (child == "exit 1")
-    finally:
-        engine.close()
 
 
 @pytest.mark.parametrize("suffix", ["c", "cu"])

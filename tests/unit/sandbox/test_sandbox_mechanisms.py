@@ -1,4 +1,4 @@
-"""What each mechanism does by itself, and what is left where the kernel offers less."""
+"""The effect of each mechanism by itself, and the remaining protection if Linux offers less."""
 
 import ast
 import os
@@ -26,7 +26,7 @@ KILL, ALLOW, EPERM, ENOSYS = "kill", "allow", 1, 38
 
 
 def verdict(which, forks, machine, call, arguments=(), architecture=None):
-    """What the kernel would do with a call: runs the filter's program as seccomp(2) and bpf(4) describe it."""
+    """Return the filter's verdict on a system call: runs its program as seccomp(2) and bpf(4) describe it."""
     codes = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
     number = call if isinstance(call, int) else numbers(machine)[call]
     filled = [*arguments, 0, 0, 0, 0, 0, 0][:6]
@@ -202,7 +202,7 @@ def across(value, spoil=lambda body: body, classes=(Diagnostic,), memory=None):
         lambda body: with_address(body, 64),  # whose memory?
     ],
 )
-def test_what_is_no_message_is_refused(spoil):
+def test_bytes_that_are_no_message_are_refused(spoil):
     with pytest.raises((wire.Malformed, EOFError)):
         across(np.arange(3, dtype=np.uint16), spoil)
 
@@ -305,7 +305,7 @@ def test_packages_beside_python_are_importable_in_the_engine(tmp_path):
     (folder / "mine_alone.py").write_text("VALUE = 1")
     code = (
         "from gemmviz.engine import start; from gemmviz.sandbox import engine, scratch\n"
-        "engine.confine(scratch.make(), start._caches(), start._compiler())\n"
+        "engine.confine(scratch.make(), start._caches(), start._programs())\n"
         "import mine_alone, psygnal; print(mine_alone.VALUE, psygnal.__file__)"
     )
     path = os.pathsep.join([str(folder), str(Path(rules.__file__).parents[2])])

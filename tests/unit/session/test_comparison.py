@@ -1,4 +1,4 @@
-"""Two rungs side by side, without a window: which, at which size, in step, and what the race says."""
+"""Two kernels side by side, without a window: the choice, the size, steps in common, and the figures."""
 
 from functools import cache
 from types import SimpleNamespace
@@ -58,7 +58,7 @@ def session_at(name, n=8, **params):
     return session
 
 
-def test_first_comes_what_the_lesson_or_the_ladder_names_next():
+def test_the_next_kernel_of_the_lesson_or_the_ladder_comes_first():
     session = session_at("gpumult0")
     assert next_to(session.choice).name in ("gpumult0_restrict", "matmul_kernel_naive")
     session.choice.choose_kernel([k for k in session.choice.kernels if k.recordable][-1])
@@ -86,7 +86,7 @@ def test_variants_are_offered_beside_their_base_and_nothing_twice():
     assert all(kernel.recordable for kernel in made)
 
 
-def test_both_get_one_size_and_the_same_value_of_what_both_have():
+def test_both_get_one_size_and_equal_values_of_common_parameters():
     kernels = ladder()
     same = fit(find(TILED, kernels), {"TS": 4}, find("gputiled~no-second-barrier", kernels), Problem.cube(8))
     assert (same.problem, same.params, same.why) == (Problem.cube(8), {"TS": 4}, "")
@@ -135,7 +135,7 @@ def test_choosing_the_rung_beside_on_the_left_puts_another_beside():
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
-def test_whatever_moves_the_session_moves_the_one_beside(pace):
+def test_every_move_of_the_session_moves_the_one_beside(pace):
     pair = Pair(NAIVE, COALESCED, 16, pace)
     for step in (0, 5, 20, 3, pair.session.cursor.steps - 1):
         pair.session.cursor.seek(step)
@@ -289,7 +289,7 @@ def test_a_cpu_has_bytes_and_no_warps():
     assert shown["bytes"].name == "bytes asked for, moved"
 
 
-def test_what_a_cpu_asks_for_is_not_compared_with_what_a_gpu_moves():
+def test_bytes_requested_by_a_cpu_are_not_compared_with_bytes_moved_by_a_gpu():
     for names in (("hostmult0", TILED), (TILED, "hostmult0")):
         pair = Pair(*names, 8, "bytes")
         session = pair.session

@@ -30,7 +30,7 @@ def test_a_twin_is_passed_over(session, name, partner):
     assert nearest_slower(session.choice, session.results).name == partner
 
 
-def test_the_partner_is_slower_at_the_same_size_and_stands_before_it(session):
+def test_the_partner_is_slower_at_the_same_size_and_comes_before_it(session):
     results, found = session.results, 0
     for at, kernel in enumerate(session.choice.kernels):
         session.choice.choose_kernel(kernel)

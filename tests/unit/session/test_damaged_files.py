@@ -1,4 +1,4 @@
-"""Whatever stands in a state, a lesson or the preferences, a session takes it, or refuses it with a sentence."""
+"""A session takes every state, lesson or preferences file, or refuses it with a message."""
 
 import json
 from functools import cache
@@ -135,7 +135,7 @@ def load_lesson_again(text: str, path: Path):
 
 
 @tried_on(files("preferences"), 200)
-def test_with_damaged_preferences_a_session_begins_as_it_can(
+def test_a_session_begins_despite_damaged_preferences(
     damaged: Damaged, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -63,7 +63,7 @@ def test_text_outlives_a_program_that_is_killed(program):
     assert kept_files() == []
 
 
-def test_what_is_not_answered_is_offered_again(program):
+def test_an_offer_without_an_answer_is_made_again(program):
     program.kill()
     program.wait()
     for _ in range(2):
@@ -139,7 +139,7 @@ def test_there_are_never_more_files_than_a_few():
     kept.close(keep=False)
 
 
-def test_where_nothing_can_be_kept_the_session_goes_on_and_it_is_said(tmp_path):
+def test_without_a_writable_folder_the_session_goes_on_with_a_message(tmp_path):
     (tmp_path / "state").write_text("a file, and no folder")
     session = new_session()
     kept = Drafts(session)

@@ -64,7 +64,7 @@ def test_a_range_without_a_step_is_refused(tiled, first, end):
         film(tiled, first, end)
 
 
-def test_too_many_frames_are_refused_with_what_would_do(tiled):
+def test_too_many_frames_are_refused_with_a_remedy(tiled):
     with pytest.raises(ConstraintError, match=r"show every .*th step") as error:
         film(tiled, fps=MOST_FRAMES)
     assert str(MOST_FRAMES) in str(error.value)

@@ -58,7 +58,7 @@ def test_playing_releases_the_warp_and_steps_are_steps_again(session: Session) -
     assert session.cursor.step == 6
 
 
-def test_where_a_step_is_not_the_warps_another_request_is_told(session: Session) -> None:
+def test_at_a_step_of_other_warps_the_nearest_request_is_described(session: Session) -> None:
     recording = playable("gputiled", 16, 8).recording
     timeline = build(recording, "block")
     session.cursor.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
@@ -96,7 +96,7 @@ def test_warps_follow_each_other_in_a_circle(session: Session) -> None:
     assert session.cursor.warp == 0
 
 
-def test_who_chooses_an_element_of_c_chooses_its_thread(session: Session) -> None:
+def test_a_chosen_element_of_c_chooses_its_thread(session: Session) -> None:
     session.cursor.pick((2, 6 * 16 + 4), 0)
     assert (session.cursor.warp, session.inspection.lane) == (1, 20)
     assert session.inspection.thread == 52
@@ -122,7 +122,7 @@ def test_a_chosen_way_ends_with_its_cell(session: Session) -> None:
     assert session.inspection.hop is None
 
 
-def test_why_nothing_can_be_frozen_says_what_to_choose(session: Session) -> None:
+def test_the_reason_why_nothing_can_be_frozen_names_a_remedy(session: Session) -> None:
     session.cursor.show(playable("hostmult0", 4))
     session.frozen_warp.toggle()
     assert not session.frozen_warp.on and "A CPU has no warps" in session.frozen_warp.why_not

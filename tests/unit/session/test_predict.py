@@ -3,9 +3,7 @@
 import pytest
 from recordings import rung
 
-from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import Session
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
@@ -19,14 +17,6 @@ def playable():
 
 
 @pytest.fixture
-def session(playable):
-    session = Session(ladder())
-    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
-    session.cursor.show(playable)
-    return session
-
-
-@pytest.fixture
 def predict(session):
     session.cursor.seek(3)
     session.predict.toggle()
@@ -37,7 +27,7 @@ def wrong(question):
     return (question.right + 1) % 4
 
 
-def test_it_asks_about_what_comes_next_and_the_stage_stays_where_it_is(session, predict):
+def test_it_asks_about_the_next_event_and_the_stage_stays(session, predict):
     assert predict.question.step > session.cursor.step == 3
     assert predict.chosen is None and not predict.revealed
 
@@ -63,13 +53,13 @@ def test_answers_are_counted_once_and_cannot_be_changed_afterwards(predict):
     assert (predict.right, predict.answered) == (0, 1)
 
 
-def test_a_question_that_nobody_answered_is_revealed_and_not_counted(predict):
+def test_a_question_without_an_answer_is_revealed_and_not_counted(predict):
     predict.reveal()
     assert predict.revealed
     assert (predict.right, predict.answered) == (0, 0)
 
 
-def test_the_next_question_is_about_what_comes_after_the_one_revealed(session, predict):
+def test_the_next_question_is_about_the_event_after_the_revealed_one(session, predict):
     predict.reveal()
     step = session.cursor.step
     predict.reveal()

@@ -1,4 +1,4 @@
-"""What is on screen as a file and as a command line, and back."""
+"""The state of the screen as a file and as a command line, and back."""
 
 import json
 import shlex
@@ -41,7 +41,7 @@ def new_session():
 
 
 def arrive(session):
-    """Record what is chosen and put it on the stage, as the engine does."""
+    """Record the chosen kernel and put it on the stage, as the engine does."""
     recording = record(session.choice.launch(), as_written=session.choice.as_written)
     timeline = build(recording, session.choice.order)
     session.cursor.show(Playable(recording, timeline, measure(recording, timeline)).prepare())
@@ -97,7 +97,7 @@ def test_a_state_file_brings_back_everything(tmp_path):
     )
 
 
-def test_the_command_line_brings_back_what_it_holds():
+def test_the_command_line_restores_its_content():
     before = take(busy_session(), VIEW)
     words = shlex.split(command(before))
     assert words[0] == "gemmviz"
@@ -154,7 +154,7 @@ def test_a_stop_of_ones_own_keeps_the_view_in_which_it_was_set(tmp_path):
     assert session.choice.as_written and session.cursor.step == 30
 
 
-def test_what_is_as_at_the_start_is_left_out_of_the_command_line():
+def test_the_command_line_leaves_out_defaults():
     session = new_session()
     arrive(session)
     assert command(take(session)) == "gemmviz --kernel gputiled --size 8 --set TS=4 --step 1 --theme dark --language en"
@@ -207,7 +207,7 @@ def test_a_kernel_of_ones_own_comes_back_with_and_without_its_file(tmp_path):
         assert again.choice.unsaved(again.choice.base) is not there
 
 
-def test_what_people_choose_meanwhile_wins():
+def test_a_choice_made_meanwhile_wins():
     session = new_session()
     apply(session, take(busy_session()))
     session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
@@ -236,7 +236,7 @@ def test_a_recording_that_is_not_the_one_awaited_leaves_the_state_waiting():
         ({"size": [8, 8, 1 << 30]}, ConstraintError, "1073741824"),
     ],
 )
-def test_what_cannot_be_reopened_changes_nothing(part, error, said):
+def test_a_state_that_cannot_be_reopened_changes_nothing(part, error, said):
     session = new_session()
     before = take(session)
     with pytest.raises(error, match=said):
@@ -244,13 +244,13 @@ def test_what_cannot_be_reopened_changes_nothing(part, error, said):
     assert take(session) == before
 
 
-def test_a_place_that_does_not_exist_is_said():
+def test_a_missing_place_has_a_message():
     session = reopened({"step": 1000})
     assert session.cursor.step == 0
     assert "steps 1 to 25" in session.messages.current.text
 
 
-def test_the_published_form_is_what_is_written(tmp_path):
+def test_written_files_fit_the_published_form(tmp_path):
     schema = json.loads((data.root("resources") / "schema" / "state-1.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     path = tmp_path / "my.gemmviz"
@@ -273,7 +273,7 @@ def test_the_published_form_is_what_is_written(tmp_path):
         ("\x00\xff", "UTF-8"),
     ],
 )
-def test_a_damaged_file_is_said_and_read_as_nothing(tmp_path, text, said):
+def test_a_damaged_file_is_read_as_empty_with_a_message(tmp_path, text, said):
     path = tmp_path / "my.gemmviz"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(GemmvizError, match=said):

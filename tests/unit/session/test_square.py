@@ -13,7 +13,7 @@ def test_unequal_sides_loosen_the_link_and_equal_ones_fasten_it_again():
         assert square.linked == linked
 
 
-def test_a_link_that_somebody_loosened_stays_loose():
+def test_a_link_that_was_loosened_stays_loose():
     square = Square()
     square.follow(UNEQUAL)
     square.choose(False)
@@ -21,7 +21,7 @@ def test_a_link_that_somebody_loosened_stays_loose():
     assert not square.linked
 
 
-def test_a_link_that_somebody_fastened_at_unequal_sides_holds_until_the_next_size():
+def test_a_link_that_was_fastened_at_unequal_sides_holds_until_the_next_size():
     square = Square()
     square.follow(UNEQUAL)
     square.choose(True)

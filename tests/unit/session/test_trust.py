@@ -1,4 +1,4 @@
-"""What may run: what ships, what this user has allowed, and what was typed; and who asks for it in vain."""
+"""The texts that may run: shipped ones, allowed ones and typed ones; and refused requests."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.cli import run
 from gemmviz.engine.consent import Described, Named, sources
 from gemmviz.engine.messages import (
+    AssembleRequest,
     BenchRequest,
     CheckRequest,
     Failed,
@@ -23,6 +24,7 @@ from gemmviz.engine.messages import (
     RecordRequest,
     TuneRequest,
 )
+from gemmviz.engine.process import EngineProcess
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session.snapshot import apply
 from gemmviz.session.source_hash import source_hash
@@ -72,7 +74,7 @@ def test_a_shipped_text_that_would_take_a_header_from_another_folder_may_not_run
     assert not trust.allows(copy, simd.text)
 
 
-def test_a_text_that_says_that_it_stands_in_the_shipped_folder_may_not_run(trust: Trust) -> None:
+def test_a_text_that_claims_to_be_in_the_shipped_folder_may_not_run(trust: Trust) -> None:
     assert not trust.allows(SHIPPED.path, MINE)
     assert not trust.allows(SHIPPED.path.with_stem(SHIPPED.path.stem + "~edited"), MINE)
 
@@ -139,7 +141,7 @@ def test_a_declared_change_of_an_allowed_text_may_run(trust: Trust, tmp_path: Pa
 # Folders
 
 
-def test_what_stands_in_a_trusted_folder_may_run_also_after_a_change(trust: Trust, path: Path) -> None:
+def test_files_in_a_trusted_folder_may_run_also_after_a_change(trust: Trust, path: Path) -> None:
     path.write_text(MINE)
     trust.allow_folder(path.parent)
     assert trust.allows(path, MINE) and another(trust).allows(path, MINE)
@@ -147,7 +149,7 @@ def test_what_stands_in_a_trusted_folder_may_run_also_after_a_change(trust: Trus
     assert trust.allows(path, MINE + "// more\n")
 
 
-def test_a_text_that_only_says_that_it_stands_in_a_trusted_folder_may_not_run(trust: Trust, path: Path) -> None:
+def test_a_text_that_only_claims_to_be_in_a_trusted_folder_may_not_run(trust: Trust, path: Path) -> None:
     path.write_text(SHIPPED.text)
     trust.allow_folder(path.parent)
     assert not trust.allows(path, MINE)
@@ -185,13 +187,13 @@ def test_a_folder_that_cannot_be_trusted_is_refused_with_the_reason(
 # What was typed
 
 
-def test_what_is_typed_in_a_text_that_may_run_may_run_here(trust: Trust) -> None:
+def test_edits_of_a_text_that_may_run_may_run_here(trust: Trust) -> None:
     trust.typed(SHIPPED.path, SHIPPED.text, MINE)
     assert trust.allows(SHIPPED.path, MINE)
     assert not another(trust).allows(SHIPPED.path, MINE)
 
 
-def test_what_is_typed_in_a_text_from_elsewhere_may_not_run(trust: Trust, path: Path) -> None:
+def test_edits_of_a_text_from_elsewhere_may_not_run(trust: Trust, path: Path) -> None:
     trust.typed(path, MINE, MINE + " ")
     assert not trust.allows(path, MINE + " ")
 
@@ -221,7 +223,7 @@ def test_undo_and_redo_do_not_allow_a_text_from_elsewhere(trust: Trust) -> None:
         lambda d: json.dumps(d | {"texts": [*d["texts"], {"sha256": "0" * 64, "file": "x", "date": "today"}]}),
     ],
 )
-def test_a_damaged_file_trusts_nobody_and_is_said_and_written_anew(trust: Trust, path: Path, spoil) -> None:
+def test_a_damaged_file_trusts_nothing_has_a_message_and_is_written_anew(trust: Trust, path: Path, spoil) -> None:
     trust.allow(path, MINE)
     file = trust.store.path
     file.write_text(spoil(json.loads(file.read_text())))
@@ -231,7 +233,7 @@ def test_a_damaged_file_trusts_nobody_and_is_said_and_written_anew(trust: Trust,
     assert not trust.kept.fault and another(trust).allows(path, MINE)
 
 
-def test_a_file_that_others_can_write_trusts_nobody(trust: Trust, path: Path) -> None:
+def test_a_file_that_others_can_write_trusts_nothing(trust: Trust, path: Path) -> None:
     trust.allow(path, MINE)
     trust.store.path.chmod(0o666)
     assert not trust.allows(path, MINE) and "others than you can write it" in trust.kept.fault
@@ -249,7 +251,7 @@ def test_a_text_runs_in_this_window_where_nothing_can_be_kept(trust: Trust, path
     assert trust.allows(path, MINE)
 
 
-def test_two_windows_keep_what_each_of_them_allows(trust: Trust, path: Path) -> None:
+def test_two_windows_keep_the_permissions_of_both(trust: Trust, path: Path) -> None:
     one, two = another(trust), another(trust)
     one.allow(path, MINE + "1")
     two.allow(path, MINE + "2")
@@ -261,10 +263,10 @@ def test_two_windows_keep_what_each_of_them_allows(trust: Trust, path: Path) -> 
 
 @pytest.fixture
 def silent(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What reaches the engine's process."""
+    """The requests that reach the engine's process."""
     sent: list[object] = []
-    monkeypatch.setattr(Engine, "_submit", lambda self, request: sent.append(request))
-    monkeypatch.setattr(Engine, "_start", lambda self: sent.append("start"))
+    monkeypatch.setattr(EngineProcess, "_submit", lambda self, request: sent.append(request))
+    monkeypatch.setattr(EngineProcess, "_start", lambda self: sent.append("start"))
     return sent
 
 
@@ -278,13 +280,14 @@ OURS = {"path": str(SHIPPED.path), "text": SHIPPED.text, "params": {}}
         RecordRequest(1, "mine.c", MINE, 4, 4, 4),
         CheckRequest(1, "mine.c", MINE, [{"m": 4, "n": 4, "k": 4, "params": {}}]),
         TuneRequest(1, "mine.c", MINE, 4, 4, 4),
+        AssembleRequest(1, "mine.c", MINE, 4, 4, 4),
         BenchRequest(1, [OURS, JOB], [(4, 4, 4)]),
         BenchRequest(1, [OURS, JOB | {"transfer": ["float32", "float32"]}], [(4, 4, 4)]),
         ProfileRequest(1, [OURS | {"m": 4, "n": 4, "k": 4}, JOB | {"m": 4, "n": 4, "k": 4}]),
     ],
 )
 @pytest.mark.parametrize("consent", [Named(), Named(LADDER), Trust(LADDER), Described(Path("mine.c"), SHIPPED.text)])
-def test_an_engine_sends_no_process_what_nobody_has_agreed_to(silent, request_, consent) -> None:
+def test_an_engine_sends_no_text_without_consent_to_a_process(silent, request_, consent) -> None:
     replies = list(Engine(consent).run(request_, threading.Event()))
     assert [(type(reply), reply.kind) for reply in replies] == [(Failed, "untrusted")]
     assert "mine.c" in replies[0].message
@@ -292,7 +295,7 @@ def test_an_engine_sends_no_process_what_nobody_has_agreed_to(silent, request_, 
 
 
 def test_a_request_of_an_unknown_kind_is_no_way_around() -> None:
-    with pytest.raises(TypeError, match="nobody knows what"):
+    with pytest.raises(TypeError, match="the texts of"):
         sources(object())  # type: ignore[arg-type]
     assert sources(ProbeRequest(1)) == []
 

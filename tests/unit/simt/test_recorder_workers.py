@@ -1,5 +1,7 @@
 """Blocks shared between processes: what is recorded is the same to the byte, and so is what went wrong."""
 
+import os
+import pickle
 import subprocess
 import sys
 import time
@@ -10,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gemmviz.backends import toolchain
 from gemmviz.catalogue.errors import KernelFault, KernelTimeout
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -170,3 +173,32 @@ def test_some_blocks_alone_make_the_accesses_that_they_make_among_all() -> None:
     for name, column in some.columns.items():
         if name != "site":  # instructions are numbered as they are met
             assert np.array_equal(column, everything.columns[name][mine]), name
+
+
+NO_FORK = "#include <errno.h>\nint fork(void) { errno = EAGAIN; return -1; }\n"
+WITHOUT_PROCESSES = """
+import pickle, sys
+from test_recorder_workers import busy
+trace = busy("C[mine] = s;", 3)
+sys.stdout.buffer.write(pickle.dumps((trace.workers, len(next(iter(trace.columns.values()))), trace.c)))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="preloads a library as Linux does")
+def test_blocks_run_one_after_another_where_no_process_can_be_made(tmp_path: Path) -> None:
+    source, library = tmp_path / "no_fork.c", tmp_path / "no_fork.so"
+    source.write_text(NO_FORK)
+    toolchain.compile_shared([source], library, ["-shared", "-fPIC"], source)
+    answer = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PROCESSES],
+        env=os.environ
+        | {"LD_PRELOAD": str(library), "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
+        capture_output=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr.decode()
+    workers, rows, c = pickle.loads(answer.stdout)
+    one = busy("C[mine] = s;", 1)
+    assert workers == 1
+    assert rows == len(next(iter(one.columns.values())))
+    assert np.array_equal(c, one.c)

@@ -114,7 +114,7 @@ def test_every_structure_field_and_number_of_the_headers_is_compared() -> None:
     text = re.sub(r"//.*", "", text)
     wanted = set(re.findall(r"\b(GV_\w+) = ", "".join(re.findall(r"enum\b[^{;]*{([^}]*)}", text))))
     for body, name in re.findall(r"typedef struct(?: \w+)? {([^}]*)} (\w+);", text):
-        if name in ("gv_layout_line", "gv_operand"):  # what compares; what Python never sees
+        if name in ("gv_layout_line", "gv_operand", "gv_wgmma_product"):  # what compares; what Python never sees
             continue
         # Only names are left behind: no extents, and of a pointer to a function no parameters.
         bare = re.sub(r"\(\*(\w+)\)\([^)]*\)", r"\1", re.sub(r"\[\w+\]", "", body))

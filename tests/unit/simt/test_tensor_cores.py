@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gemmviz import data, simt
-from gemmviz.bench.verify import gamma
+from gemmviz.bench.error_bound import gamma
 from gemmviz.catalogue.dtypes import TF32_ROUNDOFF
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.kernel import parse

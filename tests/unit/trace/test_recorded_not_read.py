@@ -1,4 +1,4 @@
-"""What threads do together is what was recorded: words in comments and texts of a kernel decide nothing."""
+"""Cooperation of threads is recorded: words in comments and texts of a kernel decide nothing."""
 
 import re
 from dataclasses import replace
@@ -79,7 +79,7 @@ def test_the_rungs_say_how_many_threads_work_on_a_product(name: str, threads: in
     assert any(site.product for site in one_block.sites) == (threads == WARPGROUP)
 
 
-def test_words_in_comments_change_nothing_that_is_said_of_a_recording() -> None:
+def test_words_in_comments_change_no_fact_about_a_recording() -> None:
     text = find("gputiled", ladder()).text.partition("// ---gemmviz breaks")[0]
     plain, wordy = (recorded(text, Problem.cube(32)) for text in (text, with_words(text)))
     assert "wgmma" in wordy.text

@@ -3,7 +3,7 @@
 #pragma once
 #include "../../runtime/kernel_calls/async_copies.h"
 #include "../../runtime/kernel_calls/hopper.h"
-#include "../../runtime/kernel_calls/wmma.h"
+#include "../../runtime/kernel_calls/mma.h"
 
 #define GEMMVIZ_PTX GV_DEVICE
 
@@ -40,61 +40,41 @@ GEMMVIZ_PTX void ldmatrix_x1_trans(unsigned (&r)[1], const void *row) { gv_ldmat
 GEMMVIZ_PTX void ldmatrix_x2_trans(unsigned (&r)[2], const void *row) { gv_ldmatrix(r, row, 2, 1); }
 GEMMVIZ_PTX void ldmatrix_x4_trans(unsigned (&r)[4], const void *row) { gv_ldmatrix(r, row, 4, 1); }
 
-// Which lane holds which element: PTX ISA, "Matrix Fragments for mma.m16n8k16" and "... for mma.m16n8k8".
-#define GV_OPERANDS_K16(type) \
-    static constexpr gv_fragment A = {16, 16, 8, type, 0, 0, 2, {{0, 1}, {8, 0}, {0, 8}, {0, 0}}}; \
-    static constexpr gv_fragment B = {16, 8, 4, type, 1, 0, 2, {{1, 0}, {8, 0}, {0, 0}, {0, 0}}}
-#define GV_OPERANDS_K8(type) \
-    static constexpr gv_fragment A = {16, 8, 4, type, 0, 0, 2, {{0, 1}, {8, 0}, {0, 0}, {0, 0}}}; \
-    static constexpr gv_fragment B = {8, 8, 2, type, 1, 0, 2, {{1, 0}, {0, 0}, {0, 0}, {0, 0}}}
-#define GV_OPERANDS_TF32 \
-    static constexpr gv_fragment A = {16, 8, 4, GV_TF32, 0, 0, 1, {{8, 0}, {0, 4}, {0, 0}, {0, 0}}}; \
-    static constexpr gv_fragment B = {8, 8, 2, GV_TF32, 1, 0, 1, {{4, 0}, {0, 0}, {0, 0}, {0, 0}}}
-#define GV_MULTIPLY(operands, type) \
-    operands; \
-    static constexpr gv_fragment C = {16, 8, 4, type, 0, 1, 2, {{0, 1}, {8, 0}, {0, 0}, {0, 0}}}; \
-    gv_wmma_mma(d, &C, a, &A, b, &B, c, &C)
-
 GEMMVIZ_PTX void mma_m16n8k16_f32_f16(
     float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
-    GV_MULTIPLY(GV_OPERANDS_K16(GV_HALF), GV_FLOAT);
+    gv_mma<16, 8, 16, GV_HALF, GV_HALF, GV_FLOAT, GV_FLOAT>(d, a, b, c);
 }
 GEMMVIZ_PTX void mma_m16n8k16_f32_bf16(
     float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
-    GV_MULTIPLY(GV_OPERANDS_K16(GV_BFLOAT16), GV_FLOAT);
+    gv_mma<16, 8, 16, GV_BFLOAT16, GV_BFLOAT16, GV_FLOAT, GV_FLOAT>(d, a, b, c);
 }
 GEMMVIZ_PTX void mma_m16n8k16_f16_f16(
     unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2], const unsigned (&c)[2])
 {
-    GV_MULTIPLY(GV_OPERANDS_K16(GV_HALF), GV_HALF);
+    gv_mma<16, 8, 16, GV_HALF, GV_HALF, GV_HALF, GV_HALF>(d, a, b, c);
 }
 GEMMVIZ_PTX void mma_m16n8k8_f32_f16(float (&d)[4], const unsigned (&a)[2], const unsigned (&b)[1], const float (&c)[4])
 {
-    GV_MULTIPLY(GV_OPERANDS_K8(GV_HALF), GV_FLOAT);
+    gv_mma<16, 8, 8, GV_HALF, GV_HALF, GV_FLOAT, GV_FLOAT>(d, a, b, c);
 }
 GEMMVIZ_PTX void mma_m16n8k8_f32_bf16(
     float (&d)[4], const unsigned (&a)[2], const unsigned (&b)[1], const float (&c)[4])
 {
-    GV_MULTIPLY(GV_OPERANDS_K8(GV_BFLOAT16), GV_FLOAT);
+    gv_mma<16, 8, 8, GV_BFLOAT16, GV_BFLOAT16, GV_FLOAT, GV_FLOAT>(d, a, b, c);
 }
 GEMMVIZ_PTX void mma_m16n8k8_f16_f16(
     unsigned (&d)[2], const unsigned (&a)[2], const unsigned (&b)[1], const unsigned (&c)[2])
 {
-    GV_MULTIPLY(GV_OPERANDS_K8(GV_HALF), GV_HALF);
+    gv_mma<16, 8, 8, GV_HALF, GV_HALF, GV_HALF, GV_HALF>(d, a, b, c);
 }
 GEMMVIZ_PTX void mma_m16n8k8_f32_tf32(
     float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
 {
-    GV_MULTIPLY(GV_OPERANDS_TF32, GV_FLOAT);
+    gv_mma<16, 8, 8, GV_TF32, GV_TF32, GV_FLOAT, GV_FLOAT>(d, a, b, c);
 }
 GEMMVIZ_PTX unsigned to_tf32(float value) { return gv_tf32_bits(value); }
-
-#undef GV_MULTIPLY
-#undef GV_OPERANDS_TF32
-#undef GV_OPERANDS_K8
-#undef GV_OPERANDS_K16
 
 // ==== Hopper: see mbarriers.c, tma_boxes.c and wgmma.c.
 
@@ -145,23 +125,27 @@ template <int Count> GEMMVIZ_PTX void registers_up() {}
 template <int Count> GEMMVIZ_PTX void registers_down() {}
 
 using operand = gv_operand;
-GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0, 128}; }
+GEMMVIZ_PTX operand along_k(const void *at) { return {(size_t)at, 0, 128, 1024}; }
 template <int RowBytes = 128> GEMMVIZ_PTX operand across_k(const void *at, unsigned next_bytes)
 {
     static_assert(RowBytes == 128 || RowBytes == 64, "rows of 128 or 64 bytes");
-    return {(size_t)at, next_bytes, RowBytes};
+    return {(size_t)at, next_bytes, RowBytes, 8 * RowBytes};
 }
-GEMMVIZ_PTX operand operator+(operand o, unsigned bytes) { return {o.at + bytes, o.next_bytes, o.row_bytes}; }
+GEMMVIZ_PTX operand operator+(operand o, unsigned bytes)
+{
+    return {o.at + bytes, o.next_bytes, o.row_bytes, o.group_bytes};
+}
 GEMMVIZ_PTX void wgmma_begin() {}
 GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
 
 enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GV_WGMMA(n, type, kind) \
-    template <int AcrossK> \
+    template <int LieOfB, int LieOfA = ALONG_K> \
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
     { \
-        gv_wgmma(d, n, kind, a, b, AcrossK, add); \
+        gv_wgmma_product p = {a, b, nullptr, n, kind, kind, LieOfA, LieOfB, add, 0}; \
+        gv_wgmma(d, &p); \
     }
 GV_WGMMA(64, f16, GV_HALF)
 GV_WGMMA(96, f16, GV_HALF)
@@ -181,10 +165,12 @@ template <> struct of_bf16<__nv_bfloat16> {
     enum { value = 1 };
 };
 #define GV_WGMMA_OF(n) \
-    template <typename Element, int AcrossK> \
+    template <typename Element, int LieOfB, int LieOfA = ALONG_K> \
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32(float (&d)[n / 2], operand a, operand b, int add) \
     { \
-        gv_wgmma(d, n, of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF, a, b, AcrossK, add); \
+        int type = of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF; \
+        gv_wgmma_product p = {a, b, nullptr, n, type, type, LieOfA, LieOfB, add, 0}; \
+        gv_wgmma(d, &p); \
     }
 GV_WGMMA_OF(64)
 GV_WGMMA_OF(96)

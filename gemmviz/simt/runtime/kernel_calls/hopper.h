@@ -12,11 +12,24 @@ typedef struct {
     uint32_t box_rows, box_columns, swizzle; // swizzle: in bytes, 0 for none
 } gv_tensor_map;
 
-// An operand of wgmma in shared memory: see along_k and across_k in ptx.h.
+// An operand of wgmma in shared memory: see along_k and across_k in ptx.h, and "Matrix Descriptor Format" in the PTX
+// ISA. Along K, groups of 8 rows of M (or N) stand `group_bytes` apart; across K, groups of 8 rows of K do, and the
+// next elements of M (or N) `next_bytes` later. row_bytes: the swizzle; 16 for none, where `next_bytes` leads along K
+// to the next 16 bytes.
 typedef struct {
     uintptr_t at;
-    uint32_t next_bytes, row_bytes;
+    uint32_t next_bytes, row_bytes, group_bytes;
 } gv_operand;
+
+// d = a b + d for 64 rows, n columns and 32 bytes of K. Types: those of wmma.h.
+typedef struct {
+    gv_operand a, b;
+    const uint32_t *registers; // of a, where it is in registers; or NULL
+    uint32_t n;
+    int type_a, type_b, a_across, b_across;
+    int add;   // whether the old d counts
+    int minus; // whether the product is subtracted
+} gv_wgmma_product;
 
 // Where a byte of a swizzled box stands: its 16-byte piece changes places within the row, by the row.
 static inline uintptr_t gv_swizzled(uintptr_t at, uint32_t swizzle)
@@ -42,6 +55,9 @@ void gv_mbarrier_arrive_at(void *barrier, uint32_t block) GV_CALLED;
 // Arrives when the thread's cp.async up to now have.
 void gv_mbarrier_arrive_copied(void *barrier) GV_CALLED;
 void gv_mbarrier_wait(void *barrier, uint32_t parity) GV_CALLED;
+// Announces bytes without an arrival; the parity of the phase that goes on.
+void gv_mbarrier_expect(void *barrier, uint32_t bytes) GV_CALLED;
+uint32_t gv_mbarrier_phase(void *barrier) GV_CALLED;
 // blocks: a bit per block of the cluster; 0 stands for the running one.
 void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks) GV_CALLED;
 void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;
@@ -57,11 +73,15 @@ void gv_shared_written(void) GV_CALLED;
 void gv_global_read(void) GV_CALLED;
 // Waits until so many threads of the block have come to the barrier of that number; or all blocks of the cluster.
 void gv_named_barrier(int number, int threads) GV_CALLED;
+// Counts at a barrier of the block, and does not wait.
+void gv_named_arrival(int number, int threads) GV_CALLED;
 void gv_cluster_barrier(void) GV_CALLED;
 uint32_t gv_cluster_rank(void) GV_CALLED;
-// d: n / 2 sums of the thread; type: GV_HALF or GV_BFLOAT16 (wmma.h).
-void gv_wgmma(float *d, uint32_t n, int type, gv_operand a, gv_operand b, int b_across, int add) GV_CALLED;
+uint32_t gv_cluster_blocks(void) GV_CALLED;
+void gv_wgmma(float *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
 void gv_wgmma_commit(void) GV_CALLED;
+// The address in a shared array whose low bits are given.
+uintptr_t gv_shared_at(uintptr_t low, uint32_t bits) GV_CALLED;
 void gv_wgmma_wait(uint32_t left) GV_CALLED;
 #ifdef __cplusplus
 }

@@ -42,6 +42,8 @@ void gv_warp_vote(unsigned mask, void *mine, void (*work)(void **posted, unsigne
 void gv_atomic(void *address, unsigned bytes); // writes down the read and the write
 void gv_thread_fence(void) GV_NOEXCEPT;
 void gv_assertion(void) __attribute__((noreturn));
+// Ends the run: the thread has come to inline PTX that the recorder does not know.
+void gv_unknown_ptx(const char *instruction) __attribute__((noreturn));
 
 #ifdef __cplusplus
 }

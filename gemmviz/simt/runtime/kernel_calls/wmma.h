@@ -2,7 +2,8 @@
 #pragma once
 #include <stdint.h>
 
-enum { GV_HALF, GV_FLOAT, GV_BFLOAT16, GV_TF32 };
+// The types of elements. A sum of integers that is too large wraps around, or (GV_S32_CLAMPED) stays at the limit.
+enum { GV_HALF, GV_FLOAT, GV_BFLOAT16, GV_TF32, GV_S8, GV_U8, GV_E4M3, GV_E5M2, GV_DOUBLE, GV_S32, GV_S32_CLAMPED };
 
 // Element i of lane l stands at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), with s
 // the `spread`; every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment
@@ -19,8 +20,14 @@ void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, c
 void gv_wmma_store(void *to, const void *x, uint32_t leading, int by_columns, const gv_fragment *f);
 void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
     const gv_fragment *fb, const void *c, const gv_fragment *fc);
-// Loads `count` matrices of 8 x 8 halves into `count` registers of each lane; see PTX ISA, "ldmatrix".
+// Loads `count` matrices of 8 x 8 halves into `count` registers of each lane, or stores them; see PTX ISA, "ldmatrix"
+// and "stmatrix".
 void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed);
+void gv_stmatrix(void *row, const uint32_t *r, uint32_t count, int transposed);
+// Four products of 8 x 8 x 4 halves, each by two groups of four lanes; see PTX ISA, "Matrix Fragments for mma.m8n8k4
+// with .f16 floating point type". d_type, c_type: GV_HALF or GV_FLOAT.
+void gv_mma_quads(
+    void *d, int d_type, const void *a, const void *b, const void *c, int c_type, int a_by_columns, int b_by_columns);
 #ifdef __cplusplus
 }
 // As cvt.rna.tf32.f32 rounds: to 10 bits behind the point, ties away from zero.

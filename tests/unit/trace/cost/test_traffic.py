@@ -1,4 +1,4 @@
-"""Warp requests, sectors and wavefronts: against a count by hand of every rung, and what a GPU's counters said."""
+"""Warp requests, sectors and wavefronts: against a count by hand for every kernel, and a GPU's counters."""
 
 from collections import Counter, defaultdict
 
@@ -120,7 +120,7 @@ def test_totals_are_those_of_a_count_by_hand_with_and_without_a_timeline(name: s
     for index, array in enumerate(traffic.arrays):
         assert last[index, 0].tolist() == [array.reads, array.read_bytes, array.read_units]
         assert last[index, 1].tolist() == [array.writes, array.write_bytes, array.write_units]
-    if recording.backend == "c":  # no warps: each access is a request of its own
+    if recording.backend == "c":  # no warps: each access is a separate request
         assert all(s.requests == s.accesses == s.units for s in traffic.sites)
         return
     found: dict[tuple[int, str, bool], list[int]] = defaultdict(lambda: [0, 0, 0])
@@ -205,7 +205,7 @@ def test_wavefronts_of_many_requests_at_once(width: int, write: bool) -> None:
 
 
 def cost(body: str) -> dict[str, tuple[int, int, int]]:
-    """Return requests, units and least units of what a kernel reads, by array."""
+    """Return requests, units and least units of a kernel's reads, by array."""
     sites = measure(own(body, Problem.cube(32))).sites
     found: dict[str, tuple[int, int, int]] = {}
     for s in sites:
@@ -276,7 +276,7 @@ def test_warps_in_different_orders_never_go_back() -> None:
         assert (np.diff(step)[same] > 0).all()
 
 
-def test_one_load_from_two_arrays_is_told_apart() -> None:
+def test_one_load_from_two_arrays_is_separated() -> None:
     found = cost("const float *p = threadIdx.x < 16 ? A : B;\nC[threadIdx.x] = p[threadIdx.x];")
     assert (found["A"], found["B"]) == ((1, 2, 2), (1, 2, 2))
 

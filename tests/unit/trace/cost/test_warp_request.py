@@ -1,4 +1,4 @@
-"""A warp request under the microscope agrees with what traffic counts for it."""
+"""A single warp request agrees with the counts of traffic for it."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_request_costs_what_traffic_counts(case: str) -> None:
+def test_the_cost_of_every_request_agrees_with_traffic(case: str) -> None:
     shown = playable(CASES[case]())
     recording, log = shown.recording, shown.recording.accesses
     tried, most = 0, 400
@@ -71,7 +71,7 @@ def test_every_request_costs_what_traffic_counts(case: str) -> None:
             assert asked is not None
             assert (asked.units, asked.least) == (units[i], least[i])
             assert len(asked.lane) == requests.lanes[i]
-            # What is drawn adds up to what is counted.
+            # The drawn units add up to the counted ones.
             if asked.is_shared:
                 assert asked.served.max() + 1 == asked.units
             else:

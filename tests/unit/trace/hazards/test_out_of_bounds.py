@@ -58,7 +58,7 @@ def test_where_the_check_keeps_threads_out_they_are_inactive() -> None:
 
 
 def test_which_of_the_absent_threads_missed_is_not_made_up() -> None:
-    # Of 32 lanes 20 come to line 8; 16 of these find an element, 4 miss, 12 are kept out.
+    # Of 32 lanes 20 execute line 8; 16 of these find an element, 4 miss, 12 are excluded by a condition.
     text = "if (threadIdx.x < 20)\n    C[threadIdx.x + 48] = 1;"
     shown = playable(own(text, Problem.cube(8)))
     asked = warp_request(shown, 0, 0, 0)
@@ -76,7 +76,7 @@ def test_a_thread_that_misses_in_only_some_turns_of_a_loop_is_placed_nowhere_for
     assert not shown.out_of_bounds.certain.any()
 
 
-def test_reads_that_missed_are_told_per_array() -> None:
+def test_reads_out_of_bounds_are_counted_per_array() -> None:
     recording = rung("matmul_kernel_naive~no-bounds-check", Problem.cube(9))
     timeline = build(recording)
     found = out_of_bounds(recording, timeline)

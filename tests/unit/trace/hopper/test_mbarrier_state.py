@@ -1,4 +1,4 @@
-"""mbarriers step by step: parity, what is missing, who waits; and which warpgroup holds which sums of C."""
+"""mbarriers step by step: parity, missing arrivals, waiting threads; and the sums of C of each warpgroup."""
 
 from functools import cache
 from pathlib import Path
@@ -46,7 +46,7 @@ def number(playable: Playable, name: str, index: int = 0) -> int:
 
 @pytest.mark.parametrize("order", ["grid", "block"])
 @pytest.mark.parametrize("cluster", [1, 2])
-def test_what_a_barrier_is_in_the_end_is_what_its_last_event_says(cluster: int, order: Order) -> None:
+def test_the_last_state_of_a_barrier_follows_its_last_event(cluster: int, order: Order) -> None:
     playable = ring(cluster, order)
     events, last = playable.recording.events, playable.timeline.steps - 1
     for block in range(playable.recording.blocks):
@@ -59,7 +59,7 @@ def test_what_a_barrier_is_in_the_end_is_what_its_last_event_says(cluster: int, 
 
 
 @pytest.mark.parametrize(("cluster", "tiles"), [(1, [2, 2, 2]), (2, [1, 1, 1])])
-def test_phases_only_ever_end_and_what_is_missing_stays_within_what_is_needed(cluster: int, tiles: list[int]) -> None:
+def test_phases_only_end_and_missing_arrivals_stay_within_the_needed_ones(cluster: int, tiles: list[int]) -> None:
     playable = ring(cluster)
     needed = {"full": 1, "empty": cluster}
     before = [0] * len(playable.recording.barriers)
@@ -86,7 +86,7 @@ def test_bytes_are_missing_from_the_announcement_to_the_last_box() -> None:
     assert states.counts_bytes == {number(playable, "full", s) for s in range(STAGES)}
 
 
-def test_who_waits_is_told_until_the_phase_ends() -> None:
+def test_waiting_threads_are_listed_until_the_phase_ends() -> None:
     playable = specialised()
     empty, full = number(playable, "empty"), number(playable, "full")
     waiting = [[s.waiting.tolist() for s in playable.mbarrier_states.at(t, 0)] for t in range(playable.timeline.steps)]
@@ -104,7 +104,7 @@ def test_who_waits_is_told_until_the_phase_ends() -> None:
     assert len(read) > 2
 
 
-def test_a_producer_that_nobody_serves_waits_to_the_end() -> None:
+def test_a_producer_without_free_stages_waits_to_the_end() -> None:
     kernel = broken(find("warp_specialised", ladder()), ("never-given-back",))
     playable = played(kernel, Problem(64, 64, 384), BM=64, BN=64, STAGES=3)
     states = playable.mbarrier_states.at(playable.timeline.steps - 1, 0)
@@ -155,7 +155,7 @@ def test_a_box_is_moved_when_it_is_read_and_when_it_is_written() -> None:
     assert asked_by(playable, 0, 0).tolist() == sorted({b.asked for b in seen}) and not len(asked_by(playable, 0, 4))
 
 
-def test_a_box_for_two_blocks_comes_to_both() -> None:
+def test_a_box_for_two_blocks_arrives_in_both() -> None:
     playable = ring(2)
     found = playable.recording.boxes
     shared = np.flatnonzero((found.store == 0) & (found.to != found.block) & (found.block == 0))

@@ -63,7 +63,7 @@ def test_the_way_to_a_step_makes_no_difference():
         assert all((a.reads == b.reads).all() for a, b in zip(counts.at(step, 0), fresh, strict=True))
 
 
-def test_levels_double_up_to_what_elements_have_at_the_end():
+def test_levels_double_up_to_the_counts_at_the_end():
     shown = playable("gputiled", 32, 32, 32)
     bounds = levels(shown)
     assert bounds[:2] == [0, 1] and all(b == 2 * a for a, b in pairwise(bounds[1:]))

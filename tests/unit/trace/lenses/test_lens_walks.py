@@ -46,7 +46,7 @@ def test_the_order_of_the_loops_decides_how_b_is_walked():
         step = int(reads[16 * 5 + 12])
         walk = next(w for w in address_walks(shown).at(shown, step, 0, 0, 0) if w.array == 1)
         assert walk.distance == distance and walk.scattered == scattered
-    assert len(walk.units) == LAST  # each of the eight in a line of its own
+    assert len(walk.units) == LAST  # each of the eight in another line
 
 
 @pytest.mark.parametrize("name", ["mm", "tiles_by_columns", "gpumult1"])

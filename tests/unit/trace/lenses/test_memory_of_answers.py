@@ -1,4 +1,4 @@
-"""What was found in a recording is found once, and forgotten with the recording."""
+"""Results about a recording are computed once, and dropped with the recording."""
 
 import gc
 import weakref

@@ -1,4 +1,4 @@
-"""The stages of a pipeline against the recorded rows, one by one: what they hold, when it came, who may go on when."""
+"""The stages of a pipeline against the recorded rows, one by one: their tiles, arrivals, and ends of waits."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_a_ring_is_filled_stage_by_stage_along_k(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*RINGS, "stream_k", "cluster"])
-def test_a_stage_holds_what_was_written_there_last(name: str) -> None:
+def test_a_stage_holds_its_last_written_tile(name: str) -> None:
     """Every value that is read while a stage holds a filling comes from its places along K."""
     playable, known = found(name)
     recording, history, staged = playable.recording, playable.history, playable.staged
@@ -94,7 +94,7 @@ def test_a_stage_is_on_its_way_then_ready_then_multiplied_then_given_back() -> N
     # The mbarrier says so: the producer asks again once its phase has ended.
     ended = [playable.mbarrier_states.at(step, 1)[first.empty].ended for step in (first.freed - 1, first.freed)]
     assert ended == [0, 1] and first.freed <= again.asked
-    assert known.fillings[-1].freed == NEVER  # nobody asks for this stage again
+    assert known.fillings[-1].freed == NEVER  # this stage is not requested again
 
 
 @pytest.mark.parametrize("name", [*RINGS, *SHARED])
@@ -138,7 +138,7 @@ def test_a_producer_that_does_not_wait_asks_before_the_stage_is_given_back() -> 
     assert events is not None
     order = [(e.kind, e.filling) for e in events.events]
     assert order.index(("ask", 3)) < order.index(("free", 0))
-    # What did not wait is let go by nobody.
+    # An event that did not wait is released by no other one.
     assert {order[end][0] for _, end in events.arrows} == {"multiply"}
     assert not [w for w in events.waits if w.asking]
 

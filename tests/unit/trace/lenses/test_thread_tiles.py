@@ -78,7 +78,7 @@ def test_the_tile_and_the_reads_are_as_the_idea_says(name: str) -> None:
     assert {(r, c) for r in known.rows.tolist() for c in known.columns.tolist()} == {(r, c) for r, c in owned.tolist()}
     assert (len(known.rows), len(known.columns), known.owned) == (rows, columns, len(owned))
     assert (known.reads, known.read, known.made, known.products) == (reads, reads, rows * columns, rows * columns)
-    # At the end the last product makes the sum what is stored.
+    # At the end the last product makes the sum equal to the stored value.
     assert np.array_equal(known.after, playable.recording.c[np.ix_(known.rows, known.columns)])
 
 

@@ -1,4 +1,4 @@
-"""Running sums, products and copies of every rung, against what was recorded."""
+"""Running sums, products and copies of every rung, against the recording."""
 
 from functools import cache
 from zlib import crc32
@@ -38,7 +38,7 @@ def shown(name):
 
 
 @pytest.mark.parametrize("name", RUNGS)
-def test_running_sums_end_in_what_is_stored(name):
+def test_running_sums_end_in_the_stored_values(name):
     playable = shown(name)
     recording, sums = playable.recording, playable.live_sums
     once = writes_of_c(recording) == 1
@@ -107,7 +107,7 @@ def test_products_are_of_recorded_operands(name):
 
 
 @pytest.mark.parametrize("name", RUNGS)
-def test_copies_go_from_what_was_read_to_what_was_written(name):
+def test_copies_go_from_the_read_to_the_written_element(name):
     playable = shown(name)
     recording = playable.recording
     matrices = {A: recording.a, B: recording.b}

@@ -38,7 +38,7 @@ def test_steps_that_add_nothing_share_the_way_to_the_next_that_does():
     assert curve.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 9.0]
 
 
-def test_the_last_step_stands_at_the_end_even_where_it_adds_something():
+def test_the_last_step_is_at_the_end_even_if_it_adds_something():
     assert rising(np.array([1.0, 2.0]), 9.0).tolist() == [1.0, 9.0]
     assert rising(np.zeros(0), 9.0).tolist() == []
 
@@ -76,7 +76,7 @@ def test_reads_that_feed_products_are_those_of_tiles_where_there_are_tiles():
 
 
 @pytest.mark.parametrize("name", RUNGS)
-def test_what_it_comes_to_is_what_the_traffic_says_in_all(name):
+def test_the_total_agrees_with_the_traffic(name):
     playable = played(name)
     arrays, last = playable.traffic.arrays, playable.recording_progress.at(playable.recording_progress.last)
     assert last.done == 1.0

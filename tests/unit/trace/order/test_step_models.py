@@ -1,4 +1,4 @@
-"""What is known of each step: who takes part, which copies are under way; and how recordings come from the engine."""
+"""The facts about each step: participants and copies in flight; and the way of recordings from the engine."""
 
 from pathlib import Path
 

@@ -114,7 +114,7 @@ def test_only_units_that_the_recording_has_are_offered(session: Session) -> None
     assert not any(possible(loops, unit, None) for unit in UNITS[1:])
 
 
-def test_the_next_unit_leaves_out_what_there_is_not(session: Session) -> None:
+def test_the_next_unit_skips_missing_units(session: Session) -> None:
     seen = []
     for _ in range(4):
         session.cursor.next_unit(1)

@@ -1,4 +1,4 @@
-"""What each step is for: told from the recording alone, for every rung and for kernels that prefetch."""
+"""The purpose of each step: found from the recording alone, for every kernel and for kernels that prefetch."""
 
 from itertools import pairwise
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The formulas of rows and columns: as the source has them, and only where they give what was recorded."""
+"""The formulas of rows and columns: as in the source, and only if they agree with the recording."""
 
 import pytest
 from recordings import own, rung
@@ -28,7 +28,7 @@ def test_the_formula_is_the_source_s_with_the_names_filled_in():
 
 
 def test_a_formula_that_gives_something_else_is_not_shown():
-    # The row is written the other way round than the store uses it: what is computed last is what counts.
+    # The row is written in another order than the store uses it: the last computed value counts.
     body = """
     int row = threadIdx.x / 4, col = threadIdx.x % 4;
     row += 0;

@@ -1,4 +1,4 @@
-"""Where an element of C comes from, hop by hop, and who touched a cell."""
+"""The origin of an element of C, hop by hop, and the accesses to a cell."""
 
 from itertools import product
 
@@ -59,7 +59,7 @@ def assert_whole(asked: Provenance, fed: OperandPaths, row: int, column: int) ->
 
 @pytest.mark.parametrize("problem", SIZES, ids=str)
 @pytest.mark.parametrize("name", RUNGS)
-def test_every_rung_says_what_fed_an_element(name: str, problem: Problem) -> None:
+def test_the_operands_of_an_element_are_found_for_every_kernel(name: str, problem: Problem) -> None:
     recording = rung(name, problem)
     asked = provenance(recording)
     log, step = recording.accesses, asked.timeline.step_of_row
@@ -88,7 +88,7 @@ def test_every_rung_says_what_fed_an_element(name: str, problem: Problem) -> Non
 
 
 @pytest.mark.parametrize("name", ["gputiled", "matmul_kernel_2d_thread_tiling", "hostmult1", "matmul_tc"])
-def test_who_touched_a_cell_is_a_search_through_all_accesses(name: str) -> None:
+def test_the_accesses_to_a_cell_are_found_among_all_accesses(name: str) -> None:
     recording = rung(name, SIZES[0])
     asked, log = provenance(recording), recording.accesses
     position, element, value = recording.covered(np.arange(len(log)))
@@ -114,7 +114,7 @@ def test_a_shared_cell_belongs_to_its_block() -> None:
     assert sum(len(t.rows) for t in alone) == len(asked.accesses_of(3, 5).rows)
 
 
-def test_an_element_that_nobody_writes_has_no_owner() -> None:
+def test_an_unwritten_element_has_no_owner() -> None:
     recording = own("if (threadIdx.x) C[threadIdx.x] = A[threadIdx.x];", Problem.cube(4), block="[8]")
     asked = provenance(recording)
     assert asked.owner(0, 0) is None
@@ -133,7 +133,7 @@ def test_a_group_that_stays_for_more_tiles_feeds_each_by_its_own_products(name: 
         assert np.count_nonzero(fed.matrix == 0) == np.count_nonzero(fed.matrix == 1) == asked.recording.k
 
 
-def test_a_thread_that_writes_all_of_c_used_for_each_element_what_it_read_just_before() -> None:
+def test_a_thread_that_writes_all_of_c_uses_its_latest_reads_for_each_element() -> None:
     recording = rung("hostmult1", SIZES[0])
     asked = provenance(recording)
     log = recording.accesses
@@ -191,7 +191,7 @@ LOOPED = """
     }
     for (int j = 0; j < 8; j++) C[t / 2 * N + t % 2 * 8 + j] = sum[j];
 """
-# Loads the next tiles into registers, and the stores take what was loaded before the loop or in it.
+# Loads the next tiles into registers, and the stores take values that were loaded before the loop or in it.
 AHEAD = """
     __shared__ float As[16][8], Bs[8][16];
     int t = threadIdx.x;
@@ -234,7 +234,7 @@ TWO_AHEAD = """
     }
     if (t < 16) C[t / 4 * N + t % 4] = sum;
 """
-# What is loaded leaves the registers in another order.
+# Loaded values leave the registers in another order.
 TANGLED = """
     __shared__ float As[32];
     int t = threadIdx.x;
@@ -311,8 +311,8 @@ def test_values_that_are_stored_in_another_order_are_followed() -> None:
     assert (log.value[fed.read] == log.value[fed.use]).all() and (fed.write >= 0).all() and not fed.unknown
 
 
-def test_what_cannot_be_followed_is_said_to_be_unknown() -> None:
-    # Each thread has an order of its own.
+def test_values_that_cannot_be_followed_are_unknown() -> None:
+    # Each thread has another order.
     recording = own(TANGLED.replace("ORDER", "(k * 7 + t * t)"), Problem(16, 2, 32))
     asked = provenance(recording)
     fed = asked.operand_paths(3, 1)

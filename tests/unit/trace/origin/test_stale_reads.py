@@ -33,7 +33,7 @@ def race(change: str) -> Playable:
 
 
 def replayed(shown: Playable) -> dict[tuple[int, int], tuple[float, float]]:
-    """Return what each shared read that disagrees got and what its cell holds, access by access."""
+    """Return the value of each shared read that disagrees, and that of its cell, access by access."""
     recording, log = shown.recording, shown.recording.accesses
     held: dict[tuple[int, int, int], float] = {}
     lost = {}
@@ -66,7 +66,7 @@ def test_reads_that_lost_a_race_are_found_step_by_step(change: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gputiled", "mm_optimizado", "matmul_kernel_2d_thread_tiling", "matmul_tc"])
-def test_a_right_kernel_reads_what_its_cells_show(name: str) -> None:
+def test_a_right_kernel_reads_the_values_of_its_cells(name: str) -> None:
     shown = playable(rung(name, Problem(17, 20, 9)))
     recording = shown.recording
     for step in range(shown.timeline.steps):
@@ -78,7 +78,7 @@ def test_a_right_kernel_reads_what_its_cells_show(name: str) -> None:
         assert not shown.provenance.stale_reads(fed, *cell).any()
 
 
-def test_a_cell_that_nobody_wrote_is_said_to_be_empty() -> None:
+def test_an_unwritten_cell_is_empty() -> None:
     # Lane 0 writes before lane 1 reads; in lockstep all lanes read first.
     body = """
     __shared__ float s[2];
@@ -106,11 +106,11 @@ def test_a_hop_says_that_its_value_was_read_as_another() -> None:
         assert hop.misread == wrong
         if wrong:
             assert hop.use.value != hop.read.value
-    # What was really read is what C holds.
+    # C holds the values that were really read.
     assert fed.gives_stored and np.isnan(fed.total) and np.isnan(shown.recording.c[cell])
 
 
-def test_operands_that_do_not_give_what_was_stored_are_found_out() -> None:
+def test_operands_that_do_not_give_the_stored_value_are_rejected() -> None:
     kernel = find("mm_optimizado_store_in_loop~sum-per-stage", ladder())
     shown = playable(record(launch(kernel, Problem.cube(8), {"BLOCK_SIZE": 4})))
     recording = shown.recording

@@ -1,4 +1,4 @@
-"""What a thread holds at a step, the fragments of a warp, and the hops of a value."""
+"""The values of a thread at a step, the fragments of a warp, and the hops of a value."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def small(name: str, size: int, **params: int) -> Playable:
         ("matmul_tc_2d_warp_tiling", 32, {"WM": 2, "WN": 2}, 32),
     ],
 )
-def test_sums_grow_from_nothing_to_what_c_holds(
+def test_sums_grow_from_nothing_to_the_values_of_c(
     name: str, size: int, params: dict[str, int], owned: int | None
 ) -> None:
     shown = small(name, size, **params)
@@ -83,7 +83,7 @@ def test_a_loop_works_on_one_element_after_the_other() -> None:
 
 
 @pytest.mark.parametrize("name", ["loop_order", "packed", "simd"])
-def test_a_loop_that_reads_packed_panels_adds_up_what_it_stores(name: str) -> None:
+def test_a_loop_that_reads_packed_panels_adds_up_its_stored_sums(name: str) -> None:
     kernel = find(name, ladder())
     assert kernel.demo is not None
     shown = playable(record(launch(kernel, Problem(*kernel.demo.size), kernel.defaults | kernel.demo.params)))

@@ -1,4 +1,4 @@
-"""What is right is held against the raw accesses, worked out here in another way than the questions do it."""
+"""Right answers are compared with the raw accesses, computed here in another way than in the questions."""
 
 import re
 from functools import cache
@@ -78,7 +78,7 @@ def test_every_kind_is_asked():
 
 
 @pytest.mark.parametrize("name", ["gputiled", "matmul_kernel_naive", "hostmult0"])
-def test_the_right_answer_has_no_place_of_its_own(name):
+def test_the_right_answer_has_no_fixed_place(name):
     places = np.bincount([found.right for _, found in asked(name)], minlength=4)
     assert (places > 0).all()
 
@@ -122,7 +122,7 @@ def test_a_warp_that_is_done_leaves_the_question_to_others():
     assert found is not None and found.warp == 1
 
 
-# What the recording says, from its rows alone
+# Facts of the recording, from its rows alone
 
 
 def rows_of(shown: Playable, found: Question, lane=None):

@@ -1,4 +1,4 @@
-"""What a recording will cost, said beforehand, and recordings of some blocks."""
+"""The cost of a recording, estimated beforehand, and recordings of some blocks."""
 
 import json
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_a_long_sum_is_estimated_from_shorter_ones() -> None:
     assert expected.accesses == len(record(job).accesses)
 
 
-def test_the_cost_of_what_could_never_be_recorded() -> None:
+def test_the_cost_of_a_launch_that_is_too_large() -> None:
     expected = recording_cost.expect(launch(find("gputiled", RUNGS), Problem.cube(4096), {"TS": 16}))
     # A thread per element of C; per 16 of K it loads two elements, stores two tiles' worth, and reads 32; then C.
     assert expected.accesses == 4096**2 * (256 * 36 + 1)
@@ -67,7 +67,7 @@ def test_the_cost_of_what_could_never_be_recorded() -> None:
     assert not loop.exact
 
 
-def test_some_blocks_are_said_to_cost_what_they_do() -> None:
+def test_the_estimate_for_some_blocks_is_right() -> None:
     job = launch(find("gputiled", RUNGS), Problem(65, 70, 66), {"TS": 16})
     for blocks in ((0, 3), (3, 11), (24, 25)):
         assert recording_cost.expect(job, blocks).accesses == len(record(job, blocks=blocks).accesses)
@@ -91,7 +91,7 @@ def test_the_largest_scope_is_named_even_where_the_matrices_alone_are_too_large(
         record(job, capacity=300_000)
 
 
-def test_what_does_not_end_has_no_cost() -> None:
+def test_an_endless_kernel_has_no_cost() -> None:
     front = '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C", "N"]\n// block = ["8"]\n// grid = ["4"]\n// ---\n'
     text = "__global__ void k(float *A, float *B, volatile float *C, int N) { for (;;) C[0] = 1; }\n"
     job = launch(parse(front + text, Path("mine.cu")), Problem.cube(8))
@@ -101,14 +101,14 @@ def test_what_does_not_end_has_no_cost() -> None:
         record(job, capacity=1000)
 
 
-def test_what_other_blocks_would_write_is_neither_wrong_nor_missing() -> None:
+def test_elements_of_other_blocks_are_neither_wrong_nor_missing() -> None:
     job = launch(find("gputiled", RUNGS), Problem.cube(32), {"TS": 8})
     recording = record(job, blocks=(5, 7))
     assert recording.scope == (5, 7)
     assert set(recording.accesses.block) == {5, 6}
     assert recording.wrong == 0
     assert hazards.find(recording) == []
-    # What they write themselves still counts.
+    # Their own writes still count.
     wrong = parse(job.kernel.text.replace("] = sum", "] = 7 + sum"), job.kernel.path)
     assert record(launch(wrong, job.problem, job.params), blocks=(5, 7)).wrong == 2 * 64
 
@@ -119,7 +119,7 @@ def test_blocks_that_the_grid_does_not_have_are_refused(blocks: tuple[int, int])
         record(launch(find("gputiled", RUNGS), Problem.cube(32), {"TS": 8}), blocks=blocks)
 
 
-def test_the_command_records_some_blocks_and_refuses_what_is_no_range(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_records_some_blocks_and_refuses_an_invalid_range(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["record", "gputiled", "--size", "32", "--set", "TS=8", "--blocks", "1:3", "--json", "-"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["recorded_blocks"] == [1, 3]

@@ -1,0 +1,150 @@
+"""Compiles a launch with NVRTC and disassembles it with nvdisasm: both as programs of their own, in the sandbox."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemmviz.assembly.toolkit import Toolkit
+from gemmviz.backends.nvrtc import OF_CUPY, mma_folders, nvrtc_error, options, program_text
+from gemmviz.backends.toolchain import BUILD_TIMEOUT_S, no_room, source_folder
+from gemmviz.catalogue.errors import BuildError, CompileStopped, ConstraintError, Unavailable
+from gemmviz.catalogue.launch import Launch
+from gemmviz.language import tr
+from gemmviz.sandbox import confined, rules
+from gemmviz.sandbox.ends import by_signal
+
+_PROGRAM = Path(__file__).with_name("nvrtc_program.py")
+_ARCHITECTURE = "--gpu-architecture="
+_MOST_LISTED, _MOST_FILE = 64 << 20, 64 << 20
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """NVRTC's answer.
+
+    Attributes
+    ----------
+    cubin
+        The file with the machine code.
+    ptx
+        The whole PTX.
+    log
+        What the compiler says, with the registers of each kernel.
+    entry
+        The name of the kernel in the machine code.
+    version
+        NVRTC's version.
+    architectures
+        The numbers of those that it knows.
+    """
+
+    cubin: Path
+    ptx: str
+    log: str
+    entry: str
+    version: str
+    architectures: tuple[int, ...]
+
+
+def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) -> Compiled:
+    """Compile a launch as for a measurement, with information about lines.
+
+    Parameters
+    ----------
+    launch
+        The launch.
+    architecture
+        For example ``"sm_80"``.
+    tools
+        From `gemmviz.assembly.toolkit.toolkit`.
+    folder
+        Where the files go: a folder that may be written.
+
+    Raises
+    ------
+    BuildError
+        When NVRTC refuses the source; ``line`` is the line of the kernel's file.
+    ConstraintError
+        When NVRTC does not know the architecture.
+    Unavailable
+        When NVRTC does not start.
+    """
+    plain = [option for option in options(launch) if not option.startswith(_ARCHITECTURE)]
+    flags = [*plain, OF_CUPY, _ARCHITECTURE + architecture, "-lineinfo", "--ptxas-options=-v"]
+    request = {"code": program_text(launch), "entry": launch.entry, "options": flags}
+    (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+    python = Path(sys.executable).resolve()
+    library = tools.nvrtc.resolve()
+    # The standard library, NVRTC with its parts, and the headers.
+    read = [Path(os.__file__).parent, Path(sys.base_prefix) / "lib", library.parent, tools.nvrtc.parent]
+    read += [source_folder(launch.kernel.path), *mma_folders()]
+    said = _run([str(python), "-I", "-S", str(_PROGRAM), str(tools.nvrtc)], folder, read, tools.nvrtc.parent)
+    answer = folder / "answer.json"
+    if said.stopped or not answer.is_file():
+        ended = by_signal(-said.code) if said.code < 0 else ""
+        why = said.stopped or ended or _first_line(said.errors) or tr("the compiler said nothing")
+        if said.stopped or ended:
+            raise CompileStopped(tr("{file} does not compile: {why}", file=launch.kernel.path.name, why=why))
+        raise no_room(said.errors, folder) or Unavailable(tr("NVRTC does not start: {why}", why=why))
+    facts = json.loads(_read(answer))
+    known = tuple(int(number) for number in facts["architectures"])
+    version, log = str(facts["version"]), _read(folder / "log.txt")
+    if facts["status"]:
+        if _ARCHITECTURE in log or "gpu-architecture" in log:
+            names = ", ".join(f"sm_{number}" for number in known)
+            said_all = tr(
+                "NVRTC {version} does not know {arch}: it has {known}", version=version, arch=architecture, known=names
+            )
+            raise ConstraintError(said_all)
+        raise nvrtc_error(log, launch.kernel.path, launch.entry)
+    return Compiled(folder / "kernel.cubin", _read(folder / "kernel.ptx"), log, str(facts["lowered"]), version, known)
+
+
+def disassembled(cubin: Path, tools: Toolkit) -> str:
+    """Return machine code as nvdisasm writes it, with the lines of the source and of PTX.
+
+    Raises
+    ------
+    BuildError
+        When nvdisasm cannot read it.
+    """
+    command = [str(tools.nvdisasm), "-c", "-gi", "-gp", cubin.name]
+    said = _run(command, cubin.parent, [], tools.nvdisasm.parent)
+    if said.code or said.stopped:
+        why = said.stopped or _first_line(said.errors) or str(said.code)
+        raise BuildError(tr("nvdisasm cannot read the machine code: {why}", why=why))
+    return said.output
+
+
+def _run(command: Sequence[str], folder: Path, read: Sequence[Path], libraries: Path) -> confined.Compiled:
+    environment = _environment(folder, libraries)
+    if confined.active():
+        access = rules.compiling(folder, read, [], [Path(command[0]).resolve()])
+        return confined.compile_with(command, environment, folder, access, most=_MOST_LISTED)
+    try:
+        ended = subprocess.run(
+            command, env=dict(environment), cwd=folder, capture_output=True, timeout=BUILD_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise CompileStopped(tr("the compiler did not end within {time} s", time=BUILD_TIMEOUT_S)) from None
+    except OSError as error:
+        raise Unavailable(tr("the compiler cannot be started: {why}", why=error)) from None
+    output, errors = (text.decode(errors="replace") for text in (ended.stdout, ended.stderr))
+    return confined.Compiled(ended.returncode, output, errors)
+
+
+def _environment(folder: Path, libraries: Path) -> dict[str, str]:
+    return {"PATH": os.defpath, "LD_LIBRARY_PATH": str(libraries), "TMPDIR": str(folder), "LC_ALL": "C.UTF-8"}
+
+
+def _read(file: Path) -> str:
+    with file.open("rb") as source:
+        return source.read(_MOST_FILE).decode(errors="replace")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -1,0 +1,79 @@
+"""Reads the PTX of one kernel, with the source line of each of its lines.
+
+``.loc 2 29 9`` says that what follows comes from line 29, column 9 of file 2; ``inlined_at 1 15 28`` behind it names
+the call that was inlined there (PTX ISA, "Debugging Directives: .loc"). The call's own place is known from an earlier
+``.loc`` of the same line and column.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gemmviz.assembly.sass import Raw
+
+_NAMED = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"')
+_PLACE = re.compile(
+    r"^\s*\.loc\s+(?P<file>\d+) (?P<line>\d+) (?P<column>\d+)"
+    r"(?:.*?inlined_at (?P<at_file>\d+) (?P<at_line>\d+) (?P<at_column>\d+))?"
+)
+_Point = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of PTX.
+
+    Attributes
+    ----------
+    number
+        In the whole PTX, from 1.
+    text
+        The line.
+    place
+        The lines that it comes from.
+    """
+
+    number: int
+    text: str
+    place: Raw
+
+
+def lines(ptx: str, entry: str) -> Iterator[Line]:
+    """Yield the lines of one kernel; those that only say where the others come from are left out, and empty ones.
+
+    Parameters
+    ----------
+    ptx
+        The whole PTX.
+    entry
+        The kernel's name in it.
+    """
+    every = ptx.splitlines()
+    files = {int(named[1]): named[2] for line in every if (named := _NAMED.match(line))}
+    begin = re.compile(rf"\.entry\s+{re.escape(entry)}\s*\(")
+    known: dict[_Point, Raw] = {}
+    place: Raw = ()
+    inside, depth = False, 0
+    for number, line in enumerate(every, 1):
+        inside = inside or begin.search(line) is not None
+        if not inside:
+            continue
+        if said := _PLACE.match(line):
+            place = _place(said, files, known)
+        elif line.strip():
+            yield Line(number, line.rstrip().expandtabs(4), place)
+            depth += line.count("{") - line.count("}")
+            if depth == 0 and "}" in line:
+                return
+
+
+def _place(said: re.Match[str], files: dict[int, str], known: dict[_Point, Raw]) -> Raw:
+    point = int(said["file"]), int(said["line"]), int(said["column"])
+    # Line 0: from no line of the source.
+    own: Raw = ((files.get(point[0], ""), point[1]),) if point[1] else ()
+    outer: Raw = ()
+    if said["at_file"]:
+        at = int(said["at_file"]), int(said["at_line"]), int(said["at_column"])
+        outer = known.get(at, ((files.get(at[0], ""), at[1]),))
+    known[point] = own + outer
+    return known[point]

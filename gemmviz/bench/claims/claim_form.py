@@ -1,0 +1,86 @@
+"""The form of a file of claims (``resources/claims``), part by part."""
+
+from typing import Annotated, Required, TypedDict
+
+from msgspec import Meta
+
+Size = int | Annotated[list[int], Meta(min_length=3, max_length=3)]
+"""M = N = K, or [M, N, K]."""
+Figure = int | float
+"""Whole numbers stay whole: they are written as the document prints them."""
+
+
+class CaseSaid(TypedDict, total=False):
+    """One case, as `gemmviz.bench.claims.record.Case` describes it."""
+
+    kernel: Required[str]
+    size: Required[Size]
+    params: dict[str, int]
+    device: str
+    registers: int
+    carve_out_kib: int
+    as_written: bool
+
+
+class LineSaid(TypedDict, total=False):
+    """A row or a column of a table: its label, and its part of the cells' cases."""
+
+    label: Required[str]
+    what: str
+    kernel: str
+    size: Size
+    params: dict[str, int]
+    device: str
+    registers: int
+    carve_out_kib: int
+
+
+class TableSaid(TypedDict, total=False):
+    """A table; ``what`` is the figure of cells whose row and column name none, ``without`` the cells with none."""
+
+    title: Required[str]
+    unit: Required[str]
+    row_axis: Required[str]
+    column_axis: Required[str]
+    rows: Required[list[LineSaid]]
+    columns: Required[list[LineSaid]]
+    theirs: Required[list[list[Figure | str]]]
+    what: str
+    without: list[str]
+    scale: float
+
+
+class CheckSaid(TypedDict, total=False):
+    """One check; a rule's own arguments stand beside these keys."""
+
+    rule: Required[str]
+    label: Required[str]
+    what: Required[str | list[str]]
+    cases: Required[list[str]]
+    theirs: Figure | str
+    unit: str
+
+
+class ClaimSaid(TypedDict, total=False):
+    """One claim."""
+
+    id: Required[str]
+    title: Required[str]
+    statement: Required[str]
+    figures: str
+    where: str
+    why: str
+    note: str
+    cases: dict[str, CaseSaid]
+    checks: list[dict[str, object]]
+    table: TableSaid
+    protocol: dict[str, Figure]
+    long: bool
+
+
+class FileSaid(TypedDict, total=False):
+    """A file: the document's id, its device, and the claims."""
+
+    source: Required[str]
+    device: str
+    claim: list[dict[str, object]]

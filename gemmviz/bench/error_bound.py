@@ -1,0 +1,149 @@
+"""How far rounding may take a computed C from A B: bounds that hold always, and bounds that hold almost always.
+
+Both have the form |C - A B| <= tolerance |A| |B|, element by element. The a-priori bound holds for every input and
+every order of summation:
+
+    tolerance = gamma_K,   gamma_K = K u / (1 - K u)
+
+with u the unit roundoff of the type that sums are kept in. Source: N. J. Higham, *Accuracy and Stability of Numerical
+Algorithms*, 2nd edition, SIAM 2002, section 3.5 (equation 3.13). From K u = 1/2 on it allows an error as large as the
+result and says nothing. Sums in half precision reach this point at K = 1024, sums in bfloat16 at K = 128, and sooner
+where tensor cores may make them: see `gamma`.
+
+There the probabilistic bound is used. If rounding errors are independent and have mean zero, then
+
+    tolerance = exp(lambda sqrt(K) u + K u^2 / (1 - u)) - 1
+
+holds for one element of C with a probability of at least 1 - 2 K exp(-lambda^2 (1 - u)^2 / 2), in every order of
+summation. Source: N. J. Higham, T. Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci.
+Comput. 41(5), 2019, theorem 3.1. `FAILURE` is the probability that it fails for any element of C; lambda follows from
+it. Where even this bound reaches 1, the random trial cannot find an error, and only the exact trial on whole numbers
+judges C.
+
+If C is stored in a type with a larger unit roundoff u_C than that of the sums, u_C (1 + tolerance) is added to either
+bound.
+"""
+
+from dataclasses import dataclass
+from math import ceil, exp, log, sqrt
+
+import ml_dtypes
+
+from gemmviz.bench.row import Bound
+from gemmviz.catalogue.dtypes import FP8_SUM_BITS, TF32_ROUNDOFF, is_float, is_fp8, roundoff
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+
+FAILURE = 1e-6
+"""The probability that the probabilistic bound fails for at least one element of a right C."""
+# Within a step, tensor cores that keep sums in 16 bits add as those with sums in float32 do.
+_INSIDE_TENSOR_CORES = "float32"
+
+
+@dataclass(frozen=True)
+class ErrorBound:
+    """|C - A B| <= tolerance |A| |B| + underflow.
+
+    Attributes
+    ----------
+    kind
+        Which bound it is; see the module's text.
+    tolerance
+        Relative to |A| |B|.
+    underflow
+        The absolute error that numbers below the smallest normal number of a type add.
+    """
+
+    kind: Bound
+    tolerance: float
+    underflow: float = 0.0
+
+
+def of_kernel(kernel: Kernel, problem: Problem) -> ErrorBound:
+    """Return the bound for random inputs of a kernel at a size."""
+    k, sums, stored = problem.k, kernel.accumulate, kernel.dtype_out
+    kind, tolerance = _of_sums(kernel, problem)
+    finer = not is_float(stored) or (is_float(sums) and roundoff(stored) <= roundoff(sums))
+    rounded = 0.0 if finer else roundoff(stored)
+    return ErrorBound(kind, _both(tolerance, rounded), k * _underflow(sums) + _underflow(stored))
+
+
+def _of_sums(kernel: Kernel, problem: Problem) -> tuple[Bound, float]:
+    """Return which bound limits the error of the sums, before they are stored, and its tolerance."""
+    k, sums = problem.k, kernel.accumulate
+    if is_fp8(kernel.dtype) and is_float(sums):
+        # They are cut off, so that their errors have no mean of zero.
+        known = _gamma(k, 2.0**-FP8_SUM_BITS, tensor_cores=True)
+        return ("none", 1.0) if known is None else ("a priori", known)
+    tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
+    known = gamma(k, sums, tensor_cores, kernel.math)
+    if known is not None:
+        return "a priori", known
+    inside = gamma(k, _INSIDE_TENSOR_CORES, tensor_cores) if tensor_cores else 0.0
+    probable = _both(inside or 0.0, probable_gamma(k, problem.m * problem.n, sums))
+    return ("probabilistic" if probable < 1 else "none"), probable
+
+
+def gamma(k: int, accumulate: str, tensor_cores: bool = False, math: str = "") -> float | None:
+    """Return Higham's gamma_K for a sum of `k` terms, and the error of the terms where their operands are rounded.
+
+    None where it says nothing: from K u = 1/2 on.
+
+    Parameters
+    ----------
+    k
+        Number of terms.
+    accumulate
+        NumPy name of the type that the sum is kept in; 0 is returned for integers, which do not round.
+    tensor_cores
+        Whether the sum may be made by tensor cores. They add four or more exact products to the sum at a time, cut
+        every addend and then the sum off instead of rounding it: an error below 2 u each, and five of them per four
+        products at most. Sources: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor
+        cores", PeerJ Computer Science 7:e330, 2021; P. Blanchard, N. J. Higham, F. Lopez, T. Mary, S. Pranesh, "Mixed
+        precision block fused multiply-add", SIAM J. Sci. Comput. 42(3), 2020.
+    math
+        ``"tf32"`` when each operand is rounded before it is multiplied. Then a product (1 + d1)(1 + d2) a b is off by
+        2 u + u**2 at most, and the sum's own error comes on top of that.
+    """
+    if not is_float(accumulate):
+        return 0.0
+    operands = TF32_ROUNDOFF * (2 + TF32_ROUNDOFF) if math == "tf32" else 0.0
+    of_sum = _gamma(k, roundoff(accumulate), tensor_cores)
+    return None if of_sum is None else _both(operands, of_sum)
+
+
+def _gamma(k: int, unit: float, tensor_cores: bool) -> float | None:
+    error = (k + ceil(k / 4)) * 2 * unit if tensor_cores else k * unit
+    return error / (1 - error) if error < 0.5 else None
+
+
+def probable_gamma(k: int, elements: int, accumulate: str) -> float:
+    """Return the probabilistic bound for sums of `k` terms that are rounded to nearest.
+
+    Tensor cores that keep their sums in 16 bits round each new sum to nearest (Fasi et al.; see `gamma`), and less
+    often than once per term.
+
+    Parameters
+    ----------
+    k
+        Number of terms.
+    elements
+        Number of sums: the elements of C. The bound holds for all of them, up to `FAILURE`.
+    accumulate
+        NumPy name of the type that sums are kept in, a float.
+    """
+    unit = roundoff(accumulate)
+    spread = sqrt(2 * log(2 * k * elements / FAILURE)) / (1 - unit)  # lambda
+    return exp(spread * sqrt(k) * unit + k * unit**2 / (1 - unit)) - 1
+
+
+def _both(first: float, second: float) -> float:
+    """Return the bound for two relative errors, the second made after the first."""
+    return first + second * (1 + first)
+
+
+def _underflow(name: str) -> float:
+    """Return the largest absolute error of a rounding below the smallest normal number of a type; 0 for integers."""
+    if not is_float(name):
+        return 0.0
+    return float(ml_dtypes.finfo(name).smallest_subnormal) / 2  # type: ignore[no-untyped-call]

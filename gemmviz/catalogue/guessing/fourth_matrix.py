@@ -1,0 +1,38 @@
+"""Kernels with a fourth pointer: the C that they read where they write D, or a bias."""
+
+import re
+from dataclasses import replace
+
+from gemmviz.catalogue.guessing.cxx import Function
+from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.roles import GuessReason, Roles
+from gemmviz.catalogue.matrices import BIAS, D
+
+_CALLED_C = re.compile(r"(?:(?:d|dev|mat|matrix|ptr|g)_?)?c(?:_?(?:in|d|dev|ptr|mat|matrix|src))?", re.IGNORECASE)
+_CALLED_BIAS = re.compile(r"(?:(?:d|dev|ptr|g)_?)?bias(?:_?(?:in|d|dev|ptr|vec|vector|data))?", re.IGNORECASE)
+
+
+def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
+    """Return the roles with one for a fourth pointer that is only read, if its name says what it is; else the same.
+
+    Parameters
+    ----------
+    function, index
+        The kernel, and how it uses its pointers.
+    roles
+        Those of A, B and C, with C for the matrix that is written.
+    """
+    result = roles.parameter("C")
+    left = [p.name for p in function.parameters if p.pointer and p.name and not roles.of.get(p.name)]
+    if len(left) != 1 or not result or index.pointers[left[0]].writes:
+        return roles
+    (more,) = left
+    if _CALLED_BIAS.fullmatch(more):
+        given, why = {more: BIAS}, {more: f"{more} is read and called like a bias"}
+    elif _CALLED_C.fullmatch(more):
+        given = {more: "C", result: D}
+        why = {result: f"{result} is written, and {more} is only read", more: f"{more} is read and called like C"}
+    else:
+        return roles
+    reasons = {name: GuessReason(0.8, text) for name, text in why.items()}
+    return replace(roles, of=roles.of | given, why=roles.why | reasons)

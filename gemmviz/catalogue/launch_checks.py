@@ -1,0 +1,95 @@
+"""Checks that a front matter describes a launch: the entry, its arguments, its shapes and the names in expressions."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from gemmviz.catalogue import tensor_map
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.front_matter import SCALARS
+from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
+
+_MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
+_KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS)
+
+
+def check_entry(entry: str, text: str) -> None:
+    """Check that an entry is the name of a function of the file.
+
+    Parameters
+    ----------
+    entry
+        As in the front matter: ``"gputiled<TS>"``.
+    text
+        The file.
+
+    Raises
+    ------
+    FrontMatterError
+        When it is no name, or the file defines no such function.
+    """
+    if not re.fullmatch(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<[\w\s,:<>]+>)?", entry):
+        raise FrontMatterError('entry must name the function, for example entry = "gputiled<TS>"')
+    function = re.split(r"[\s<]", entry)[0].rpartition("::")[2]
+    if not re.search(rf"\b{function}\s*\(", text):
+        raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
+
+
+def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
+    """Check the roles of an entry's parameters.
+
+    Parameters
+    ----------
+    args
+        The role of each parameter: a matrix, its tensor map or a scalar.
+    maps
+        The matrices whose tensor maps the front matter describes.
+
+    Raises
+    ------
+    FrontMatterError
+        For a role that does not exist, a matrix that is missing, or a tensor map that is not described or not used.
+    """
+    if not args:
+        raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
+    for argument in args:
+        if argument not in _KNOWN and not argument.isdecimal():
+            raise FrontMatterError(f"args names {argument!r}; known are {', '.join(_KNOWN)}")
+    missing = [m for m, mapped in zip(MATRICES, _MAPS, strict=True) if not {m, mapped} & {*args}]
+    if missing:
+        raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
+    if D in args and _MAPS[C] in args:
+        raise FrontMatterError("args names D, so that C is only read, and C.map: a map of D is not known")
+    for matrix, mapped in zip(MATRICES, _MAPS, strict=True):
+        if mapped in args and matrix not in maps:
+            raise FrontMatterError(f"args names {mapped!r}, but maps has no {matrix}: add the size of its box")
+        if matrix in maps and mapped not in args:
+            raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: the map is not used")
+
+
+def check_shapes(**shapes: Sequence[Expression]) -> None:
+    """Check that each shape of a launch, by its key in the front matter, has one to three dimensions.
+
+    Raises
+    ------
+    FrontMatterError
+        For the first shape that has not.
+    """
+    for key, shape in shapes.items():
+        if not 1 <= len(shape) <= 3:
+            raise FrontMatterError(f"{key} must hold one to three expressions (x, y, z)")
+
+
+def check_names(expressions: Iterable[Expression], params: Iterable[str]) -> None:
+    """Check that expressions use M, N, K and declared parameters only.
+
+    Raises
+    ------
+    FrontMatterError
+        For the first other name.
+    """
+    known = {"M", "N", "K", *params}
+    for expression in expressions:
+        strange = expression.names() - known
+        if strange:
+            raise FrontMatterError(f"{expression.text!r} names {sorted(strange)[0]!r}, which is not declared")

@@ -1,0 +1,90 @@
+"""Inputs of small whole numbers, for which a right kernel computes C exactly, in whatever order it adds.
+
+Every product and every partial sum is a whole number, and the magnitudes of all terms of an element of C add up to no
+more than the largest number up to which the type of the sums, and the type of C, hold every whole number. So nothing
+is rounded, and a wrong element differs from A B.
+
+Where K is small enough, A and B are dense: see `gemmviz.catalogue.problem.small_integer_inputs`. Sums in half
+precision allow that up to K = 227, sums in bfloat16 up to K = 28. Beyond, A holds -1 and 1, B holds whole numbers
+from -3 to 3 without 0, and where that is not enough, zeros are spread over both:
+
+    A[i, k] = 0 unless (k + i) mod p = 0
+    B[k, j] = 0 unless (k div p + j) mod q = 0
+
+so that each element of C is a sum of at most ceil(K / (p q)) products. All products that are not 0 have a magnitude
+from 1 to 3, and a further one would still be exact: if a kernel leaves such a product out, or adds it twice, C shows
+it. No k can hide: with M >= p and N >= q there is a row i with (k + i) mod p = 0 and a column j with (k div p + j)
+mod q = 0, so each k has a product that counts, in one of p rows and one of q columns. q is 1 where M is large enough,
+and p is M elsewhere. Only where N is less than q, for example with fewer than 7 elements of C at K = 4096 with sums
+in half precision, or 49 in bfloat16, some k count nowhere; they are left to the trial with random inputs.
+"""
+
+from math import ceil
+
+import numpy as np
+
+from gemmviz.catalogue.dtypes import FP8_SUM_BITS, is_fp8, largest_exact
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Matrix, Problem, small_integer_inputs
+
+_LARGEST_PRODUCT = 9  # of dense inputs
+_LARGEST_SPARSE_PRODUCT = 3
+Spread = tuple[int, int]
+"""p and q of the pattern of zeros; (0, 0) for dense inputs with products up to 9."""
+DENSE: Spread = (0, 0)
+
+
+def spread(kernel: Kernel, problem: Problem, kept_free: int = 0, factor: int = 1) -> Spread:
+    """Return the pattern of zeros that keeps every sum of a kernel exact.
+
+    Parameters
+    ----------
+    kernel
+        Its types of the sums and of C decide which whole numbers are exact.
+    problem
+        The size.
+    kept_free, factor
+        How much is added to `factor` times a sum: alpha A B + beta C has larger values than A B.
+    """
+    exact = [*map(largest_exact, (kernel.accumulate, kernel.dtype_out)), *([2**FP8_SUM_BITS] * is_fp8(kernel.dtype))]
+    largest = (min(exact) - kept_free) // factor
+    if problem.k * _LARGEST_PRODUCT <= largest:
+        return DENSE
+    terms = max(1, largest // _LARGEST_SPARSE_PRODUCT - 1)
+    apart = ceil(problem.k / terms)
+    rows = min(apart, problem.m)
+    return rows, ceil(apart / rows)
+
+
+def whole_inputs(problem: Problem, dtype: str, zeros: Spread = DENSE, seed: int = 0) -> tuple[Matrix, Matrix]:
+    """Return A and B of small whole numbers.
+
+    Parameters
+    ----------
+    problem, dtype, seed
+        As for `gemmviz.catalogue.problem.small_integer_inputs`.
+    zeros
+        From `spread`.
+
+    Returns
+    -------
+    tuple
+        A (M x K) and B (K x N), C-contiguous, of `dtype`.
+    """
+    a, b = small_integer_inputs(problem, dtype, seed)
+    if zeros == DENSE:
+        return a, b
+    p, q = zeros
+    i, j, k = np.arange(problem.m)[:, None], np.arange(problem.n), np.arange(problem.k)
+    a = np.where(k % p == -i % p, np.sign(a.astype(np.int8)), 0)
+    b = np.where((k // p % q)[:, None] == -j % q, b, np.zeros(1, dtype))
+    return a.astype(dtype), b
+
+
+def inputs_for(kernel: Kernel, problem: Problem) -> tuple[Matrix, Matrix]:
+    """Return A and B for recording a kernel at a size: C must equal A B.
+
+    An epilogue that sets negative elements to zero gets no negative numbers, so that the recording shows the product.
+    """
+    a, b = whole_inputs(problem, kernel.dtype, spread(kernel, problem))
+    return (np.abs(a), np.abs(b)) if kernel.epilogue == "relu" else (a, b)

@@ -1,0 +1,196 @@
+"""The machine code of the chosen launch: what it is compiled for, its listing, and the chosen line."""
+
+from typing import Literal
+
+from psygnal import Signal
+
+from gemmviz.assembly.counts import by_line
+from gemmviz.assembly.listing import NO_PLACE, Listing
+from gemmviz.assembly.summary import Summary
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.language import tr
+from gemmviz.session.choice import Choice
+
+Form = Literal["sass", "ptx"]
+_Key = tuple[str, str, str, tuple[tuple[str, int], ...], int, int, str]
+
+
+class MachineCode:
+    """Compiled only while somebody looks, and again after a change of what decides it.
+
+    Parameters
+    ----------
+    choice
+        The kernel and its parameters, on the stage and for measurements.
+    """
+
+    changed = Signal()
+    """The listing, the reason why there is none, or what it is compiled for."""
+    pointed = Signal()
+    """The chosen line or instruction."""
+    wanted = Signal()
+    """It is to be compiled now."""
+    dropped = Signal()
+    """What was asked for is not wanted any more."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self.architecture = ""
+        """The user's choice; empty: that of the GPU, else one that suits the kernel."""
+        self.as_measured = False
+        """Whether it is the launch to measure, or the one on the stage."""
+        self.form: Form = "sass"
+        self.listing: Listing | None = None
+        self.summary: Summary | None = None
+        self.fault, self.fault_line = "", 0
+        """The reason why there is no listing, and the line of the kernel's file that it is about."""
+        self.busy = ""
+        """What is being done; empty: nothing."""
+        self.file, self.line = 0, 0
+        """The chosen line (0: none) of one of the listing's files."""
+        self.index = NO_PLACE
+        """The chosen instruction, or the line of PTX; `NO_PLACE`: none."""
+        self._viewers: set[int] = set()
+        self._key: _Key | None = None
+        choice.chosen.connect(self.refresh)
+        choice.bench_chosen.connect(self.refresh)
+
+    def watch(self, viewer: int, on: bool) -> None:
+        """Say whether somebody looks: only then is anything compiled.
+
+        Parameters
+        ----------
+        viewer
+            Who looks: for a moment two windows may.
+        on
+            Whether it looks.
+        """
+        if on:
+            self._viewers.add(viewer)
+            self.refresh()
+        else:
+            self._viewers.discard(viewer)
+
+    def choose(
+        self, architecture: str | None = None, as_measured: bool | None = None, form: Form | None = None
+    ) -> None:
+        """Choose the architecture, whose parameters it is compiled with, or SASS or PTX; None: unchanged."""
+        self.architecture = self.architecture if architecture is None else architecture
+        self.as_measured = self.as_measured if as_measured is None else as_measured
+        if form is not None and form != self.form:
+            self.form, self.index = form, NO_PLACE
+        self.changed.emit()
+        self.refresh()
+
+    def refresh(self, *, again: bool = False) -> None:
+        """Ask for the listing where it is another one than the one that is there.
+
+        Parameters
+        ----------
+        again
+            Also where the answer is known: what was missing may be there now.
+        """
+        if not self._viewers:
+            return
+        try:
+            key = self._key_of(self.launch())
+        except GemmvizError as error:
+            self._key = None
+            self.dropped.emit()
+            self._settle(None, None, str(error))
+            return
+        if key == self._key and not again:
+            return
+        self._key = key
+        if self._choice.kernel.backend != "cuda" or not self._choice.kernel.recordable:
+            self.dropped.emit()
+            self._settle(None, None, tr("Only CUDA kernels have SASS and PTX: choose one."))
+            return
+        self.wanted.emit()
+
+    def launch(self) -> Launch:
+        """Return the launch that is compiled.
+
+        Raises
+        ------
+        GemmvizError
+            When size and parameters do not fit the kernel.
+        """
+        choice = self._choice
+        if self.as_measured:
+            return launch(choice.kernel, choice.bench_problem, choice.bench_params)
+        return choice.launch()
+
+    def _key_of(self, made: Launch) -> _Key:
+        kernel, macros = made.kernel, tuple(made.macros.items())
+        return str(kernel.path), kernel.text, made.entry, macros, made.shared_bytes, made.threads, self.architecture
+
+    def begin(self, text: str) -> None:
+        """Say what is being done; the listing before stays in sight."""
+        self.busy = text
+        self.changed.emit()
+
+    def show(self, listing: Listing, summary: Summary) -> None:
+        """Take a listing."""
+        self._settle(listing, summary, "")
+
+    def fail(self, why: str, line: int = 0) -> None:
+        """Take the reason why there is no listing."""
+        self._settle(None, None, why, line)
+
+    def _settle(self, listing: Listing | None, summary: Summary | None, fault: str, line: int = 0) -> None:
+        before = self.listing
+        self.listing, self.summary, self.fault, self.fault_line, self.busy = listing, summary, fault, line, ""
+        self.index = NO_PLACE
+        if listing is None or before is None or listing.files[: self.file + 1] != before.files[: self.file + 1]:
+            self.file = self.line = 0
+        self.changed.emit()
+        self.pointed.emit()
+
+    # The chosen line
+
+    def choose_file(self, file: int) -> None:
+        """Look at another file of the listing."""
+        if file != self.file:
+            self.file, self.line = file, 0
+            self.pointed.emit()
+
+    def choose_line(self, line: int) -> None:
+        """Choose a line of the file that is looked at: its instructions are marked."""
+        self.line, self.index = line, NO_PLACE
+        self.pointed.emit()
+
+    def choose_index(self, index: int) -> None:
+        """Choose an instruction, or a line of PTX: its source line is marked."""
+        self.index = index
+        if self.listing is not None and index >= 0:
+            place = self._places()[index]
+            self.line = self.listing.line(place, self.file)
+            if not self.line and place >= 0:
+                frame = next((f for f in self.listing.places[place] if self.listing.files[f.file].text), None)
+                if frame is not None:
+                    self.file, self.line = frame.file, frame.line
+        self.pointed.emit()
+
+    @property
+    def marked(self) -> set[int]:
+        """The rows of the listing that belong to the chosen line."""
+        if self.listing is None or not self.line:
+            return set()
+        lines = (self.listing.line(place, self.file) for place in self._places())
+        return {at for at, line in enumerate(lines) if line == self.line}
+
+    def _places(self) -> list[int]:
+        """Return the place of each row in sight."""
+        if self.listing is None:
+            return []
+        if self.form == "sass":
+            return [one.place for one in self.listing.instructions]
+        return [one.place for one in self.listing.ptx]
+
+    def counts(self) -> dict[int, dict[str, int]]:
+        """Return the counts of each line of the file that is looked at."""
+        if self.listing is None:
+            return {}
+        return {line: dict(found) for line, found in by_line(self.listing, self.file).items()}

@@ -1,0 +1,80 @@
+"""The arguments of a recorded launch: its matrices, each between two guard zones, and its scalars."""
+
+import ctypes
+import mmap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
+from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.language import tr
+from gemmviz.simt import tma_boxes
+
+GUARD_BYTES = 1 << 20
+_ALIGNMENT = 256  # as cudaMalloc aligns
+
+
+class GuardedMatrix:
+    """An array of zeros with guard zones of `GUARD_BYTES` bytes on both sides, aligned as on a GPU."""
+
+    def __init__(self, count: int, dtype: np.dtype[Any]) -> None:
+        nbytes = count * dtype.itemsize
+        try:
+            self._memory = mmap.mmap(-1, nbytes + 2 * GUARD_BYTES + _ALIGNMENT)
+        except (OSError, OverflowError):
+            message = tr(
+                "a matrix of {count} elements does not fit in memory: record a smaller size", count=f"{count:,}"
+            )
+            raise ConstraintError(message) from None
+        raw = np.frombuffer(self._memory, np.uint8)
+        start = GUARD_BYTES + -(raw.ctypes.data + GUARD_BYTES) % _ALIGNMENT
+        self.view = raw[start : start + nbytes].view(dtype)
+        self.address = self.view.ctypes.data
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The array that ``gv_entry`` takes, and the objects that it points to."""
+
+    pointers: ctypes.Array[ctypes.c_void_p]
+    keep: list[Any]
+
+
+def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMatrix | None) -> Arguments:
+    """Return the arguments of ``gv_entry``: matrices as they are, scalars as pointers to a long long or a double.
+
+    Parameters
+    ----------
+    launch
+        The launch.
+    arrays
+        A, B and the result.
+    read
+        The C of a kernel that reads C and writes D.
+    """
+    pointers: list[int | None] = []
+    keep: list[Any] = []
+    matrices = dict(zip(MATRICES, arrays, strict=True)) | {D: arrays[C]}
+    if read is not None:
+        matrices[MATRICES[C]] = read
+    if launch.kernel.has_bias:
+        matrices[BIAS] = GuardedMatrix(launch.problem.n, np.dtype(launch.kernel.dtype_out))
+        keep.append(matrices[BIAS])
+    for name in launch.kernel.args:
+        if name in matrices:
+            pointers.append(matrices[name].address)
+            continue
+        if name.endswith(SUFFIX):
+            described = tma_boxes.described(launch, name.removesuffix(SUFFIX), arrays)
+            keep.append(described)
+            pointers.append(described.ctypes.data)
+            continue
+        value = launch.scalar(name)
+        cell = ctypes.c_double(value) if name in ("alpha", "beta") else ctypes.c_longlong(int(value))
+        keep.append(cell)
+        pointers.append(ctypes.addressof(cell))
+    return Arguments((ctypes.c_void_p * len(pointers))(*pointers), keep)

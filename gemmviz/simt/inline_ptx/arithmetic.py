@@ -1,0 +1,217 @@
+"""Arithmetic on registers. Rules: PTX ISA, "Instruction Set"."""
+
+from collections.abc import Callable, Sequence
+
+from gemmviz.simt.inline_ptx.grammar import NotPtx, Pair, Value, Vector
+from gemmviz.simt.inline_ptx.values import TYPES, Values
+
+_FLOATS = ("f16", "bf16", "f16x2", "bf16x2", "f32", "f64")
+# Rounding to nearest is what C++ does; subnormal numbers, which .ftz takes for zero, are kept.
+_SAME = {"rn", "ftz", "lo", "approx", "noftz", "full"}
+_COMPARED = {
+    **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
+    **{"lo": "<", "ls": "<=", "hi": ">", "hs": ">="},
+    **{"equ": "==", "neu": "!=", "ltu": "<", "leu": "<=", "gtu": ">", "geu": ">="},
+}
+_CONDITIONS = {"and": "&&", "or": "||", "xor": "!="}
+
+
+def _kind(parts: Sequence[str], others: set[str] | None = None) -> str:
+    """Return the type at the end of an instruction's name; all parts before must be among `others`, or mean nothing."""
+    if not parts or parts[-1] not in TYPES or set(parts[:-1]) - _SAME - (others or set()):
+        raise NotPtx
+    return parts[-1]
+
+
+def _expression(form: str, arguments: int) -> Callable[[Sequence[str], Sequence[Value], Values], str]:
+    """Return the translator of an instruction whose result is an expression of C++ of its operands' one type."""
+
+    def translated(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+        kind = _kind(parts, {"sat"} if parts[-1:] == ["f32"] else None)
+        if len(operands) != arguments + 1:
+            raise NotPtx
+        text = form.format(*(values.value(operand, TYPES[kind]) for operand in operands[1:]), T=TYPES[kind])
+        text = f"gv_ptx::saturated({text})" if "sat" in parts else text
+        return values.store(operands[0], text if "x2" in kind or kind == "pred" else f"({TYPES[kind]})({text})")
+
+    return translated
+
+
+def _not(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    kind = TYPES[_kind(parts)]
+    sign = "!" if kind == "bool" else "~"
+    return values.store(operands[0], f"({kind})({sign}{values.value(operands[1], kind)})")
+
+
+def _shift(parts: Sequence[str], operands: Sequence[Value], values: Values, name: str) -> str:
+    kind = TYPES[_kind(parts)]
+    by = values.value(operands[2], "unsigned")
+    return values.store(operands[0], f"gv_ptx::{name}({values.value(operands[1], kind)}, {by})")
+
+
+def _shl(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    return _shift(parts, operands, values, "shifted_left")
+
+
+def _shr(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    return _shift(parts, operands, values, "shifted_right")
+
+
+def _shf(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    low, high, by = (values.value(operand, "unsigned") for operand in operands[1:4])
+    how = f"{str('l' in parts).lower()}, {str('wrap' in parts).lower()}"
+    return values.store(operands[0], f"gv_ptx::funnel({low}, {high}, {by}, {how})")
+
+
+def _mul(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``mul``, and ``mad``, which adds a third operand."""
+    kind = _kind(parts, {"wide", "hi", "sat"})
+    if "sat" in parts and kind != "f32":
+        raise NotPtx
+    a, b = (values.value(operand, TYPES[kind]) for operand in operands[1:3])
+    if "wide" in parts:
+        result = f"gv_ptx::wide({a}, {b})"
+        wider = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}[kind]
+    else:
+        result = f"gv_ptx::high({a}, {b})" if "hi" in parts else f"{a} * {b}"
+        wider = kind
+    if len(operands) == 4:
+        result = f"{result} + {values.value(operands[3], TYPES[wider])}"
+    result = f"gv_ptx::saturated({result})" if "sat" in parts else result
+    return values.store(operands[0], result if "x2" in kind else f"({TYPES[wider]})({result})")
+
+
+def _mad(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    return (_fma if parts[-1] in _FLOATS else _mul)(parts, operands, values)
+
+
+def _setp(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``setp.lt{.and}.s32 p|q, a, b{, c}``."""
+    if not parts or parts[0] not in _COMPARED:
+        raise NotPtx
+    combined = [part for part in parts[1:-1] if part in _CONDITIONS]
+    kind = _kind(parts[1:], set(_CONDITIONS))
+    a, b = (values.value(operand, TYPES[kind]) for operand in operands[1:3])
+    test = f"({a} {_COMPARED[parts[0]]} {b})"
+    if parts[0] in ("equ", "neu", "ltu", "leu", "gtu", "geu") and kind in _FLOATS:
+        test = f"({test} || {a} != {a} || {b} != {b})"
+    targets = operands[0]
+    both = (targets.first, targets.second) if isinstance(targets, Pair) else (targets,)
+    results = [test, f"!{test}"][: len(both)]
+    if combined:
+        more = values.value(operands[3], "bool")
+        results = [f"({result} {_CONDITIONS[combined[0]]} {more})" for result in results]
+    return "".join(values.store(target, result) for target, result in zip(both, results, strict=True))
+
+
+def _selp(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    kind = TYPES[_kind(parts)]
+    a, b = (values.value(operand, kind) for operand in operands[1:3])
+    return values.store(operands[0], f"{values.value(operands[3], 'bool')} ? {a} : {b}")
+
+
+def _mov(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``mov``, which also packs a vector into a register and takes it apart."""
+    kind = TYPES[_kind(parts)]
+    target, source = operands
+    bits = {"unsigned short": 16, "unsigned": 32, "unsigned long long": 64}.get(kind, 0)
+    if isinstance(source, Vector) and len(source.items) > 1:
+        part = _part(bits, source)
+        width = bits // len(source.items)
+        packed = [
+            f"({kind}){values.value(item, part)}" + f" << {i * width}" * (i > 0) for i, item in enumerate(source.items)
+        ]
+        return values.store(target, f"({kind})({' | '.join(packed)})")
+    if isinstance(target, Vector) and len(target.items) > 1:
+        part = _part(bits, target)
+        width = bits // len(target.items)
+        stores = [
+            values.store(item, f"({part})(gv_v >> {i * width})") if i else values.store(item, f"({part})gv_v")
+            for i, item in enumerate(target.items)
+        ]
+        return f"{{ const {kind} gv_v = {values.value(source, kind)}; {''.join(stores)} }}"
+    return values.store(target, values.value(source, kind))
+
+
+def _part(bits: int, vector: Vector) -> str:
+    found = {8: "unsigned char", 16: "unsigned short", 32: "unsigned"}.get(bits // len(vector.items))
+    if not bits or found is None:
+        raise NotPtx
+    return found
+
+
+def _lop3(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    if list(parts) != ["b32"] or len(operands) != 5:
+        raise NotPtx
+    given = ", ".join(values.value(operand, "unsigned") for operand in operands[1:])
+    return values.store(operands[0], f"gv_ptx::by_table({given})")
+
+
+def _prmt(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    if list(parts) != ["b32"] or len(operands) != 4:
+        raise NotPtx
+    given = ", ".join(values.value(operand, "unsigned") for operand in operands[1:])
+    return values.store(operands[0], f"gv_ptx::permuted({given})")
+
+
+def _bfe(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    kind = TYPES[_kind(parts)]
+    at, length = (values.value(operand, "unsigned") for operand in operands[2:4])
+    return values.store(operands[0], f"gv_ptx::field({values.value(operands[1], kind)}, {at}, {length})")
+
+
+def _bfi(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    if list(parts) != ["b32"]:
+        raise NotPtx
+    v, into, at, length = (values.value(operand, "unsigned") for operand in operands[1:])
+    return values.store(operands[0], f"gv_ptx::inserted({into}, {v}, {at}, {length})")
+
+
+def _dp4a(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``dp4a.s32.s32 d, a, b, c``: four products of bytes, and c."""
+    if len(parts) != 2 or {*parts} - {"s32", "u32"}:
+        raise NotPtx
+    kinds = [{"s32": "signed char", "u32": "unsigned char"}[part] for part in parts]
+    given = ", ".join(values.value(operand, "unsigned") for operand in operands[1:4])
+    return values.store(operands[0], f"gv_ptx::byte_products<{', '.join(kinds)}>({given})")
+
+
+_fma = _expression("gv_ptx::fma({}, {}, {})", 3)
+ARITHMETIC = {
+    "add": _expression("{} + {}", 2),
+    "sub": _expression("{} - {}", 2),
+    "mul": _mul,
+    "mul24": _mul,
+    "mad": _mad,
+    "fma": _fma,
+    "div": _expression("{} / {}", 2),
+    "rem": _expression("{} % {}", 2),
+    "min": _expression("gv_ptx::least({}, {})", 2),
+    "max": _expression("gv_ptx::most({}, {})", 2),
+    "neg": _expression("gv_ptx::negated({})", 1),
+    "abs": _expression("gv_ptx::magnitude({})", 1),
+    "rcp": _expression("1 / {}", 1),
+    "sqrt": _expression("({T})sqrt((double){})", 1),
+    "rsqrt": _expression("1 / ({T})sqrt((double){})", 1),
+    "ex2": _expression("({T})exp2f((float){})", 1),
+    "lg2": _expression("({T})log2f((float){})", 1),
+    "tanh": _expression("({T})tanhf((float){})", 1),
+    "and": _expression("{} & {}", 2),
+    "or": _expression("{} | {}", 2),
+    "xor": _expression("{} ^ {}", 2),
+    "not": _not,
+    "popc": _expression("__builtin_popcountll({})", 1),
+    "clz": _expression("__clz((int){})", 1),
+    "brev": _expression("gv_ptx::reversed({})", 1),
+    "shl": _shl,
+    "shr": _shr,
+    "shf": _shf,
+    "setp": _setp,
+    "selp": _selp,
+    "mov": _mov,
+    "lop3": _lop3,
+    "prmt": _prmt,
+    "bfe": _bfe,
+    "dp4a": _dp4a,
+    "bfi": _bfi,
+}

@@ -1,0 +1,78 @@
+"""Barriers of the block and the warp, shuffles and votes.
+
+Rules: PTX ISA, "Parallel Synchronization and Communication Instructions".
+"""
+
+from collections.abc import Sequence
+
+from gemmviz.simt.inline_ptx.grammar import NotPtx, Pair, Value
+from gemmviz.simt.inline_ptx.values import Values
+
+_SHUFFLES = {"idx": "__shfl_sync", "up": "__shfl_up_sync", "down": "__shfl_down_sync", "bfly": "__shfl_xor_sync"}
+
+
+def sync(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``bar.sync number{, threads}``, ``barrier.sync``."""
+    if not operands:
+        return "gv_barrier();"
+    number = values.value(operands[0], "int")
+    threads = values.value(operands[1], "int") if len(operands) > 1 else "0"
+    return f"gv_ptx::meet({number}, {threads});"
+
+
+def arrive(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``bar.arrive number, threads``: counts at the barrier, and goes on."""
+    number, threads = (values.value(operand, "int") for operand in operands)
+    return f"gv_named_arrival({number}, {threads});"
+
+
+def warp_sync(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``bar.warp.sync mask``."""
+    return f"gv_sync_warp({values.value(operands[0], 'unsigned')});"
+
+
+def shuffle(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``shfl.sync.bfly.b32 d|p, a, lanes, clamp, mask``, with whole warps."""
+    how = [part for part in parts if part in _SHUFFLES]
+    if len(how) != 1 or len(operands) != 5 or isinstance(operands[0], Pair):
+        raise NotPtx
+    value, lane, clamp, mask = (values.value(operand, "unsigned") for operand in operands[1:])
+    return values.store(operands[0], f"{_SHUFFLES[how[0]]}({mask}, {value}, {lane}, 32 - ({clamp} >> 8 & 31))")
+
+
+def vote(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``vote.sync.ballot.b32 d, p, mask``."""
+    found = {"all": "__all_sync", "any": "__any_sync", "ballot": "__ballot_sync"}
+    how = [found[part] for part in parts if part in found]
+    if len(how) != 1:
+        raise NotPtx
+    predicate, mask = values.value(operands[1], "bool"), values.value(operands[2], "unsigned")
+    result = f"{how[0]}({mask}, {predicate})"
+    return values.store(operands[0], result if "ballot" in parts else f"({result} != 0)")
+
+
+def reduction(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``redux.sync.add.s32 d, a, mask``."""
+    operation, kind = parts
+    if operation not in ("add", "min", "max", "and", "or", "xor") or kind not in ("s32", "u32", "b32"):
+        raise NotPtx
+    value, mask = (
+        values.value(operands[1], "int" if kind == "s32" else "unsigned"),
+        values.value(operands[2], "unsigned"),
+    )
+    return values.store(operands[0], f"gv_ptx::reduced_{operation}({mask}, {value})")
+
+
+def elect(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``elect.sync lane|p, mask``: the first lane of the mask, and whether it is this one."""
+    if not isinstance(operands[0], Pair):
+        raise NotPtx
+    mask = values.value(operands[1], "unsigned")
+    lane, chosen = operands[0].first, operands[0].second
+    first = f"(unsigned)__builtin_ctz({mask})"
+    return values.store(lane, first) + values.store(chosen, f"({first} == gv_lane())")
+
+
+def trap(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``trap``."""
+    return "__builtin_trap();"

@@ -1,0 +1,97 @@
+"""The instructions that are known, each by the beginning of its name, with what translates it."""
+
+from collections.abc import Callable, Sequence
+
+from gemmviz.simt.inline_ptx import barriers, copies, hopper, memory
+from gemmviz.simt.inline_ptx.arithmetic import ARITHMETIC
+from gemmviz.simt.inline_ptx.conversions import cvt, pack
+from gemmviz.simt.inline_ptx.grammar import Instruction, NotPtx, Value
+from gemmviz.simt.inline_ptx.products import mma
+from gemmviz.simt.inline_ptx.values import Values
+
+Translator = Callable[[Sequence[str], Sequence[Value], Values], str]
+"""Makes C++ of the rest of an instruction's name, split at its dots, and its operands."""
+
+_KNOWN: dict[str, Translator] = {
+    **ARITHMETIC,
+    "cvt": cvt,
+    "cvt.pack": pack,
+    "cp.async": copies.cp_async,
+    "cp.async.commit_group": copies.commit_group,
+    "cp.async.wait_group": copies.wait_group,
+    "cp.async.wait_all": copies.wait_all,
+    "ldmatrix": copies.ldmatrix,
+    "stmatrix": copies.stmatrix,
+    "mma": mma,
+    "ld": memory.ld,
+    "ldu": memory.ld,
+    "st": memory.st,
+    "atom": memory.atom,
+    "red": memory.red,
+    "cvta": memory.cvta,
+    "fence": memory.fence,
+    "membar": memory.fence,
+    "prefetch": memory.nothing,
+    "prefetchu": memory.nothing,
+    "applypriority": memory.nothing,
+    "discard": memory.nothing,
+    "createpolicy": memory.create_policy,
+    "nanosleep": memory.nothing,
+    "griddepcontrol": memory.nothing,
+    "setmaxnreg": memory.nothing,
+    "cp.async.mbarrier.arrive": hopper.mbarrier_arrive_copied,
+    "mbarrier.init": hopper.mbarrier_init,
+    "mbarrier.inval": memory.nothing,
+    "mbarrier.arrive": hopper.mbarrier_arrive,
+    "mbarrier.expect_tx": hopper.mbarrier_expect,
+    "mbarrier.try_wait": hopper.mbarrier_wait,
+    "mbarrier.test_wait": hopper.mbarrier_wait,
+    "fence.mbarrier_init": memory.nothing,
+    "fence.proxy": hopper.proxy_fence,
+    "barrier.cluster.arrive": memory.nothing,
+    "barrier.cluster.wait": hopper.cluster_wait,
+    "mapa": hopper.mapa,
+    "cp.async.bulk.tensor": hopper.box,
+    "cp.reduce.async.bulk.tensor": hopper.box_sum,
+    "cp.async.bulk.prefetch": memory.nothing,
+    "cp.async.bulk.commit_group": hopper.box_commit,
+    "cp.async.bulk.wait_group": hopper.box_wait,
+    "wgmma.fence": memory.nothing,
+    "wgmma.commit_group": hopper.wgmma_commit,
+    "wgmma.wait_group": hopper.wgmma_wait,
+    "wgmma.mma_async": hopper.wgmma,
+    "bar.sync": barriers.sync,
+    "bar.cta.sync": barriers.sync,
+    "bar.arrive": barriers.arrive,
+    "bar.cta.arrive": barriers.arrive,
+    "barrier.sync": barriers.sync,
+    "barrier.cta.sync": barriers.sync,
+    "barrier.arrive": barriers.arrive,
+    "barrier.cta.arrive": barriers.arrive,
+    "bar.warp.sync": barriers.warp_sync,
+    "shfl.sync": barriers.shuffle,
+    "vote.sync": barriers.vote,
+    "redux.sync": barriers.reduction,
+    "elect.sync": barriers.elect,
+    "trap": barriers.trap,
+    "brkpt": memory.nothing,
+}
+
+
+def translate(instruction: Instruction, values: Values) -> str:
+    """Return the C++ of an instruction, without its predicate.
+
+    Raises
+    ------
+    NotPtx
+        When it is not known.
+    """
+    parts = instruction.opcode.split(".")
+    for length in range(len(parts), 0, -1):
+        known = _KNOWN.get(".".join(parts[:length]))
+        if known is not None:
+            try:
+                return known(parts[length:], instruction.operands, values)
+            except (IndexError, ValueError, KeyError):  # too few operands, or other types than it has
+                raise NotPtx(instruction.opcode) from None
+    raise NotPtx(instruction.opcode)

@@ -1,0 +1,122 @@
+"""Loads, stores, atomic operations, addresses and fences.
+
+Rules: PTX ISA, "Data Movement and Conversion Instructions" and "Memory Consistency Model".
+"""
+
+from collections.abc import Sequence
+
+from gemmviz.simt.inline_ptx.grammar import NotPtx, Value, Vector
+from gemmviz.simt.inline_ptx.values import TYPES, Values, items
+
+_SPACES = {"shared", "shared::cta", "global", "const", "param", "local"}
+# Whatever an access says of caches, it is one access.
+_CACHES = {
+    *("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "relaxed", "mmio", "gpu", "sys", "cta", "cluster"),
+    *("L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"),
+    *("L2::evict_first", "L2::evict_last", "L2::evict_normal", "L2::cache_hint"),
+    *("L2::64B", "L2::128B", "L2::256B"),
+}
+_ORDERS = {"volatile", "acquire", "release", "relaxed"}
+_CLUSTER = "shared::cluster"
+_LENGTHS = {"v2": 2, "v4": 4}
+_REDUCED = {
+    **{"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "exch": "atomicExch", "inc": "atomicInc"},
+    **{"dec": "atomicDec", "and": "atomicAnd", "or": "atomicOr", "xor": "atomicXor"},
+}
+_REDUCED_TYPES = {"u32", "s32", "u64", "s64", "b32", "b64", "f32", "f64", "f16", "bf16"}
+
+
+def _access(parts: Sequence[str]) -> tuple[str, int]:
+    """Return the type of an access's elements, and how many it has at once."""
+    lengths = [_LENGTHS[part] for part in parts if part in _LENGTHS]
+    kind = parts[-1] if parts else ""
+    if kind not in TYPES or set(parts[:-1]) - _SPACES - {_CLUSTER} - _CACHES - _ORDERS - set(_LENGTHS):
+        raise NotPtx
+    kind = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32"}.get(kind, kind)
+    return TYPES[kind], lengths[0] if lengths else 1
+
+
+def _pointer(parts: Sequence[str], address: Value, values: Values) -> str:
+    return f"gv_ptx::in_own_block({values.address(address)})" if _CLUSTER in parts else values.pointer(address)
+
+
+def ld(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``ld.global.v4.f32 {a, b, c, d}, [address]``."""
+    kind, count = _access(parts)
+    target, pointer = operands[0], _pointer(parts, operands[1], values)
+    if len(items(target)) != count:
+        raise NotPtx
+    if count > 1:
+        return f"{{ {kind} gv_r[{count}]; gv_ptx::load(gv_r, {pointer}); {values.stores(target, 'gv_r')} }}"
+    ordered = bool(_ORDERS & set(parts))
+    text = values.store(target, f"gv_ptx::load{'_volatile' * ordered}<{kind}>({pointer})")
+    return f"{text} gv_thread_fence();" if "acquire" in parts else text
+
+
+def st(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``st.shared.v4.f32 [address], {a, b, c, d}``."""
+    kind, count = _access(parts)
+    pointer, source = _pointer(parts, operands[0], values), operands[1]
+    if len(items(source)) != count:
+        raise NotPtx
+    if count > 1:
+        return f"{{ const {kind} gv_r[{count}] = {values.words(source, kind)}; gv_ptx::store({pointer}, gv_r); }}"
+    ordered = bool(_ORDERS & set(parts))
+    text = f"gv_ptx::store{'_volatile' * ordered}<{kind}>({pointer}, {values.value(source, kind)});"
+    return f"gv_thread_fence(); {text}" if "release" in parts else text
+
+
+def cvta(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``cvta.to.shared.u64 a, p`` and back: an address is an address, and its low 32 bits will do."""
+    if not parts or parts[-1] not in ("u32", "u64") or set(parts[:-1]) - _SPACES - {"to"}:
+        raise NotPtx
+    address = values.value(operands[1], "unsigned long long")
+    back = "to" not in parts and parts[-1] == "u64"
+    return values.store(operands[0], f"(unsigned long long)gv_ptx::at({address})" if back else address)
+
+
+def atom(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``atom.global.add.f32 old, [address], b{, c}``."""
+    pointer, kind = values.pointer(operands[1]), _reduced(parts)
+    given = ", ".join(values.value(operand, kind) for operand in operands[2:])
+    name = "atomicCAS" if "cas" in parts else _operation(parts)
+    if len(operands) != (4 if "cas" in parts else 3):
+        raise NotPtx
+    return values.store(operands[0], f"{name}(({kind} *){pointer}, {given})")
+
+
+def red(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``red.global.add.f32 [address], b``."""
+    kind = _reduced(parts)
+    if isinstance(operands[1], Vector):
+        raise NotPtx
+    return f"{_operation(parts)}(({kind} *){values.pointer(operands[0])}, {values.value(operands[1], kind)});"
+
+
+def _reduced(parts: Sequence[str]) -> str:
+    others = _SPACES | _CACHES | _ORDERS | {"acq_rel", "noftz", "cas", *_REDUCED}
+    if parts[-1] not in _REDUCED_TYPES or set(parts[:-1]) - others:
+        raise NotPtx
+    return TYPES[parts[-1]]
+
+
+def _operation(parts: Sequence[str]) -> str:
+    found = [_REDUCED[part] for part in parts if part in _REDUCED]
+    if len(found) != 1:
+        raise NotPtx
+    return found[0]
+
+
+def nothing(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """Translate an instruction that changes no value and lets no thread wait, such as a prefetch."""
+    return ""
+
+
+def fence(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``fence.acq_rel.gpu``, ``membar.gl``: order accesses for other blocks; in a block there is nothing to do."""
+    return "" if {"cta", "cluster"} & set(parts) else "gv_thread_fence();"
+
+
+def create_policy(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
+    """``createpolicy``: a hint to a cache."""
+    return values.store(operands[0], "0ull")

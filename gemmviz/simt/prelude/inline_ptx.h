@@ -1,0 +1,19 @@
+// What the C++ calls that simt/inline_ptx makes of a kernel's asm statements. It is included only where there are such.
+#pragma once
+#include "../include/cuda_bf16.h"
+#include "../include/cuda_fp16.h"
+#include "../runtime/kernel_calls/async_copies.h"
+#include "../runtime/kernel_calls/hopper.h"
+#include "../runtime/kernel_calls/mma.h"
+#include "inline_ptx/registers.h"
+#include "inline_ptx/arithmetic.h"
+#include "inline_ptx/barriers.h"
+#include "inline_ptx/conversions.h"
+#include "inline_ptx/memory.h"
+#include "inline_ptx/hopper.h"
+
+// A tensor map, as the driver's header has it.
+struct CUtensorMap_st {
+    alignas(64) unsigned long long opaque[16];
+};
+typedef CUtensorMap_st CUtensorMap;

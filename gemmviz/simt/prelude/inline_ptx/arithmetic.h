@@ -1,0 +1,120 @@
+// Arithmetic of PTX on registers, beside what C++ has operators for. Rules: PTX ISA, "Instruction Set".
+#pragma once
+
+namespace gv_ptx {
+
+// clang-format off: one line each.
+#define GV_TWO(op) \
+    template <class T> GV_DEVICE two<T> operator op(two<T> a, two<T> b) { return {a.x op b.x, a.y op b.y}; }
+GV_TWO(+)
+GV_TWO(-)
+GV_TWO(*)
+#undef GV_TWO
+// clang-format on
+
+GV_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+GV_DEVICE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+GV_DEVICE _Float16 fma(_Float16 a, _Float16 b, _Float16 c) { return __hfma(a, b, c); }
+GV_DEVICE nv_bfloat16 fma(nv_bfloat16 a, nv_bfloat16 b, nv_bfloat16 c) { return __hfma(a, b, c); }
+template <class T> GV_DEVICE two<T> fma(two<T> a, two<T> b, two<T> c)
+{
+    return {fma(a.x, b.x, c.x), fma(a.y, b.y, c.y)};
+}
+
+// Of a number and a NaN both give the number.
+template <class T> GV_DEVICE T least(T a, T b) { return b < a || a != a ? b : a; }
+template <class T> GV_DEVICE T most(T a, T b) { return a < b || a != a ? b : a; }
+template <class T> GV_DEVICE two<T> least(two<T> a, two<T> b) { return {least(a.x, b.x), least(a.y, b.y)}; }
+template <class T> GV_DEVICE two<T> most(two<T> a, two<T> b) { return {most(a.x, b.x), most(a.y, b.y)}; }
+template <class T> GV_DEVICE T negated(T v) { return -v; }
+template <class T> GV_DEVICE two<T> negated(two<T> v) { return {-v.x, -v.y}; }
+template <class T> GV_DEVICE T magnitude(T v) { return v < T(0) ? T(-v) : v; }
+GV_DEVICE float magnitude(float v) { return __builtin_fabsf(v); }
+GV_DEVICE double magnitude(double v) { return __builtin_fabs(v); }
+GV_DEVICE float saturated(float v) { return v > 0 ? v < 1 ? v : 1 : 0; }
+
+// A shift by the width or more leaves nothing, or the sign.
+template <class T> GV_DEVICE T shifted_left(T v, unsigned by) { return by >= 8 * sizeof(T) ? T(0) : T(v << by); }
+template <class T> GV_DEVICE T shifted_right(T v, unsigned by)
+{
+    return by >= 8 * sizeof(T) ? T(v < T(0) ? -1 : 0) : T(v >> by);
+}
+// shf: 32 bits of the two registers, shifted; the amount wraps around or is limited to 32.
+GV_DEVICE unsigned funnel(unsigned low, unsigned high, unsigned by, bool left, bool wraps)
+{
+    by = wraps ? by & 31 : by > 32 ? 32 : by;
+    word both = (word)high << 32 | low;
+    return left ? by == 32 ? low : (unsigned)(both << by >> 32) : (unsigned)(both >> by);
+}
+
+template <class T> struct twice;
+template <> struct twice<unsigned short> {
+    typedef unsigned type;
+};
+template <> struct twice<short> {
+    typedef int type;
+};
+template <> struct twice<unsigned> {
+    typedef unsigned long long type;
+};
+template <> struct twice<int> {
+    typedef long long type;
+};
+template <> struct twice<unsigned long long> {
+    typedef unsigned __int128 type;
+};
+template <> struct twice<long long> {
+    typedef __int128 type;
+};
+template <class T> GV_DEVICE typename twice<T>::type wide(T a, T b) { return (typename twice<T>::type)a * b; }
+template <class T> GV_DEVICE T high(T a, T b) { return (T)(wide(a, b) >> (8 * sizeof(T))); }
+
+// Chooses each byte of the result among the eight of a and b; bit 3 of a choice repeats the byte's sign.
+GV_DEVICE unsigned permuted(unsigned a, unsigned b, unsigned choice)
+{
+    word from = (word)b << 32 | a;
+    unsigned result = 0;
+    for (int i = 0; i < 4; i++) {
+        unsigned c = choice >> (4 * i) & 15, byte = (unsigned)(from >> (8 * (c & 7))) & 255;
+        if (c & 8) byte = byte >> 7 ? 255 : 0;
+        result |= byte << (8 * i);
+    }
+    return result;
+}
+// A function of three bits, by its table of eight results.
+GV_DEVICE unsigned by_table(unsigned a, unsigned b, unsigned c, unsigned table)
+{
+    unsigned result = 0;
+    for (int i = 0; i < 8; i++)
+        if (table >> i & 1) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    return result;
+}
+template <class T> GV_DEVICE T field(T v, unsigned at, unsigned length)
+{
+    at &= 255;
+    length &= 255;
+    const unsigned width = 8 * sizeof(T);
+    if (!length || at >= width) return length && v < T(0) ? T(-1) : T(0);
+    if (length > width - at) length = width - at;
+    return (T)(v << (width - at - length)) >> (width - length);
+}
+GV_DEVICE unsigned inserted(unsigned into, unsigned v, unsigned at, unsigned length)
+{
+    at &= 255;
+    length &= 255;
+    unsigned mask = at > 31 ? 0 : (length > 31 ? ~0u : (1u << length) - 1) << at;
+    return (into & ~mask) | (at > 31 ? 0 : v << at & mask);
+}
+template <class A, class B> GV_DEVICE unsigned byte_products(unsigned a, unsigned b, unsigned c)
+{
+    for (int i = 0; i < 32; i += 8) c += (unsigned)((int)(A)(a >> i) * (int)(B)(b >> i));
+    return c;
+}
+GV_DEVICE unsigned reversed(unsigned v)
+{
+    unsigned result = 0;
+    for (int i = 0; i < 32; i++) result |= (v >> i & 1) << (31 - i);
+    return result;
+}
+
+} // namespace gv_ptx

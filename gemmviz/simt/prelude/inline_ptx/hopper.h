@@ -1,0 +1,105 @@
+// What compute capability 9.0 adds: clusters, mbarriers, the copy engine, products of a warpgroup.
+#pragma once
+
+namespace gv_ptx {
+
+// mapa: an address in another block of the cluster. The blocks have their shared arrays at the same addresses here; so
+// the block's rank is added to the upper bits of the 32, far from all shared arrays.
+enum { RANK_AT = 24 };
+GV_DEVICE unsigned offset(word address) { return (unsigned)address - (unsigned)(word)gv_anchor_address(); }
+GV_DEVICE unsigned mapped(word address, unsigned rank) { return (unsigned)address + ((rank + 1) << RANK_AT); }
+// The rank of the block that an address leads to, and where it stands there.
+GV_DEVICE unsigned rank_of(word address)
+{
+    if (address >> 32) return gv_cluster_rank();
+    int turns = (int)(offset(address) + (1u << (RANK_AT - 1))) >> RANK_AT;
+    return turns ? (unsigned)(turns - 1) & 15 : gv_cluster_rank();
+}
+GV_DEVICE void *in_block(word address)
+{
+    if (address >> 32) return (void *)address;
+    int turns = (int)(offset(address) + (1u << (RANK_AT - 1))) >> RANK_AT;
+    return at((unsigned)address - ((unsigned)turns << RANK_AT));
+}
+// Of loads and stores: those in other blocks are not recorded.
+GV_DEVICE void *in_own_block(word address)
+{
+    if (rank_of(address) != gv_cluster_rank()) gv_unknown_ptx("ld, st (shared memory of another block)");
+    return in_block(address);
+}
+
+GV_DEVICE void arrive(word barrier, unsigned times)
+{
+    unsigned rank = rank_of(barrier);
+    for (unsigned i = 0; i < times; i++)
+        if (rank == gv_cluster_rank()) gv_mbarrier_arrive(in_block(barrier), 0, 0);
+        else gv_mbarrier_arrive_at(in_block(barrier), rank);
+}
+GV_DEVICE void arrive_expect(word barrier, unsigned bytes)
+{
+    if (rank_of(barrier) != gv_cluster_rank()) gv_unknown_ptx("mbarrier.arrive.expect_tx (in another block)");
+    gv_mbarrier_arrive(in_block(barrier), bytes, 1);
+}
+
+// A tensor of three dimensions is taken for a matrix whose columns come in panels as wide as the swizzle (128 bytes
+// without one), one behind the other: a box has one panel or more, and the third coordinate counts them.
+struct panels {
+    gv_tensor_map map;
+    int column, row, count, width;
+    unsigned bytes;
+    GV_METHOD panels(const void *p, int c0, int c1, int c2, bool three) : map(*(const gv_tensor_map *)p), row(c1)
+    {
+        int most = (map.swizzle ? (int)map.swizzle : 128) / (int)map.itemsize, whole = (int)map.box_columns;
+        width = three && whole > most ? most : whole;
+        column = c0 + c2 * width;
+        count = whole / width;
+        map.box_columns = (unsigned)width;
+        bytes = map.box_rows * map.box_columns * map.itemsize;
+    }
+};
+GV_DEVICE void box_load(void *to, const void *map, int c0, int c1, int c2, bool three, void *barrier, unsigned blocks)
+{
+    panels p(map, c0, c1, c2, three);
+    for (int i = 0; i < p.count; i++)
+        gv_box_load((char *)to + i * p.bytes, &p.map, p.column + i * p.width, p.row, barrier, blocks);
+}
+GV_DEVICE void box_store(const void *map, int c0, int c1, int c2, bool three, const void *from)
+{
+    panels p(map, c0, c1, c2, three);
+    for (int i = 0; i < p.count; i++)
+        gv_box_store(&p.map, p.column + i * p.width, p.row, (const char *)from + i * p.bytes);
+}
+GV_DEVICE void box_add(const void *map, int c0, int c1, int c2, bool three, const void *from)
+{
+    panels p(map, c0, c1, c2, three);
+    for (int i = 0; i < p.count; i++)
+        gv_box_add(&p.map, p.column + i * p.width, p.row, (const char *)from + i * p.bytes);
+}
+GV_DEVICE void box_wait(unsigned left)
+{
+    if (left) gv_box_store_wait(left);
+    else gv_box_store_wait_written();
+}
+
+// An operand by its descriptor (PTX ISA, "Matrix Descriptor Format"). It has 18 bits of the address: the shared array
+// which they lie in has the others.
+GV_DEVICE gv_operand operand(word descriptor)
+{
+    const unsigned swizzles[] = {16, 128, 64, 32};
+    unsigned low = (unsigned)(descriptor & 0x3fff) << 4;
+    return {gv_shared_at(low, 18), (unsigned)(descriptor >> 16 & 0x3fff) << 4, swizzles[descriptor >> 62],
+        (unsigned)(descriptor >> 32 & 0x3fff) << 4};
+}
+// The sums are the kernel's own variables, as they change when it waits; here they must follow each other.
+template <int N, class First, class... Others>
+GV_DEVICE void wgmma(const gv_wgmma_product &p, First &first, Others &...others)
+{
+    static_assert(sizeof...(Others) + 1 == N / 2, "wgmma has N / 2 sums in a thread");
+    const void *all[] = {&first, &others...};
+    for (int i = 0; i < N / 2; i++)
+        if (all[i] != (const char *)&first + 4 * i)
+            gv_unknown_ptx("wgmma.mma_async (sums that do not follow each other)");
+    gv_wgmma((float *)&first, &p);
+}
+
+} // namespace gv_ptx

@@ -1,0 +1,38 @@
+// Addresses, loads and stores of PTX.
+#pragma once
+
+extern "C" char *gv_anchor_address(void) __attribute__((const)); // see build.py
+
+namespace gv_ptx {
+
+// A GPU's shared memory has addresses of 32 bits, and kernels keep them in registers of that size. The shared arrays
+// stand near each other here, and near the anchor: its upper bits are theirs.
+GV_DEVICE void *at(word address)
+{
+    if (address >> 32) return (void *)address;
+    char *anchor = gv_anchor_address();
+    return anchor + (int)((unsigned)address - (unsigned)(word)anchor);
+}
+
+template <class T, int N> struct vector_of {
+    typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+
+// The accesses of ld and st: one each, also of a vector.
+template <class T> GV_DEVICE T load(const void *p) { return *(const T *)p; }
+template <class T> GV_DEVICE void store(void *p, T v) { *(T *)p = v; }
+template <class T> GV_DEVICE T load_volatile(const void *p) { return *(const volatile T *)p; }
+template <class T> GV_DEVICE void store_volatile(void *p, T v) { *(volatile T *)p = v; }
+template <class T, int N> GV_DEVICE void load(T (&r)[N], const void *p)
+{
+    typename vector_of<T, N>::type v = *(const typename vector_of<T, N>::type *)p;
+    for (int i = 0; i < N; i++) r[i] = v[i];
+}
+template <class T, int N> GV_DEVICE void store(void *p, const T (&r)[N])
+{
+    typename vector_of<T, N>::type v;
+    for (int i = 0; i < N; i++) v[i] = r[i];
+    *(typename vector_of<T, N>::type *)p = v;
+}
+
+} // namespace gv_ptx

@@ -1,0 +1,123 @@
+"""The sentence about a race: the thread that is too early, and the missing barrier between the two accesses."""
+
+from typing import Literal
+
+import numpy as np
+
+from gemmviz.language import mark, tr
+from gemmviz.trace.hazards.access_index import Flags, Ints
+from gemmviz.trace.hazards.hazard_text import element_name, short_who
+from gemmviz.trace.recording.recording import Recording
+
+Order = Literal["unknown", "write first", "other first", "writer is ahead", "other is ahead"]
+"""The intended order of a write and another access of a race.
+
+``write first``, ``other first``: that access comes first, in the same pass of the loop. ``writer is ahead``: the write
+is for the next pass, and the other access belongs to this one. ``other is ahead``: the other way round.
+"""
+_WRITER_IS_EARLY = ("other first", "writer is ahead")
+_AHEAD = ("writer is ahead", "other is ahead")
+# By (the access that comes too early writes, the one that should come before it writes, the recording shows it).
+_SAID = {
+    (True, False, True): mark(
+        "{early} overwrites {element}{when} (line {early_line}) before {late} has read it (line {late_line})."
+    ),
+    (True, False, False): mark(
+        "{early} may overwrite {element}{when} (line {early_line}) before {late} has read it (line {late_line})."
+    ),
+    (False, True, True): mark(
+        "{early} reads {element}{when} (line {early_line}) before {late} has written it (line {late_line})."
+    ),
+    (False, True, False): mark(
+        "{early} may read {element}{when} (line {early_line}) before {late} has written it (line {late_line})."
+    ),
+    (True, True, True): mark(
+        "{early} writes {element}{when} (line {early_line}) before {late} has written it (line {late_line})."
+    ),
+    (True, True, False): mark(
+        "{early} may write {element}{when} (line {early_line}) before {late} has written it (line {late_line})."
+    ),
+}
+# By whether the array is in shared memory, where a pass of the loop is a tile's.
+_NEXT = {True: mark(" for the next tile"), False: mark(" in the next pass of the loop")}
+# By whether the other access writes, too.
+_AT_ONCE = {
+    False: mark("{writer} writes {element} (line {line}) while {other} reads it (line {other_line}): {why}"),
+    True: mark("{writer} writes {element} (line {line}) while {other} writes it (line {other_line}): {why}"),
+}
+# By whether a barrier of a warp would be enough.
+_MISSING = {
+    False: mark("A __syncthreads() is missing between them."),
+    True: mark("A __syncthreads() or a __syncwarp() is missing between them."),
+}
+
+
+def is_early(writer: Ints, other: Ints, order: Order) -> Flags:
+    """Say of pairs of accesses whether they are in the wrong order in the recording itself.
+
+    The recorded threads ran in one of the orders that the barriers allow, and the rows are in that order.
+
+    Parameters
+    ----------
+    writer, other
+        The rows of the writes and of the other accesses.
+    order
+        The order that the program wants.
+    """
+    if order == "unknown":
+        return np.zeros(len(writer), bool)
+    return writer < other if order in _WRITER_IS_EARLY else other < writer
+
+
+def race_text(recording: Recording, writer: int, other: int, order: Order, why: str, in_warp: bool) -> str:
+    """Return the sentence about a race.
+
+    Parameters
+    ----------
+    recording, writer, other
+        The recording, and the rows of the write and of the other access.
+    order
+        The order that the program wants.
+    why
+        The reason why nothing puts the accesses in order; empty: a barrier is missing.
+    in_warp
+        Whether a barrier of a warp would be enough.
+    """
+    log = recording.accesses
+    lines = [recording.sites[int(log.site[row])].line for row in (writer, other)]
+    element, both_write = element_name(recording, writer), bool(log.write[other])
+    same_block = bool(log.block[writer] == log.block[other])
+    names = [
+        short_who(recording, writer, whole=not same_block),
+        short_who(recording, other, whole=not same_block, block=not same_block),
+    ]
+    missing = tr(_MISSING[in_warp])
+    if order == "unknown":
+        said = tr(
+            _AT_ONCE[both_write],
+            writer=names[0],
+            element=element,
+            line=lines[0],
+            other=names[1],
+            other_line=lines[1],
+            why=why or missing,
+        )
+        return _capital(said)
+    early, late = (0, 1) if order in _WRITER_IS_EARLY else (1, 0)
+    writes = (True, both_write)
+    in_shared = recording.arrays[int(log.array[writer])].space == "shared"
+    shown = bool(is_early(np.array([writer]), np.array([other]), order)[0])
+    said = tr(
+        _SAID[writes[early], writes[late], shown],
+        early=names[early],
+        late=names[late],
+        element=element,
+        when=tr(_NEXT[in_shared]) if order in _AHEAD else "",
+        early_line=lines[early],
+        late_line=lines[late],
+    )
+    return f"{_capital(said)} {missing}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

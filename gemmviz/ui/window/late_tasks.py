@@ -1,0 +1,71 @@
+"""The tasks that the first paint of a window does not wait for: reading files, and importing modules of other pages."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QWidget
+
+from gemmviz import data
+from gemmviz.bench import reference_results
+from gemmviz.proving import proofs
+from gemmviz.session import Message, Session
+
+_FIRST_LOOK_MS, _BREATH_MS = 1500, 60
+
+
+class LateTasks(QObject):
+    """Begins after the first paint of a window, and does one task after the other, with pauses.
+
+    Parameters
+    ----------
+    window
+        The window.
+    session
+        The session that the window shows.
+    """
+
+    def __init__(self, window: QWidget, session: Session) -> None:
+        super().__init__(window)
+        self._window, self._session = window, session
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._do_next)
+        self._tasks = self._all()
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Wait for the first paint."""
+        if event.type() == QEvent.Type.Paint:
+            watched.removeEventFilter(self)
+            self._timer.start(0)
+        return False
+
+    def _do_next(self) -> None:
+        wait_ms = next(self._tasks, None)
+        if wait_ms is not None:
+            self._timer.start(wait_ms)
+
+    def _all(self) -> Iterator[int]:
+        """Do a task; yield the pause after it, in milliseconds."""
+        self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
+        load_references(self._session)
+        yield _FIRST_LOOK_MS  # the first recording comes first
+        # The other pages then open faster.
+        import gemmviz.ui.charts.measure_page
+
+        yield _BREATH_MS
+        import gemmviz.control.claims_runner
+        import gemmviz.ui.claims.claims_page  # noqa: F401
+
+
+def load_references(session: Session) -> None:
+    """Read what was measured and proved on other machines, unless the session has it already."""
+    results = session.results
+    if results.references:
+        return
+    references, faults = reference_results.load()
+    results.set_references(references)
+    results.set_proofs(proofs.kept())
+    if faults:
+        session.messages.tell(Message("\n".join(faults), "warning", lasting=True))

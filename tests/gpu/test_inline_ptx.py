@@ -1,0 +1,55 @@
+"""Inline PTX on a real GPU: each small kernel's C is what the recorder computes, bit for bit."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ptx_hopper_kernels import BARRIERS, WARPGROUPS
+from ptx_kernels import PRODUCTS, QUADS, WORDS, PtxKernel, product
+from ptx_memory_kernels import MEMORY
+
+from gemmviz.backends.cuda import CudaBackend
+from gemmviz.backends.driver import driver
+from gemmviz.catalogue.capability import suits
+from gemmviz.catalogue.kernel import load
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.problem import Problem, small_integer_inputs
+from gemmviz.trace.recording.record import record
+
+pytestmark = pytest.mark.gpu
+KERNELS = [*(product(*given) for given in PRODUCTS), *QUADS, *WORDS, *MEMORY, *WARPGROUPS, *BARRIERS]
+GEMMS = Path(__file__).parents[1] / "unit/inline_ptx"
+
+
+def on_gpu(job: Launch) -> np.ndarray:
+    """C as the GPU computes it of the recorder's A and B; elements that nobody writes keep the poison."""
+    device = driver().device
+    if device is None or not suits(job.kernel.capability, device.cc):
+        pytest.skip(f"needs compute capability {job.kernel.capability}")
+    prepared = CudaBackend().prepare(job)
+    try:
+        prepared.load(*small_integer_inputs(job.problem, job.kernel.dtype))
+        prepared.poison()
+        prepared.run()
+        return np.asarray(prepared.fetch())
+    finally:
+        prepared.close()
+
+
+def same(job: Launch) -> None:
+    recording = record(job, deadline_s=60)
+    c = on_gpu(job).astype(np.float64)
+    assert c.shape == recording.c.shape
+    assert (c == recording.c).all(), np.argwhere(c != recording.c)[:5]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_an_instruction_gives_on_the_gpu_what_it_gives_in_a_recording(kernel: PtxKernel) -> None:
+    same(kernel.launch)
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("hgemm_macros", (64, 96, 160)), ("sgemm_header", (24, 16, 40))], ids=lambda given: str(given)
+)
+def test_a_gemm_with_inline_ptx_gives_the_same(name: str, size: tuple[int, int, int]) -> None:
+    same(launch(load(GEMMS / f"{name}.cu"), Problem(*size)))

@@ -1,0 +1,45 @@
+# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+"""Garbage is collected by a timer in the window's thread, and by nobody else."""
+
+import gc
+import threading
+import weakref
+
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.ui.window.garbage import GarbageTimer, collect_garbage_here
+
+
+class Knot:
+    """Refers to itself: only a collection destroys it."""
+
+    def __init__(self, gone):
+        self.itself = self
+        weakref.finalize(self, lambda: gone.append(threading.current_thread()))
+
+
+def make_garbage():
+    return [[[]] for _ in range(2 * gc.get_threshold()[0])]
+
+
+def test_a_thread_that_allocates_collects_nothing_and_the_timer_does(qapp, qtbot):
+    collect_garbage_here(qapp)
+    gone = []
+    Knot(gone)
+    kept = []
+    worker = threading.Thread(target=lambda: kept.append(make_garbage()))
+    worker.start()
+    worker.join()
+    assert not gone
+    qtbot.waitUntil(lambda: bool(gone))
+    assert gone == [threading.main_thread()]
+
+
+def test_an_application_has_one_timer(qapp):
+    collect_garbage_here(qapp)
+    collect_garbage_here(qapp)
+    assert len(QApplication.instance().findChildren(GarbageTimer)) == 1

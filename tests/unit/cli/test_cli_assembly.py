@@ -1,0 +1,68 @@
+"""``gemmviz assembly`` as typed."""
+
+import json
+
+import pytest
+from listings import HAS_TOOLS, needs_tools
+
+from gemmviz import cli
+
+
+@needs_tools
+def test_counts_and_the_listing_are_printed(capsys):
+    assert cli.run(["assembly", "gputiled", "--set", "TS=8", "--arch", "sm_80"]) == 0
+    said = capsys.readouterr().out
+    assert "gputiled<8> for sm_80, compiled by NVRTC" in said
+    assert "registers per thread, 512 bytes of shared memory per block" in said and "spilled registers: none" in said
+    assert "per FFMA" in said and "products per warp and iteration" in said
+    assert "// 30_gputiled.cu:33\n" in said and "BAR.SYNC" in said and "bar.sync" not in said
+    assert cli.run(["assembly", "gputiled", "--set", "TS=8", "--arch", "sm_80", "--ptx"]) == 0
+    said = capsys.readouterr().out
+    assert "bar.sync" in said and "BAR.SYNC" not in said
+    assert cli.run(["assembly", "gputiled", "--counts"]) == 0
+    said = capsys.readouterr().out
+    assert "per FFMA" in said and "BAR.SYNC" not in said
+
+
+@needs_tools
+def test_all_of_it_comes_as_json(capsys):
+    assert cli.run(["assembly", "warp_specialised", "--json", "-"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema_version"], told["provenance"], told["architecture"]) == (1, "compiled", "sm_90a")
+    assert told["loop"]["unit"] == "HGMMA" and told["loop"]["products_per_warp"] == 128 * 128 * 64 // 4
+    assert sum(sum(counts.values()) for counts in told["lines"].values()) == len(told["instructions"])
+    assert told["files"][0] == "62_warp_specialised.cu" and told["usage"]["registers"] > 0
+    loop = [told["instructions"][at]["opcode"] for at in told["loop"]["instructions"]]
+    assert sum(name.startswith("HGMMA") for name in loop) == told["loop"]["counts"]["HGMMA"]
+
+
+@needs_tools
+def test_a_text_that_does_not_compile_is_named_with_its_line(tmp_path, capsys):
+    file = tmp_path / "wrong.cu"
+    file.write_text(
+        '// ---gemmviz\n// entry = "k"\n// args = ["A", "B", "C"]\n// block = [1]\n// grid = [1]\n// ---\n'
+        "__global__ void k(const float *A, const float *B, float *C)\n{\n    C[0] = a;\n}\n"
+    )
+    assert cli.run(["assembly", str(file)]) == 1
+    assert 'wrong.cu:9: identifier "a" is undefined' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["hostmult1"], "hostmult1 is no CUDA kernel"),
+        (["cublas"], "cublas is no CUDA kernel"),
+        (["gputiled", "--arch", "volta"], "'volta' is no architecture: write sm_80 or sm_90a"),
+        (["warp_specialised", "--arch", "sm_80"], "this kernel needs exactly compute capability 9.0, not sm_80"),
+        (["matmul_tc", "--size", "20"], "nearest size that works is"),
+    ],
+)
+def test_what_cannot_be_compiled_is_a_usage_error(arguments, says, capsys):
+    assert cli.run(["assembly", *arguments]) in (1, 2)
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.skipif(HAS_TOOLS, reason="NVRTC and nvdisasm are here")
+def test_where_a_tool_is_missing_a_line_installs_it(capsys):
+    assert cli.run(["assembly", "gputiled"]) == 2
+    assert "pip install 'gemmviz[assembly]'" in capsys.readouterr().err

@@ -1,0 +1,158 @@
+"""Small kernels whose inline PTX accesses memory or waits; C is 1 where they get what CUDA C++ gets, else 0."""
+
+from ptx_kernels import PtxKernel
+
+from gemmviz.catalogue.problem import Problem
+
+_SIZE = Problem(32, 8, 8)  # A has 256 elements
+_START = """    const int t = threadIdx.x;
+    __shared__ __align__(1024) float s[256];
+    for (int i = 0; i < 8; i++) s[t * 8 + i] = A[t * 8 + i];
+    __syncthreads();
+    unsigned at = (unsigned)__cvta_generic_to_shared(s);
+    float ok[8] = {};
+"""
+_END = """
+    for (int i = 0; i < 8; i++) C[t * 8 + i] = ok[i];"""
+
+
+def _memory(name: str, body: str, capability: str = "8.0", block: int = 32) -> PtxKernel:
+    return PtxKernel(f"memory_{name}", _START + body + _END, _SIZE, capability=capability, block=block)
+
+
+_ALL = "    for (int i = 0; i < 8; i++) ok[i] = {};"
+MEMORY = [
+    _memory(
+        "ld_shared",
+        '    float v; asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at + 4 * t));\n'
+        + _ALL.format("v == s[t]"),
+    ),
+    _memory(
+        "ld_shared_offset",
+        '    unsigned v; asm volatile("ld.shared::cta.u32 %0, [%1+16];" : "=r"(v) : "r"(at + 4 * t));\n'
+        + _ALL.format("v == __float_as_uint(s[t + 4])"),
+    ),
+    _memory(
+        "ld_shared_64",
+        '    float v; asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "l"(__cvta_generic_to_shared(s + t)));\n'
+        + _ALL.format("v == s[t]"),
+    ),
+    _memory(
+        "cvta",
+        '    unsigned a; asm("{ .reg .u64 p; cvta.to.shared.u64 p, %1; cvt.u32.u64 %0, p; }" : "=r"(a) : "l"(s + t));\n'
+        '    float v; asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(a));\n' + _ALL.format("v == s[t]"),
+    ),
+    _memory(
+        "cvta_back",
+        "    float *p;\n"
+        '    asm("{ .reg .u64 w; cvt.u64.u32 w, %1; cvta.shared.u64 %0, w; }" : "=l"(p) : "r"(at + 4 * t));\n'
+        + _ALL.format("*p == s[t] && p == s + t"),
+    ),
+    _memory(
+        "ld_shared_v4",
+        '    float v[4];\n    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"\n'
+        '                 : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3]) : "r"(at + 16 * t));\n'
+        + _ALL.format("v[i % 4] == s[4 * t + i % 4]"),
+    ),
+    _memory(
+        "ld_global",
+        "    unsigned v[4];\n"
+        '    asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"\n'
+        '                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "l"(A + 4 * t));\n'
+        + _ALL.format("__uint_as_float(v[i % 4]) == A[4 * t + i % 4]"),
+    ),
+    _memory(
+        "ld_predicated",
+        '    unsigned v = 7;\n    asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\\n"\n'
+        '                 "  @p ld.global.cg.u32 %0, [%1]; @!p mov.b32 %0, 0; }" : "=r"(v) : "l"(A + t), "r"(t % 2));\n'
+        + _ALL.format("__uint_as_float(v) == (t % 2 ? A[t] : 0)"),
+    ),
+    _memory(
+        "ld_halves",
+        '    unsigned short h; asm volatile("ld.shared.b16 %0, [%1];" : "=h"(h) : "r"(at + 2 * t));\n'
+        "    int w; asm volatile(\"ld.shared.s8 %0, [%1];\" : \"=r\"(w) : \"r\"(at + t));\n"
+        + _ALL.format("i ? h == ((unsigned short *)s)[t] : w == ((signed char *)s)[t]"),
+    ),
+    _memory(
+        "st_shared",
+        '    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" :: "r"(at + 8 * t), "f"(A[2 * t] + 1), "f"(2.0f * t));\n'
+        '    asm volatile("bar.sync 0;" ::: "memory");\n'
+        + _ALL.format("i % 2 ? s[2 * t + 1] == 2 * t : s[2 * t] == A[2 * t] + 1"),
+    ),
+    _memory(
+        "st_volatile",
+        '    asm volatile("st.volatile.shared.u32 [%0], %1;" :: "r"(at + 4 * t), "r"(t));\n'
+        '    asm volatile("barrier.sync 0;");\n' + _ALL.format("((unsigned *)s)[31 - t] == 31 - t"),
+    ),
+    _memory(
+        "atom",
+        '    unsigned *n = (unsigned *)s; if (t == 0) n[0] = 0; __syncthreads();\n    unsigned old;\n'
+        '    asm volatile("atom.shared.add.u32 %0, [%1], 1;" : "=r"(old) : "r"(at) : "memory");\n'
+        '    asm volatile("red.shared.max.u32 [%0], %1;" :: "r"(at + 4), "r"(t + 5) : "memory");\n'
+        "    __syncthreads();\n" + _ALL.format("n[0] == 32 && old < 32"),
+    ),
+    _memory(
+        "stmatrix",
+        "    unsigned r[4]; for (int i = 0; i < 4; i++) r[i] = t * 4 + i;\n    __syncthreads();\n"
+        '    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"\n'
+        '                 :: "r"(at + 16 * t), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");\n'
+        "    __syncthreads();\n"
+        + _ALL.format("((unsigned *)s)[32 * (i % 4) + t] == (unsigned)(t * 4 + i % 4)"),
+        "9.0",
+    ),
+    _memory(
+        "stmatrix_trans",
+        "    unsigned r[2]; for (int i = 0; i < 2; i++) r[i] = (t * 4 + 2 * i) | (t * 4 + 2 * i + 1) << 16;\n"
+        "    __syncthreads();\n"
+        '    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};"\n'
+        '                 :: "r"(at + 16 * (t % 16)), "r"(r[0]), "r"(r[1]) : "memory");\n    __syncthreads();\n'
+        + _ALL.format(
+            "((unsigned short *)s)[64 * (i % 2) + 8 * (2 * (t % 4) + i / 4) + t / 4] == t * 4 + 2 * (i % 2) + i / 4"
+        ),
+        "9.0",
+    ),
+    _memory(
+        "ldmatrix_trans",
+        "    unsigned r[2];\n"
+        '    asm volatile("ldmatrix.sync.aligned.x2.trans.m8n8.shared.b16 {%0, %1}, [%2];"\n'
+        '                 : "=r"(r[0]), "=r"(r[1]) : "r"(at + 16 * (t % 16)));\n'
+        "    unsigned short *h = (unsigned short *)s;\n"
+        + _ALL.format(
+            "(r[i % 2] >> 16 * (i / 4) & 0xffff) == h[64 * (i % 2) + 8 * (2 * (t % 4) + i / 4) + t / 4]"
+        ),
+    ),
+    _memory(
+        "copy_sizes",
+        "    __shared__ __align__(16) float to[32][4];\n    for (int i = 0; i < 4; i++) to[t][i] = 9;\n"
+        "    unsigned there = (unsigned)__cvta_generic_to_shared(&to[t][0]);\n"
+        '    asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;"\n'
+        '                 :: "r"(there), "l"(A + 4 * t), "r"(t % 3 * 4));\n'
+        '    asm volatile("cp.async.wait_all;" ::: "memory");\n'
+        + _ALL.format("to[t][i % 4] == (i % 4 < t % 3 ? A[4 * t + i % 4] : 0)"),
+    ),
+    _memory(
+        "copy_policy",
+        "    __shared__ __align__(16) float to[32][2];\n    unsigned long long policy;\n"
+        '    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));\n'
+        "    unsigned there = (unsigned)__cvta_generic_to_shared(&to[t][0]);\n"
+        '    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], 8, %2;"\n'
+        '                 :: "r"(there), "l"(A + 2 * t), "l"(policy));\n'
+        '    asm volatile("cp.async.commit_group;\\ncp.async.wait_group 0;" ::: "memory");\n'
+        + _ALL.format("to[t][i % 2] == A[2 * t + i % 2]"),
+    ),
+    _memory(
+        "named_barriers",
+        "    // Two warps hand a value on: the first only arrives.\n    __shared__ int word;\n"
+        "    if (t / 32 == 0) {\n        if (t == 0) word = 42;\n"
+        '        asm volatile("bar.arrive 3, 64;" ::: "memory");\n    } else\n'
+        '        asm volatile("bar.sync 3, 64;" ::: "memory");\n' + _ALL.format("t < 32 || word == 42"),
+        block=64,
+    ),
+]  # fmt: skip
+# Two warps have 64 rows of C.
+MEMORY[-1] = PtxKernel(
+    MEMORY[-1].name,
+    MEMORY[-1].body.replace("for (int i = 0; i < 8; i++) s[t * 8 + i] = A[t * 8 + i];", ""),
+    Problem(64, 8, 8),
+    block=64,
+)

@@ -1,0 +1,34 @@
+"""A stranger's text that is compiled for a GPU and disassembled opens no file of the user."""
+
+import threading
+
+import attacks
+import pytest
+from listings import needs_tools
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.engine.messages import FINAL, Assembled, AssembleRequest, Failed
+
+TILED = find("gputiled", ladder())
+
+
+def assembled(engine, text, path="/nowhere/mine.cu"):
+    request = AssembleRequest(1, path, text, 32, 32, 32, {}, "sm_80")
+    (reply,) = (r for r in engine.run(request, threading.Event()) if isinstance(r, FINAL))
+    return reply
+
+
+@needs_tools
+@pytest.mark.parametrize(
+    "line",
+    ['#include "/etc/passwd"', '#include "/dev/zero"', '#include "{0}/secret.h"', 'asm(".incbin \\"{0}/secret.h\\"");'],
+)
+def test_it_includes_no_file_of_the_user(engine, tmp_path, line):
+    (tmp_path / "secret.h").write_text("this is a secret\n")
+    reply = assembled(engine, attacks.device_attack("", line.format(tmp_path)))
+    assert isinstance(reply, Failed), reply
+    assert reply.kind == "compile"
+    assert "secret\n" not in reply.message and "this is" not in reply.message and "root:" not in reply.message
+    reply = assembled(engine, TILED.text, str(TILED.path))
+    assert isinstance(reply, Assembled) and reply.listing.usage.registers
+    assert reply.listing.files[0].name == TILED.path.name

@@ -1,0 +1,175 @@
+"""The reasons of a wrong C: foreign operands, wrong stores, missing elements, variables that were never set."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.examine import examine
+from gemmviz.trace import hazards
+from gemmviz.trace.hazards import Finding
+from gemmviz.trace.recording.record import record
+
+GEMM = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = [8, 8]
+// grid = ["ceil(N / 8)", "ceil(M / 8)"]
+// ---
+__global__ void k(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float As[8][8], Bs[8][8];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 8 + y, col = blockIdx.x * 8 + x;
+    float sum = 0;
+    for (int t = 0; t < K; t += 8) {
+        As[y][x] = row < M && t + x < K ? A[row * K + t + x] : 0;
+        Bs[y][x] = t + y < K && col < N ? B[(t + y) * N + col] : 0;
+        __syncthreads();
+        for (int k = 0; k < 8; k++)
+            sum += As[y][k] * Bs[k][x];
+        __syncthreads();
+    }
+    if (row < M && col < N)
+        C[row * N + col] = sum;
+}
+"""
+FILL_A, FILL_B, USE, STORE = 13, 14, 17, 21
+
+
+def explained(old: str, new: str) -> Finding:
+    assert old in GEMM
+    report = examine(parse(GEMM.replace(old, new), Path("k.cu")), Problem(19, 13, 17), {})
+    return report.findings[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines", "says"),
+    [
+        (
+            "As[y][k] *",
+            "As[k][y] *",
+            (USE, FILL_A),
+            "uses A[1, 0] for C[0, 0] (it reads As[1][0], which line 13 filled)",
+        ),
+        ("Bs[y][x] =", "Bs[x][y] =", (USE, FILL_B), "uses B[0, 1] for C[0, 0] (it reads Bs[1][0]"),
+        ("k < 8", "k < 7", (USE, FILL_A), "never uses A[0, 7] for C[0, 0], unlike the rest of its row"),
+        ("t < K;", "t < K - 1;", (USE, FILL_A), "never uses A[0, 16] for C[0, 0]"),
+        ("sum += As", "sum = As", (STORE, USE), "none of the products is in them"),
+        ("= sum;", "= -sum;", (STORE, USE), "line 21 stores it"),
+    ],
+)
+def test_a_wrong_c_is_explained_by_the_operand_that_does_not_belong_or_by_its_store(
+    old: str, new: str, lines: tuple[int, int], says: str
+) -> None:
+    finding = explained(old, new)
+    assert (finding.kind, finding.line, finding.other_line) == ("wrong result", *lines)
+    assert says in finding.text
+
+
+PREFETCH = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C", "N", "K"]
+// block = [8, 8]
+// grid = ["N / 8", "M / 8"]
+// requires = ["M % 8 == 0", "N % 8 == 0", "K % 8 == 0"]
+// ---
+__global__ void k(const float *A, const float *B, float *C, int N, int K)
+{
+    __shared__ float As[8][8], Bs[8][8];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 8 + y, col = blockIdx.x * 8 + x;
+    float sum = 0;
+    float a = A[row * K + x];
+    float b = B[y * N + col];
+    for (int t = 0; t < K; t += 8) {
+        As[y][x] = a;
+        Bs[y][x] = b;
+        __syncthreads();
+        if (t + 8 < K) {
+            a = A[row * K + t + 8 + x];
+            b = B[(t + 8 + y) * N + col];
+        }
+        for (int k = 0; k < 8; k++)
+            sum += As[y][k] * Bs[k][x];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines", "says"),
+    [
+        ("k < 8", "k < 7", (24, 16), "never uses A[0, 7] for C[0, 0], unlike the rest of its row (it reads As[0][6]"),
+        ("(t + 8 + y)", "(t + 7 + y)", (24, 17), "which line 17 filled with what line 21 read)"),
+        ("B[y * N", "B[x * N", (24, 17), "which line 17 filled with what line 14 read)"),
+        ("Bs[y][x] = b", "Bs[x][y] = b", (24, 17), "uses B[0, 1] for C[0, 0] (it reads Bs[1][0]"),
+        # Every operand is there and paired with another: only the store can be named.
+        ("As[y][k]", "As[y][k ^ 1]", (27, 24), "as line 27 stores it"),
+        ("As[y][x] =", "As[y][x ^ 1] =", (27, 24), "as line 27 stores it"),
+        # The stored value was never in A: the operands are unknown.
+        ("As[y][x] = a", "As[y][x] = 1.5f * a + y", (27, 24), "as line 27 stores it"),
+    ],
+)
+def test_a_value_that_waits_in_a_register_is_no_use(old: str, new: str, lines: tuple[int, int], says: str) -> None:
+    assert old in PREFETCH
+    findings = examine(parse(PREFETCH.replace(old, new), Path("k.cu")), Problem(16, 24, 32), {}).findings
+    assert {(f.kind, f.line, f.other_line) for f in findings} == {("wrong result", *lines)}
+    assert says in findings[0].text
+
+
+def test_elements_that_are_left_out_are_named_with_the_line_that_writes_the_others() -> None:
+    finding = explained("if (row < M && col < N)", "if (row < M && col < N - 1)")
+    assert (finding.kind, finding.line, finding.count) == ("element of C never written", STORE, 19)
+
+
+def test_a_kernel_that_stores_nothing_is_named_with_the_line_of_its_head() -> None:
+    finding = explained("C[row * N + col] = sum;", ";")
+    assert (finding.kind, finding.line, finding.count) == ("element of C never written", 7, 19 * 13)
+
+
+def test_a_tile_whose_edge_is_not_filled_is_named_with_the_line_that_fills_the_rest() -> None:
+    finding = explained(
+        "As[y][x] = row < M && t + x < K ? A[row * K + t + x] : 0;", "if (row < M) As[y][x] = A[row * K];"
+    )
+    assert (finding.kind, finding.line, finding.other_line) == ("read of memory nobody wrote", USE, FILL_A)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "float sum;",
+        "float x0 = 1, sum;",
+        "float sum, unused[4];",
+        "int x0; float sum;",
+        "/* of C */ float sum /* float sum = 0; */;",
+    ],
+)
+def test_a_local_variable_that_was_never_set_is_named(declared: str) -> None:
+    finding = explained("float sum = 0;", declared)
+    assert (finding.kind, finding.line, finding.other_line, finding.array) == (
+        *("read of memory nobody wrote", 11, USE, "sum"),
+    )
+    assert "the local variable sum is not set before line 17 uses it" in finding.text
+
+
+def test_a_declaration_over_several_lines_is_read_as_well() -> None:
+    finding = explained("float sum = 0;", "float\n    sum;")
+    assert (finding.line, finding.other_line, finding.array) == (12, USE + 1, "sum")
+
+
+def test_of_some_blocks_only_their_own_writes_count() -> None:
+    job = launch(parse(GEMM, Path("k.cu")), Problem(19, 13, 17))
+    assert hazards.find(record(job, blocks=(1, 3))) == []
+    broken = launch(parse(GEMM.replace("= sum;", "= -sum;"), Path("k.cu")), Problem(19, 13, 17))
+    (finding,) = hazards.find(record(broken, blocks=(1, 3)))
+    assert finding.kind == "wrong result"
+    assert "C[0, 0]" not in finding.text
+
+
+def test_a_loop_through_barriers_that_does_not_end_is_a_finding_with_its_line() -> None:
+    finding = explained("        __syncthreads();\n    }", "        __syncthreads();\n        t -= 8;\n    }")
+    assert (finding.kind, finding.line) in {("crash", 15), ("crash", 18)}
+    assert "does it end?" in finding.text

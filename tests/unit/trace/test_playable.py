@@ -1,0 +1,41 @@
+"""A recording that is ready to be played: the progress of its blocks, and the requests of its warps."""
+
+import pytest
+from recordings import small_tiled
+
+from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.playable import Playable
+
+
+@pytest.fixture
+def playable() -> Playable:
+    return small_tiled()
+
+
+def test_blocks_progress_together_or_one_after_another(playable):
+    last = playable.timeline.steps - 1
+    assert (playable.progress(last) == 1).all()
+    halfway = playable.progress(last // 2)
+    assert len(set(halfway.tolist())) == 1 and 0 < halfway[0] < 1
+    by_block = build(playable.recording, "block")
+    alone = Playable(playable.recording, by_block, measure(playable.recording, by_block))
+    first, *others = alone.progress(by_block.steps // 4 - 1)
+    assert first == 1 and not any(others)
+
+
+def test_the_units_of_all_requests_add_up_to_the_traffic(playable):
+    timeline, log = playable.timeline, playable.recording.accesses
+    added = [0.0] * len(playable.recording.arrays)
+    for step in range(timeline.steps):
+        # One warp per block: as many requests as blocks take part.
+        requests = len(set(log.block[timeline.rows(step)].tolist()))
+        added[int(timeline.array[step])] += playable.units_per_request(step) * requests
+    assert added == [a.read_units + a.write_units for a in playable.traffic.arrays]
+
+
+def test_the_request_of_a_warp_holds_its_lanes_only(playable):
+    log = playable.recording.accesses
+    rows = playable.warp_rows(0, block=3, warp=0)
+    assert set(log.block[rows].tolist()) == {3} and len(rows) == 16
+    assert not len(playable.warp_rows(0, block=3, warp=1))
