@@ -267,7 +267,8 @@ class _CudaPrepared(DevicePrepared):
         """Make the arguments of the launch."""
         launch, known = self.launch, self._matrices | self._maps
         self._arguments = tuple(
-            known[name] if name in known else _scalar(launch, name, self._types[name]) for name in launch.kernel.args
+            known[name] if name in known else _scalar(launch, name, self._types, number)
+            for number, name in enumerate(launch.kernel.args, 1)
         )
 
     def start(self) -> None:
@@ -283,7 +284,8 @@ class _CudaPrepared(DevicePrepared):
         super().close()
 
 
-def _scalar(launch: Launch, name: str, kind: type[np.generic]) -> Any:
+def _scalar(launch: Launch, name: str, types: Types, number: int) -> Any:
+    kind = types[f"{name} as parameter {number}" if name.isdecimal() else name]
     value = launch.scalar(name)
     if (
         kind is np.float16 and "bfloat16" in launch.kernel.types

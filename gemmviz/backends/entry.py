@@ -8,6 +8,9 @@ from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
+ARGUMENTS = "gemmviz_arguments"
+"""The name that compilers give to the call of the entry in their messages."""
+
 
 def call(launch: Launch) -> str:
     """Return the statement that calls the entry with the values that ``void **a`` points to.
@@ -20,6 +23,8 @@ def call(launch: Launch) -> str:
         if name in (*MATRICES, D, BIAS):
             # C++ converts no void pointer by itself: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
+        elif name.isdecimal():  # as it is, 0 is a pointer too
+            arguments.append(name)
         elif name.endswith(SUFFIX):
             arguments.append(f"gv_tensor_map_at{{a[{index}]}}")
         else:
@@ -49,6 +54,9 @@ def explain(error: BuildError, launch: Launch) -> BuildError:
     error = unsupported.explain(error, kernel) if kernel.backend == "cuda" else error
     if error.line is not None:
         return error
+    if error.file not in ("", ARGUMENTS):  # a header: the compiler's own text says what is wrong there
+        text = str(error).removeprefix(f"{kernel.path.name}: ")
+        return BuildError(f"{kernel.path.name}: {error.file}: {text}", file=error.file)
     reason = str(error).split(": ", 1)[-1]
     text = tr(
         "entry {entry} cannot be called with args {args}: {why}",

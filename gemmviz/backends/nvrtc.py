@@ -13,17 +13,17 @@ from typing import Any
 from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.cupy_check import cupy_major
+from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
-from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:? ?(?P<text>.*)$", re.MULTILINE)
 
 # Words that nvcc has from the host's headers.
-_WORDS = "typedef unsigned char uchar; typedef unsigned short ushort; typedef unsigned int uint;"
+_WORDS = "#include <words.h>"
 
 OF_CUPY = "-ftz=true"
 """The flag that CuPy adds by itself: denormals count as zero."""
@@ -33,7 +33,7 @@ def program_text(launch: Launch) -> str:
     """Return the text that NVRTC compiles: a kernel's file without its host code, and what describes its types."""
     # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
     path = launch.kernel.path
-    code = device_code(launch.kernel.text)
+    code = source_of_device(launch)
     return f"{_WORDS}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}"
 
 
@@ -45,10 +45,13 @@ def options(launch: Launch) -> tuple[str, ...]:
     exactly = architecture(kernel.capability)
     return (
         "--std=c++17",
+        # nvcc takes a constexpr function without a mark for a function of both sides.
+        "--device-as-default-execution-space",
         # Without it CuPy compiles for the device, without the instructions that only this architecture has.
         *((f"--gpu-architecture={exactly}",) if exactly else ()),
         *macros,
         *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
+        *(("--device-int128",) if "__int128" in kernel.text else ()),
     )
 
 

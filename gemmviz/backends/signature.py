@@ -76,16 +76,20 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
                 here = ", but a tensor map" if kind == _MAP else ""
                 raise BuildError(f"{where} is no pointer{here}; args says that it is matrix {name}")
             continue
+        if name.isdecimal():
+            types[f"{name} as parameter {number}"] = np.uint64 if kind == _POINTER else _known(kind, where, name)
+            continue
         if kind == _POINTER:
             raise BuildError(f"{where} is a pointer, but args says that it is the scalar {name}")
         if kind == _MAP:
             raise BuildError(f"{where} is a tensor map, but args says that it is the scalar {name}")
-        if kind in _FLOATS:
-            types[name] = _FLOATS[kind]
-        elif name in ("alpha", "beta") and kind == 2:
-            types[name] = np.float16
-        elif kind in _INTEGERS:
-            types[name] = _INTEGERS[kind]
-        else:
-            raise BuildError(f"{where} ({name}) has a type of {kind} bytes, which gemmviz cannot fill in")
+        types[name] = np.float16 if name in ("alpha", "beta") and kind == 2 else _known(kind, where, name)
     return types
+
+
+def _known(kind: int, where: str, name: str) -> type[np.generic]:
+    if kind in _FLOATS:
+        return _FLOATS[kind]
+    if kind in _INTEGERS:
+        return _INTEGERS[kind]
+    raise BuildError(f"{where} ({name}) has a type of {kind} bytes, which gemmviz cannot fill in")

@@ -16,6 +16,7 @@ from typing import Literal
 
 from gemmviz import data
 from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
+from gemmviz.catalogue.includes import HEADERS, begins, search_folders, with_headers
 from gemmviz.language import mark, tr
 from gemmviz.sandbox import confined, rules, scratch
 
@@ -192,6 +193,26 @@ def included(text: str, folder: Path) -> list[str]:
     return [body.decode("utf-8", "replace") for _, body in sorted(scratch.reached(text, folder))]
 
 
+def with_own_headers(text: str, path: Path) -> str:
+    """Return a CUDA source with the texts of its own headers in the place of their includes.
+
+    Parameters
+    ----------
+    text, path
+        The source, and where it lies.
+    """
+    own = confined.scratch()
+    folders = [scratch.copy_of(folder, own) for folder in search_folders(path)]
+    place = source_folder(path) / path.name
+    return with_headers(
+        text,
+        place,
+        lambda name, folder: scratch.own_header(name, folder, folders),
+        scratch.text_of,
+        begins(place, scratch.neighbours(folders), scratch.text_of) if path.suffix in HEADERS else (),
+    )
+
+
 def no_room(text: str, folder: Path) -> Unavailable | None:
     """Return the error of a compiler that had no room to write, for which no source is to blame; None elsewhere."""
     if not _FULL.search(text):
@@ -217,7 +238,8 @@ def first_error(text: str, blame: Path) -> BuildError:
         if line:
             return BuildError(f"{blame.name}:{line}: {_said(error)}", line)
     if found:
-        return BuildError(f"{blame.name}: {_said(found[0])}")
+        file = Path(found[0]["file"]).name
+        return BuildError(f"{blame.name}: {_said(found[0])}", file=file)
     why = _first_line(text) or tr("the compiler said nothing")
     return BuildError(tr("{file} does not compile: {why}", file=blame.name, why=why))
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.plain_code import plain_code
@@ -72,9 +73,10 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
             what=f"#include <{missing[1]}>",
         )
         return BuildError(f"{name}:{line}: {text}", line)
-    found = find(kernel.text)
+    # Of the file only what its kernel needs was compiled.
+    found = find(device_code(kernel.text, kernel.entry))
     blamed = next(
-        (r for r in found if error.line is None or r.line <= error.line <= r.last_line),
+        (r for r in found if error.line is not None and r.line <= error.line <= r.last_line),
         None,
     )
     if blamed is None:

@@ -1,80 +1,152 @@
-"""The part of a CUDA file that runs on the device: lines that only its host code needs are left out."""
+"""The part of a CUDA file that runs on the device: what only its host code needs is left out."""
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 
+from gemmviz.catalogue.declarations import Declaration, declarations, macros
+from gemmviz.catalogue.host_words import header_kind, is_host
 from gemmviz.catalogue.plain_code import plain_code
 
-_HOST = re.compile(r"<<<|\bcuda[A-Z]\w*|\bcublas\w*|\bcurand\w*|\bstd\s*::|\b(?:malloc|calloc|free|rand|fopen)\s*\(")
-_DEVICE = re.compile(r"\b(?:__device__|__global__|constexpr)\b")
-_NAME = re.compile(r"(\w+)\s*\([^{}]*\)[^(){};]*$")
-# A longer one is no head of a function, and would take long to match.
-_LONGEST_HEAD = 4000
-# The content of these headers is built into every compiler of kernels; NVRTC has no such files.
-_KNOWN = "cuda.h cuda_runtime.h device_launch_parameters.h"
-# Kernels have no use for these.
-_OF_HOST = """iostream vector string chrono random fstream sstream iomanip algorithm memory thread functional numeric
-cstdlib cstdio cstring ctime stdlib.h stdio.h string.h time.h unistd.h sys/time.h cublas_v2.h curand.h helper_cuda.h
-cuda_runtime_api.h"""
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
+_SECOND_BRANCH = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b(?:\\\n|[^\n])*", re.MULTILINE)
+_KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef|line)\b")
+_USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
+_MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
+_OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
 
 
-def device_code(text: str) -> str:
-    """Return a file's text with its host code blanked; each line keeps its number.
+def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = lambda name: True) -> str:
+    """Return a file's text with all blanked that its kernels do not need; each line keeps its number.
 
-    Host code is ``main``, functions that launch kernels or call the CUDA runtime, and callers of those. Headers
-    that only the host code needs go with it, and those whose content every compiler of kernels has built in.
+    Kept are functions and variables marked for the device, what they use, and what that uses. Of functions and types
+    that only the host can have nothing is kept, nor are headers of the host.
 
     Parameters
     ----------
     text
-        A whole ``.cu`` file.
+        A whole file of CUDA; files that it includes may stand in their place (`gemmviz.catalogue.includes`).
+    entry
+        The kernel that is called, with its template arguments: then what no call of it needs is left out as well.
+    has_header
+        Says whether the compiler has a header of CUDA's. A file may include one and use nothing of it.
     """
+
+    def include(found: re.Match[str]) -> str:
+        kept = _is_kept(found[1], found[2]) and (header_kind(found[2]) != "device" or has_header(found[2]))
+        return found[0] if kept else " " * len(found[0])
+
+    text = _INCLUDE.sub(include, text)
     plain = plain_code(text, directives=False)
-    functions = _functions(plain)
-    host = {name for name, start, stop in functions if name == "main" or _HOST.search(plain, start, stop)}
-    while True:
-        calls = re.compile(rf"\b(?:{'|'.join(map(re.escape, host))})\s*\(") if host else None
-        more = {name for name, start, stop in functions if calls and calls.search(plain, start, stop)} - host
-        if not more:
-            break
-        host |= more
-    for name, start, stop in functions:
-        if name in host:
-            text = text[:start] + re.sub(r"[^\n]", " ", text[start:stop]) + text[stop:]
-    return _without(text, f"{_KNOWN} {_OF_HOST}" if host else _KNOWN)
+    found = declarations(plain)
+    if found is None:  # two heads of one function, say, between #if and #else
+        found = declarations(_first_branches(text, plain))
+    if not found:
+        return text
+    kept = _kept(found, plain, macros(plain_code(text)), entry)
+    parts, end = [], 0
+    for declaration in found:
+        if declaration not in kept:
+            parts += [text[end : declaration.start], _blank(text[declaration.start : declaration.end])]
+            end = declaration.end
+    return "".join([*parts, text[end:]])
 
 
-def _without(text: str, headers: str) -> str:
-    names = "|".join(map(re.escape, headers.split()))
-    wanted = re.compile(rf"^[ \t]*#[ \t]*include[ \t]*[<\"](?:{names})[>\"]", re.MULTILINE)
-    return wanted.sub(lambda found: " " * len(found[0]), text)
+def _is_kept(mark: str, name: str) -> bool:
+    """Return whether an included file stays.
+
+    One of the user's own would stand in its place, had it been found. Of those that nobody knows a library's stay: the
+    compiler then says that it is missing.
+    """
+    kind = header_kind(name)
+    return kind == "device" or (not kind and mark == "<" and "/" in name)
 
 
-def _functions(plain: str) -> list[tuple[str, int, int]]:
-    """Return name, start and end of every function that is not marked for the device."""
-    found = []
-    start = at = 0
-    while at < len(plain):
-        letter = plain[at]
-        if letter == ";" or letter == "}":
-            start = at + 1
-        elif letter == "{":
-            head = plain[max(start, at - _LONGEST_HEAD) : at]
-            inside = re.search(r"\bnamespace\b|^\s*extern\s*$", head) is not None
-            named = _NAME.search(head)
-            stop = at + 1 if inside else _closing(plain, at)
-            if named and not inside and not _DEVICE.search(head):
-                found.append((named[1], at - len(head.lstrip()), stop))
-            if inside or (named is not None):
-                start = stop
-            at = stop - 1
-        at += 1
-    return found
+def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[str]], entry: str) -> set[Declaration]:
+    """Return the declarations that stay."""
+    usable = _without_host(found, plain)
+    by_name: dict[str, list[Declaration]] = {}
+    for declaration in usable:
+        for name in declaration.names:
+            by_name.setdefault(name, []).append(declaration)
+    wanted = re.findall(r"\w+", entry)
+    roots = [d for name in wanted for d in by_name.get(name, [])]
+    if not any("__global__" in d.uses for d in roots):
+        roots = [d for d in usable if (d.function and d.device) or d.uses & _MARKS]
+    kept: set[Declaration] = set()
+    waiting = list(roots)
+    seen = {"operator"} if not entry else set()
+    kept.update(d for d in usable if d.device and "operator" in d.names)
+    waiting += kept
+    while waiting:
+        declaration = waiting.pop()
+        kept.add(declaration)
+        names = list(declaration.uses - seen)
+        while names:
+            name = names.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            names += defined.get(name, frozenset()) - seen
+            waiting += [other for other in by_name.get(name, []) if other not in kept]
+    spaces = frozenset(re.findall(r"\bnamespace\s+(\w+)", plain)) | _OF_CUDA
+    for declaration in usable:
+        text = plain[declaration.start : declaration.end]
+        using = _USING.match(text)
+        named = (using and using[1].strip(":") in spaces and "=" not in text) or text.startswith("static_assert")
+        if named and (not text.startswith("static_assert") or not _unknown(declaration, kept, by_name)):
+            kept.add(declaration)
+    return kept
 
 
-def _closing(plain: str, start: int) -> int:
-    depth = 0
-    for found in re.compile(r"[{}]").finditer(plain, start):
-        depth += 1 if found[0] == "{" else -1
-        if depth == 0:
-            return found.end()
-    return len(plain)
+def _unknown(declaration: Declaration, kept: Iterable[Declaration], by_name: Mapping[str, list[Declaration]]) -> bool:
+    """Return whether an assertion is about something that was left out."""
+    left = set(kept)
+    return any(name in by_name and not left & set(by_name[name]) for name in declaration.uses)
+
+
+def _without_host(found: list[Declaration], plain: str) -> list[Declaration]:
+    """Leave out the host's functions, variables and types, and what uses them without a mark of the device."""
+    marked = {name for d in found if d.device and d.function for name in d.names}
+    host: set[Declaration] = set()
+    names: set[str] = set()
+    more = True
+    while more:
+        more = False
+        for declaration in found:
+            if declaration in host or (declaration.device and declaration.function):
+                continue
+            if declaration.uses & _MARKS:
+                continue
+            text = plain[declaration.start : declaration.end]
+            if "main" in declaration.names or declaration.uses & names or is_host(text, function=declaration.function):
+                host.add(declaration)
+                names |= declaration.names - marked - {"operator"} if declaration.function else set()
+                more = True
+    return [d for d in found if d not in host]
+
+
+def _blank(text: str) -> str:
+    """Return spaces in place of a text, but for the directives in it that other lines depend on."""
+    lines, goes_on = [], False
+    for line in text.split("\n"):
+        kept = goes_on or _KEPT.match(line) is not None
+        lines.append(line if kept else " " * len(line))
+        goes_on = kept and line.endswith("\\")
+    return "\n".join(lines)
+
+
+def _first_branches(text: str, plain: str) -> str:
+    """Return a plain text without what stands between ``#else`` or ``#elif`` and ``#endif``."""
+    out = list(plain)
+    depth: list[int] = []  # of each open #if: where its second branch began, or -1
+    for found in _SECOND_BRANCH.finditer(plain_code(text)):
+        word = found["word"]
+        if word.startswith("if"):
+            depth.append(-1)
+        elif depth and word in ("else", "elif"):
+            depth[-1] = found.end() if depth[-1] < 0 else depth[-1]
+        elif depth:
+            begin = depth.pop()
+            if begin >= 0:
+                out[begin : found.start()] = ["\n" if c == "\n" else " " for c in out[begin : found.start()]]
+    return "".join(out)

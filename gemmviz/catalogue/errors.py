@@ -31,11 +31,16 @@ class UnknownKernel(GemmvizError):
 
 
 class BuildError(GemmvizError):
-    """A kernel file that the compiler refuses. ``line`` is the first line at fault in that file, from 1, or None."""
+    """A kernel file that the compiler refuses.
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    ``line`` is the first line at fault in that file, from 1, or None; ``file`` the name of the file that is at fault
+    where it is another one.
+    """
+
+    def __init__(self, message: str, line: int | None = None, file: str = "") -> None:
         super().__init__(message)
         self.line = line
+        self.file = file
 
 
 class CompileStopped(BuildError):

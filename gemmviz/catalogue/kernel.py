@@ -17,6 +17,7 @@ from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.catalogue.moment import line_of
+from gemmviz.catalogue.source_files import CUDA, C
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
@@ -25,7 +26,7 @@ from gemmviz.language import tr
 __all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
 
 Backend = Literal["c", "cuda", "numpy", "openblas", "cublas"]
-_BACKEND_OF: dict[str, Backend] = {".c": "c", ".cu": "cuda"}
+_BACKEND_OF: dict[str, Backend] = {**dict.fromkeys(C, "c"), **dict.fromkeys(CUDA, "cuda")}
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
 # Two digits may have a letter behind them, which puts a rung between two others.
 _NUMBER = re.compile(r"^(\d+|\d\d[a-z])_")

@@ -7,6 +7,7 @@ from gemmviz.catalogue import renamed
 from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel, load
+from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.language import tr
 
 SUFFIXES = (".c", ".cu", ".toml")
@@ -72,7 +73,7 @@ def find(name: str, kernels: list[Kernel]) -> Kernel:
         if name in renamed.before(kernel.name):
             return kernel
     path = Path(name)
-    if path.suffix in SUFFIXES:
+    if path.suffix in (*SUFFIXES, *SOURCES):
         try:
             return load(path)
         except FileNotFoundError:

@@ -92,8 +92,13 @@ class Launch:
         return None if (alpha, beta) == (self.alpha, self.beta) else replace(self, alpha=alpha, beta=beta)
 
     def scalar(self, name: str) -> int | float:
-        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha or beta."""
+        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha or beta.
+
+        A whole number is its own value; for a pointer, 0 is none.
+        """
         problem = self.problem
+        if name.isdecimal():
+            return int(name)
         if name in ("alpha", "beta"):
             return self.alpha if name == "alpha" else self.beta
         if name in ("lda", "ldb", "ldc", "ldd"):

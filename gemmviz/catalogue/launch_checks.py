@@ -53,7 +53,7 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
     if not args:
         raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
     for argument in args:
-        if argument not in _KNOWN:
+        if argument not in _KNOWN and not argument.isdecimal():
             raise FrontMatterError(f"args names {argument!r}; known are {', '.join(_KNOWN)}")
     missing = [m for m, mapped in zip(MATRICES, _MAPS, strict=True) if not {m, mapped} & {*args}]
     if missing:

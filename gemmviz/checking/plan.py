@@ -73,6 +73,8 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     asked = list(sizes)
     base = kernel.defaults | params
     own = asked or [size for size in (nearest_size(kernel, _EVEN, base), uneven(kernel, base)) if size]
+    if own and not asked:
+        own += _tiles_along_k(kernel, base, own[-1])
     if not own:
         launch(kernel, _EVEN, base)  # the error gives the reason: a parameter may be wrong, and not the size
     chosen.launches = [(size, base) for size in dict.fromkeys(own)]
@@ -95,6 +97,17 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
         said = tr("{values}: more values than are checked by default, name one with --set", values=rest)
         chosen.left_out.append(said)
     return chosen
+
+
+def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[Problem]:
+    """Return sizes with one tile and with three along K, as far as the kernel's conditions say how long a tile is.
+
+    The first and the last tile of a pipeline are handled by code of their own: with one tile they are the same, with
+    three the one between them is like none of them.
+    """
+    one = nearest_size(kernel, Problem(size.m, size.n, 1), base)
+    three = nearest_size(kernel, Problem(size.m, size.n, 3 * one.k), base) if one else None
+    return [found for found in (one, three) if found]
 
 
 def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:

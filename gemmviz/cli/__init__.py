@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, requires
 
 from gemmviz import __version__, data
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
+from gemmviz.catalogue.source_files import SOURCES
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 # Each command is a module gemmviz.cli.NAME with a function add(subparsers). Only the requested one is imported:
@@ -106,7 +107,7 @@ def _with_window(arguments: Sequence[str]) -> list[str]:
     first = arguments[0] if arguments else ""
     if first in ("-h", "--help", "--version"):
         return [*arguments]  # not list(): the command of that name is an attribute here, once imported
-    if not first or first.startswith("-") or first.endswith((".cu", ".c", ".toml", ".gemmviz")):
+    if not first or first.startswith("-") or first.endswith((*SOURCES, ".toml", ".gemmviz")):
         return ["window", *arguments]
     return ["window", *arguments] if first not in _COMMANDS and _is_kernel(first) else [*arguments]
 

@@ -47,6 +47,7 @@ def add(commands: Any, summary: str) -> None:
     for name in "mnk":
         parser.add_argument(f"--{name}", type=options.whole, metavar=name.upper(), help=f"{name.upper()} by itself")
     options.add_set(parser)
+    options.add_include(parser)
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the result file; - is the standard output"
     )

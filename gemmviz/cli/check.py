@@ -36,6 +36,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: several)")
     options.add_sides(parser)
     options.add_set(parser)
+    options.add_include(parser)
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the findings as JSON; - is the standard output"
     )

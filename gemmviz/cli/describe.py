@@ -14,11 +14,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKernel
 from gemmviz.catalogue.guessing.guess import Guess, guess, is_described
 from gemmviz.catalogue.guessing.guessed_kernel import valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text, write_text
 from gemmviz.cli import options
 from gemmviz.engine.consent import Described
@@ -26,7 +28,6 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
 _SCHEMA_VERSION = 1
-_SUFFIXES = (".cu", ".c")
 
 
 def add(commands: Any, summary: str) -> None:
@@ -39,6 +40,7 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="a .cu or .c file without front matter")
     parser.add_argument("--entry", metavar="NAME", help="which of its functions to describe")
+    options.add_include(parser)
     parser.add_argument("--write", action="store_true", help="put the front matter at the top of the file")
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the guess as JSON; - is the standard output"
@@ -48,8 +50,8 @@ def add(commands: Any, summary: str) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     text = _read(args.file)
-    made = guess(text, args.file, args.entry)
-    if args.entry and args.entry not in made.entries:
+    made = guess(text, args.file, args.entry, surroundings(args.file, text))
+    if args.entry and args.entry not in {*made.entries, *(name.rpartition("::")[2] for name in made.entries)}:
         known = ", ".join(made.entries) or "none"
         raise UnknownKernel(f"{args.file.name} has no kernel {args.entry!r}; it has: {known}")
     if not made.entry:
@@ -63,6 +65,8 @@ def _run(args: argparse.Namespace) -> int:
         wrong = valid(made)
         if _unanswered(made):
             wrong = 'each "?" has to be filled in by hand'
+        elif made.settled and not made.right:
+            wrong = made.settled
         if wrong:
             raise GemmvizError(f"nothing was written: {wrong}")
         put_on_top(args.file, made.front_matter())
@@ -71,8 +75,8 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> str:
-    if path.suffix not in _SUFFIXES:
-        raise UnknownKernel(f"{path}: gemmviz describes .cu and .c files")
+    if path.suffix not in SOURCES:
+        raise UnknownKernel(f"{path}: gemmviz describes files that end in {', '.join(SOURCES)}")
     if not path.is_file():
         raise UnknownKernel(f"no file {path}")
     text = read_text(path, KERNEL_BYTES)

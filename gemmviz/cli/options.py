@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from gemmviz.bench import store
+from gemmviz.catalogue.includes import VARIABLE
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.catalogue.problem import Problem
@@ -27,7 +28,32 @@ def add_launch(parser: argparse.ArgumentParser, default_size: int, *, grows: boo
     parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N ({default})")
     add_sides(parser)
     add_set(parser)
+    add_include(parser)
     parser.set_defaults(default_size=default_size)
+
+
+class _IncludeFolder(argparse.Action):
+    """Adds a folder to those in which headers are looked for, for this process and those that it starts."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        known = os.environ.get(VARIABLE, "")
+        os.environ[VARIABLE] = os.pathsep.join([*filter(None, [known]), str(Path(str(values)).absolute())])
+
+
+def add_include(parser: argparse.ArgumentParser) -> None:
+    """Add -I, which may be repeated."""
+    parser.add_argument(
+        "-I",
+        action=_IncludeFolder,
+        metavar="DIR",
+        help="look for headers in DIR, too; beside the file and in its repository they are found without it",
+    )
 
 
 def add_sides(parser: argparse.ArgumentParser) -> None:

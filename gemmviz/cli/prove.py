@@ -41,6 +41,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: two sizes)")
     options.add_sides(parser)
     options.add_set(parser)
+    options.add_include(parser)
     parser.add_argument("--kept", action="store_true", help="show the proofs that gemmviz ships")
     parser.add_argument(
         "--counted",

@@ -42,6 +42,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--size", type=options.whole, metavar="N", help=f"M = N = K = N (default {_DEFAULT_SIZE})")
     options.add_sides(parser)
     options.add_set(parser, "hold a parameter at one value, for example TS=16; all others are searched")
+    options.add_include(parser)
     parser.add_argument(
         "--seconds",
         type=options.seconds,

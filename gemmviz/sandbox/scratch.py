@@ -7,14 +7,17 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from gemmviz.catalogue.includes import begins, search_folders
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _COPIES = "sources"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 500
 # Names that may be included: the compiler's first error could show a line of the file.
+_ORDER = (".cu", ".cuh", ".h", ".hpp")
 _SOURCES = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".def", ".ipp", ".tpp", ".c", ".cc", ".cpp", ".cu")
 
 
@@ -40,7 +43,11 @@ def hand_over(scratch: Path, path: Path, text: str) -> None:
     text
         Its text.
     """
-    for file, body in reached(text, path.parent):
+    folders = tuple(search_folders(path))
+    copied = list(reached(text, path.parent, folders))
+    for file, begin in begins(path, neighbours(folders), text_of):
+        copied += [(file, text_of(file).encode()), *reached(begin, file.parent, folders)]
+    for file, body in copied:
         copy = _copy_of(scratch, file)
         with suppress(OSError):
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +64,49 @@ def copies(scratch: Path) -> Path:
     return scratch / _COPIES
 
 
-def reached(text: str, folder: Path) -> Iterator[tuple[Path, bytes]]:
+def copy_of(folder: Path, scratch: Path | None) -> Path:
+    """Return where the copies of a folder's files lie: the folder itself where there is no scratch folder."""
+    return folder if scratch is None else _copy_of(scratch, folder)
+
+
+def own_header(name: str, beside: Path, folders: Iterable[Path]) -> Path | None:
+    """Return the file that an include means: the first of that name that a source may read, or None.
+
+    Parameters
+    ----------
+    name
+        As it is written.
+    beside
+        The folder of the file that includes it.
+    folders
+        Further folders, in the order in which they are searched.
+    """
+    if Path(name).is_absolute() or "\0" in name:
+        return None
+    for place in (beside, *folders):
+        path = Path(os.path.normpath(place / name))
+        if _may_be_read(path, place):
+            return path
+    return None
+
+
+def neighbours(folders: Iterable[Path]) -> Iterator[Path]:
+    """Yield the sources in some folders that may be read, CUDA's first, then headers."""
+    found: dict[Path, None] = {}
+    for folder in folders:
+        with suppress(OSError):
+            found |= dict.fromkeys(file for file in sorted(folder.iterdir()) if file.suffix in _SOURCES)
+    for file in sorted(found, key=lambda file: _ORDER.index(file.suffix) if file.suffix in _ORDER else len(_ORDER)):
+        if _may_be_read(file, file.parent):
+            yield file
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a header or source as the compiler gets it."""
+    return file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
+
+
+def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tuple[Path, bytes]]:
     """Yield the files that a text includes, directly or not, each once.
 
     Left out are files that a source need not read: hidden ones, those that by their name are no sources, those behind
@@ -69,6 +118,8 @@ def reached(text: str, folder: Path) -> Iterator[tuple[Path, bytes]]:
         A source.
     folder
         Where it lies.
+    others
+        Further folders in which its headers may lie.
 
     Yields
     ------
@@ -76,11 +127,12 @@ def reached(text: str, folder: Path) -> Iterator[tuple[Path, bytes]]:
         A file, by the name under which it was included, and its content.
     """
     seen: set[Path] = set()
+    others = tuple(others)
     waiting = [(text, folder)]
     while waiting and len(seen) < _MOST_FILES:
         body, beside = waiting.pop()
         for name in _INCLUDE.findall(body):
-            for path in (Path(os.path.normpath(f / name)) for f in (beside, folder)):
+            for path in (Path(os.path.normpath(f / name)) for f in (beside, folder, *others)):
                 if path in seen or Path(name).is_absolute() or not _may_be_read(path, folder):
                     continue
                 seen.add(path)

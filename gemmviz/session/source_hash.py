@@ -5,6 +5,9 @@ import json
 import re
 from pathlib import Path
 
+from gemmviz.catalogue.includes import HEADERS, begins, search_folders
+from gemmviz.sandbox import scratch
+
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 # All other ways to make a compiler read a file: `#include NAME`, `%:include`, `#embed` and `.incbin`.
 _READS = re.compile(r"\b(?:include|include_next|import|embed|__has_include|__has_embed)\b|\.incbin")
@@ -16,7 +19,7 @@ def source_hash(path: Path, text: str) -> tuple[str, bool]:
     """Return the hexadecimal SHA-256 of a source with its headers, and whether these are all files that it reads.
 
     The front matter, which decides entry, arguments and macros, is a part of the text. A header counts when it is
-    in the folder of the file, or below; headers of the compiler or of gemmviz do not.
+    in a folder where headers of the file are looked for; headers of the compiler or of gemmviz do not.
 
     Parameters
     ----------
@@ -42,14 +45,18 @@ def own_headers(path: Path, text: str) -> list[str]:
 
 def _headers(path: Path, text: str) -> tuple[dict[Path, str], bool]:
     """Return the texts of a source's own headers, and whether those are all that it reads."""
-    folder = path.parent
+    folder, folders = path.parent, tuple(search_folders(path))
     headers: dict[Path, str] = {}
     waiting, plain = [(text, folder)], True
+    if path.suffix in HEADERS:  # what includes it stands in front of it
+        for file, begin in begins(path, scratch.neighbours(folders), scratch.text_of):
+            headers[file] = begin
+            waiting.append((begin, file.parent))
     while waiting:
         body, beside = waiting.pop()
         spliced = body.replace("\\\n", "")
         plain = plain and not _reads_more(spliced)
-        for header in {place / name for name in _INCLUDE.findall(spliced) for place in (beside, folder)}:
+        for header in {place / name for name in _INCLUDE.findall(spliced) for place in (beside, *folders)}:
             if header in headers:
                 continue
             try:

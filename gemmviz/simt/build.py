@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gemmviz import data
 from gemmviz.backends import entry
+from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.toolchain import (
     Compiler,
     build_folder,
@@ -21,12 +22,10 @@ from gemmviz.backends.toolchain import (
     preprocess,
     source_folder,
 )
-from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.sandbox import confined, kept
-from gemmviz.simt.debuginfo import ARGUMENTS
+from gemmviz.simt import dynamic_shared
 from gemmviz.simt.inline_ptx.columns import aligned
 from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
 
@@ -76,11 +75,6 @@ _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
 # Headers of the GPU's that are CUDA C++ and nothing else, and serve the recorder too: searched after its own.
 _SHARED_HEADERS = data.root("kernels") / "include"
-_DYNAMIC_SHARED = re.compile(
-    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
-    r"(?P<type>[A-Za-z_][\w:\s]*?)\s+(?P<name>\w+)\s*\[\s*\](?P<row>(?:\s*\[[^\]]*\])*)"
-)
-_NAMESPACE = re.compile(r"\bnamespace\s+(?P<name>\w+(?:\s*::\s*\w+)*)\s*\{|[{}]")
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -107,7 +101,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     folder, _ = data.cache_folder("recorders")
     beside = included(launch.kernel.text, source_folder(launch.kernel.path))
     headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
-    inline_ptx = launch.kernel.backend == "cuda" and has_asm([launch.kernel.text, *beside])
+    inline_ptx = launch.kernel.backend == "cuda" and has_asm([source])
     told = _wherever_it_lies(flags, launch)
     link, runtime = _link_flags(tool), runtime_flags(tool)
     translator = _translator() if inline_ptx else ()
@@ -140,8 +134,9 @@ def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
     preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
     text = expanded.read_text(encoding="utf-8")
     translated = wrapper.with_name("translated.cpp")
-    source = wrapper.read_text(encoding="utf-8").split("\n", 1)[1]  # behind the line that names the file
-    text = rewritten(aligned(text, path.name, source), path.name, source_folder(path), (_HERE, _SHARED_HEADERS))
+    text = rewritten(
+        aligned(text, path.name, launch.kernel.text), path.name, source_folder(path), (_HERE, _SHARED_HEADERS)
+    )
     translated.write_text(text, encoding="utf-8")
     return translated
 
@@ -214,10 +209,10 @@ def _wrapper(launch: Launch) -> str:
     """Return the kernel as it stands, and a call of its entry with arguments from an array of pointers."""
     kernel = launch.kernel
     # Where CUDA takes an attribute, thread_local wants none: a word of the same length stands for another kind of it.
-    code = kernel.text if kernel.backend == "c" else device_code(kernel.text)
+    code = kernel.text if kernel.backend == "c" else source_of_device(launch, _has_header)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
-    lines = [line_directive(kernel.path), text, f'#line 1 "{ARGUMENTS}"']
-    lines += _dynamic_shared(plain_code(kernel.text), max(launch.shared_bytes, 1))
+    text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
+    lines = [*before, line_directive(kernel.path), text, f'#line 1 "{entry.ARGUMENTS}"', *behind]
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
@@ -230,27 +225,9 @@ def _wrapper(launch: Launch) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _dynamic_shared(code: str, size: int) -> list[str]:
-    """Return the definitions of the dynamic shared arrays that a source declares, of `size` bytes each."""
-    # Several kernels of a file may declare the same array.
-    found = {(_namespace(code, f.start()), f["name"]): (f["type"], f["row"]) for f in _DYNAMIC_SHARED.finditer(code)}
-    lines = []
-    for (namespace, name), (element, row) in found.items():
-        each = f"sizeof({element}{row})"  # of one that has rows, a row
-        line = f"__shared__ {element} {name}[({size} + {each} - 1) / {each}]{row};"
-        lines.append(f"namespace {namespace} {{ {line} }}" if namespace else line)
-    return lines
-
-
-def _namespace(code: str, place: int) -> str:
-    """Return the namespace that a place of a source lies in, ``a::b``; an array declared there is its member."""
-    inside: list[str | None] = []
-    for brace in _NAMESPACE.finditer(code, 0, place):
-        if brace[0] != "}":
-            inside.append(brace["name"])
-        elif inside:
-            inside.pop()
-    return "::".join(name for name in inside if name)
+def _has_header(name: str) -> bool:
+    """Return whether a header of CUDA's is known here; C's and C++'s own are the compiler's."""
+    return not name.startswith(("cuda", "cooperative_groups", "mma.h", "nv/")) or (_INCLUDE / name).is_file()
 
 
 def runtime_texts() -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from gemmviz.backends.entry import ARGUMENTS
 from gemmviz.simt import line_table
 
 _ELEMENT = {
@@ -36,8 +37,6 @@ _VECTOR = re.compile(rf"({'|'.join(_ELEMENT)})([24])")
 # An address and the (line, column) of the kernel's file that it comes from; a line below 0: from another file.
 Line = tuple[int, tuple[int, int]]
 _NOWHERE, _HEADER = -1, -2
-# The name under which the call of a kernel's entry is compiled: see build.py.
-ARGUMENTS = "gemmviz_arguments"
 _AGGREGATE = ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type")
 _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
 

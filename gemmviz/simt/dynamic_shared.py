@@ -1,10 +1,13 @@
-"""Dynamic shared memory that a kernel declares as bytes and carves into arrays: the type of its elements."""
+"""Dynamic shared memory: how a kernel's declaration of it becomes an array, and the type of that array's elements."""
 
 import re
 from dataclasses import replace
 
 import numpy as np
 
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.simt.debuginfo import SharedArray
 
@@ -28,6 +31,7 @@ _TYPES = {
     "float2": "float32",
     "float4": "float32",
 }
+_DEEPEST = 8
 _QUALIFIERS = r"(?:const\s+|volatile\s+)*"
 _CAST = (
     rf"(?:reinterpret_cast\s*<\s*{_QUALIFIERS}(?P<new>[\w:\s]+?)\s*\*\s*>\s*\("
@@ -35,7 +39,53 @@ _CAST = (
 )
 
 
-def typed(array: SharedArray, text: str) -> SharedArray:
+_DECLARED = re.compile(
+    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
+    r"(?P<type>[A-Za-z_][\w:]*(?:\s+[A-Za-z_][\w:]*)*)\s+(?P<name>\w+)\s*\[\s*\](?P<rest>(?:\s*\[[^\]\n]*\])*)\s*(?=;)"
+)
+_TEMPLATE_TYPES = re.compile(r"\b(?:typename|class)\s+(\w+)\s*[,=>]")
+_CONSTANT = re.compile(
+    r"(?:\bconst(?:expr)?\s[\w\s]*?\b(\w+)\s*=|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t])\s*([^;,\n]+)", re.MULTILINE
+)
+# A name that no kernel has; the arrays in it keep their own.
+_PLACE = "gv_dynamic_shared"
+_ALIGNED = 1024
+
+
+def defined(text: str, shared_bytes: int) -> tuple[str, list[str], list[str]]:
+    """Return a source whose dynamic shared arrays have a definition, and the lines in front of it and behind it.
+
+    An array of one dimension, of a type that every function knows, is defined behind the source. One with further
+    dimensions, of a template's type or in a namespace becomes a reference to bytes that are defined in front of it.
+
+    Parameters
+    ----------
+    text
+        The source of the device; its lines keep their numbers.
+    shared_bytes
+        Of dynamic shared memory in a block.
+    """
+    size = max(shared_bytes, 1)
+    plain = plain_code(text)
+    open_types = set(_TEMPLATE_TYPES.findall(plain))
+    nested = re.search(r"\bnamespace\b(?!\s+\w+\s*=)[\w:\s]*\{", plain) is not None
+    parts, end = [], 0
+    before: dict[str, str] = {}
+    behind: dict[str, str] = {}
+    for found in _DECLARED.finditer(plain):
+        name, element, rest = found["name"], found["type"], found["rest"].strip()
+        if not rest and not nested and element not in open_types:
+            # Several kernels of a file may declare the same array.
+            behind[name] = f"__shared__ {element} {name}[({size} + sizeof({element}) - 1) / sizeof({element})];"
+            continue
+        before[name] = f"namespace {_PLACE} {{ __shared__ gvalign({_ALIGNED}) char {name}[{size}]; }}"
+        made = f"{element} (&{name})[]{rest} = *({element} (*)[]{rest})::{_PLACE}::{name}"
+        parts += [text[end : found.start()], made + "\n" * plain.count("\n", found.start(), found.end())]
+        end = found.end()
+    return "".join([*parts, text[end:]]), list(before.values()), list(behind.values())
+
+
+def typed(array: SharedArray, launch: Launch) -> SharedArray:
     """Return the array with the element type that the source gives to its bytes.
 
     The array stays one of bytes where the source names no type, several, or one that is not known.
@@ -44,14 +94,48 @@ def typed(array: SharedArray, text: str) -> SharedArray:
     ----------
     array
         As the compiler sees it.
-    text
-        The kernel's source.
+    launch
+        The launch: its source, and the values of its parameters.
     """
     if array.dtype not in _BYTES or len(array.shape) != 1:
         return array
-    casts = re.finditer(rf"{_CAST}\s*\(*\s*&?\s*{re.escape(array.name)}\b", plain_code(text))
+    plain = plain_code(launch.kernel.text)
+    declared = next((d for d in _DECLARED.finditer(plain) if d["name"] == array.name), None)
+    if declared is not None and declared["type"] in _TEMPLATE_TYPES.findall(plain):
+        return _of(array, launch.kernel.dtype, ())
+    if declared is not None and declared["type"] in _TYPES:
+        return _of(array, _TYPES[declared["type"]], _extents(declared["rest"], plain, launch))
+    casts = re.finditer(rf"{_CAST}\s*\(*\s*&?\s*{re.escape(array.name)}\b", plain)
     types = {_TYPES.get(" ".join((cast["new"] or cast["old"]).split())) for cast in casts}
     dtype = types.pop() if len(types) == 1 else None
-    if dtype is None or array.shape[0] % np.dtype(dtype).itemsize:
+    return array if dtype is None else _of(array, dtype, ())
+
+
+def _of(array: SharedArray, dtype: str, extents: tuple[int, ...]) -> SharedArray:
+    """Return the array as rows of some extents, where its bytes are whole rows; else flat."""
+    size = np.dtype(dtype).itemsize
+    if array.shape[0] % size:
         return array
-    return replace(array, shape=(array.shape[0] // np.dtype(dtype).itemsize,), dtype=dtype)
+    row = int(np.prod(extents)) if extents else 0
+    count = array.shape[0] // size
+    shape = (count // row, *extents) if row and count % row == 0 else (count,)
+    return replace(array, shape=shape, dtype=dtype)
+
+
+def _extents(brackets: str, plain: str, launch: Launch) -> tuple[int, ...]:
+    """Return the values in square brackets; none where one of them is not known."""
+    constants = {first or second: value for first, second, value in _CONSTANT.findall(plain)}
+
+    def value(text: str, depth: int = 0) -> int:
+        expression = Expression(text.strip())
+        names = {
+            name: launch.params[name] if name in launch.params else value(constants[name], depth + 1)
+            for name in expression.names()
+            if depth < _DEEPEST
+        }
+        return expression.integer(names)
+
+    try:
+        return tuple(value(text) for text in re.findall(r"\[([^\]]*)\]", brackets))
+    except (FrontMatterError, KeyError):
+        return ()

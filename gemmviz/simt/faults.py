@@ -12,7 +12,7 @@ from gemmviz.simt.debuginfo import DebugInfo
 from gemmviz.simt.diagnostics import who
 from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
-from gemmviz.simt.wild_access import meant
+from gemmviz.simt.wild_access import NULL_PAGES, local_arrays, meant
 
 # The kernel's fault; where only the signal is known, in the C library's English words.
 _SIGNALS: dict[int, str] = {
@@ -216,6 +216,15 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
     element = meant(job, launch, line or 0)
     if job.signal not in (signal.SIGSEGV, signal.SIGBUS):  # no other signal is about an access to memory
         return KernelFault(f"{where}: {tr('{what} in {thread}', **said)}", line)
+    arrays = local_arrays(launch) if element is None and job.fault_address < NULL_PAGES else []
+    if arrays:
+        text = tr(
+            "{what} in {thread}: a pointer without a valid address. An index of a local array ({arrays}) that runs out "
+            "of bounds overwrites such pointers",
+            arrays=", ".join(arrays),
+            **said,
+        )
+        return KernelFault(f"{where}: {text}", line)
     if element is None:
         text = tr("{what} in {thread}, address {address}", **said)
         return KernelFault(f"{where}: {text}", line)

@@ -255,7 +255,7 @@ class _Job:
         info = _debug_info(library, launch.kernel.path.name)
         self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
         data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]
-        self.info = replace(info, shared=[dynamic_shared.typed(array, launch.kernel.text) for array in data])
+        self.info = replace(info, shared=[dynamic_shared.typed(array, launch) for array in data])
         # Where the library is loaded: the real address of a function less the one in the file.
         self._base = (ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value or 0) - info.entry
         self._code.gv_anchor_address.restype = ctypes.c_void_p

@@ -3,13 +3,20 @@
 import re
 import signal
 
+from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.simt.layout import RecorderRun
 
-_NULL_PAGES = 1 << 16  # below, an address is a null pointer's and no index
+NULL_PAGES = 1 << 16  # below, an address is a null pointer's and no index
 _FAR = 1 << 32
+_LOCAL = re.compile(
+    r"(?<![\w:])(?:float|double|int|unsigned|uint\w*|half2?|__half2?|__nv_bfloat162?|float[234]|u?int[234]|T|char|short)"
+    r"\s+(\w+)\s*\[[^\]]*\](?:\s*\[[^\]]*\])*\s*(?=[;=,])"
+)
+_SHARED = re.compile(r"__shared__[^;]*;|__constant__[^;]*;|extern[^;]*;")
+_MOST_NAMES = 6
 
 
 def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None:
@@ -26,7 +33,7 @@ def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None
     line
         Of the kernel's file, from 1.
     """
-    if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < _NULL_PAGES or not line:
+    if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < NULL_PAGES or not line:
         return None
     text = plain_code(launch.kernel.text).split("\n")[line - 1]
     named = [
@@ -42,6 +49,12 @@ def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None
     if abs(offset) > _FAR:
         return None
     return f"{MATRICES[named[0]]}[{offset // array.itemsize}]", array.bytes // array.itemsize
+
+
+def local_arrays(launch: Launch) -> list[str]:
+    """Return the names of the arrays among a kernel's local variables, as far as its text shows them."""
+    code = plain_code(device_code(launch.kernel.text, launch.kernel.entry), directives=False)
+    return list(dict.fromkeys(_LOCAL.findall(_SHARED.sub("", code))))[:_MOST_NAMES]
 
 
 def _parameters(launch: Launch, matrix: str) -> list[str]:

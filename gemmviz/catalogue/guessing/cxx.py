@@ -1,9 +1,9 @@
 """Reads just enough C and CUDA to describe a kernel: functions, parameters, constants and launches. It runs nothing."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from gemmviz.catalogue.guessing.launches import HostLaunch, launches
+from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches
 from gemmviz.catalogue.guessing.tokens import (
     CLOSE,
     LONGEST,
@@ -106,25 +106,126 @@ class ParsedSource:
         return {name: value for name, value in self.constants.items() if name not in self.tunable}
 
 
-def read_source(text: str) -> ParsedSource:
-    """Read a file; unintelligible parts are left out, and no error is raised for them."""
-    plain = without_comments(text[:LONGEST].replace("\r\n", "\n"))
+@dataclass(frozen=True)
+class Surroundings:
+    """The texts around a file: `headers` are compiled with it, `others` launch its kernels."""
+
+    headers: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
+    """Read a file; unintelligible parts are left out, and no error is raised for them.
+
+    Parameters
+    ----------
+    text
+        The file.
+    around
+        Further files, for constants, macros and launches.
+    """
+    around = around or Surroundings()
+    plain = _plain(text)
     objects, functions, tunable, known = _macros(plain)
-    blank = _DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
-    tokens, lines = numbered(blank)
+    plain_headers = [_plain(header) for header in around.headers]
+    declared: dict[str, tuple[str, ...]] = {}
+    helpers: list[Function] = []
+    for header in plain_headers:
+        more = _macros(header)
+        objects, functions = more[0] | objects, more[1] | functions
+        tunable, known = tunable | more[2], known | more[3] | frozenset(_WORD.findall(header))
+        inside = _assigned(*numbered(_blank(header)))
+        declared |= _declared(inside[0])
+        helpers += _functions(*inside, objects, functions)[1]
+    tokens, lines = numbered(_blank(plain))
+    aliases = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
+    tokens, lines = _assigned(tokens, lines)
     kernels, others = _functions(tokens, lines, objects, functions)
-    constants = {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
+    constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
+    expanded = _expand(tokens, objects, functions)
+    plain_names = {kernel.name.rpartition("::")[2] for kernel in kernels}
+    found = launches(expanded)
+    found += by_pointer(expanded, plain_names - {launch.name for launch in found})
+    for other in (*plain_headers, *map(_plain, around.others)):
+        found += _launches_of(other, objects, functions)
     return ParsedSource(
-        tuple(kernels),
-        tuple(others),
+        tuple(_resolved(kernel, aliases) for kernel in kernels),
+        (*(_resolved(other, aliases) for other in others), *helpers),
         constants,
         tunable,
-        tuple(launches(_expand(tokens, objects, functions))),
-        frozenset(re.findall(r"[A-Za-z_]\w*", plain)) | known,
+        tuple(found),
+        frozenset(_WORD.findall(plain)) | known,
     )
 
 
+def _plain(text: str) -> str:
+    return without_comments(text[:LONGEST].replace("\r\n", "\n"))
+
+
+def _blank(plain: str) -> str:
+    return _DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _Macro = tuple[list[str], tuple[str, ...]]
+
+
+_ALIAS = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*([\w\s]+?)\s*;")
+
+
+def _aliases(plain: str) -> list[tuple[str, str]]:
+    """Return (new, old) of every type that gets another name."""
+    return [(new or other, (old or before).split()[-1]) for old, new, other, before in _ALIAS.findall(plain)]
+
+
+def _resolved(function: Function, aliases: dict[str, str]) -> Function:
+    """Return a function with the types of its parameters as they are called at first."""
+
+    def resolved(kind: str) -> str:
+        for _ in range(_DEEPEST):
+            kind = aliases.get(kind, kind)
+        return kind
+
+    parameters = tuple(replace(p, type=resolved(p.type)) for p in function.parameters)
+    return replace(function, parameters=parameters)
+
+
+def _assigned(tokens: list[str], lines: list[int]) -> tuple[list[str], list[int]]:
+    """Return tokens with ``int x{v};`` as ``int x = v;``, and their lines."""
+    out: list[str] = []
+    kept: list[int] = []
+    closed: set[int] = set()
+    partner = _partners(tokens)
+    for at, token in enumerate(tokens):
+        if at in closed:
+            continue
+        name = tokens[at - 1] if at else ""
+        kind = tokens[at - 2] if at > 1 else ""
+        opens = token == "{" and _WORD.fullmatch(name) and name not in _NO_NAMES
+        if opens and (_WORD.fullmatch(kind) or kind in ("*", "&", ",")) and kind not in _NO_TYPES:
+            end = partner[at]
+            inside = tokens[at + 1 : end]
+            if tokens[end + 1 : end + 2] in ([";"], [","]) and inside and not {";", "{", ","} & set(inside):
+                closed.add(end)
+                token = "="
+        out.append(token)
+        kept.append(lines[at])
+    return out, kept
+
+
+_NO_NAMES = {"else", "do", "const", "override", "try", "noexcept"}
+_NO_TYPES = {"struct", "class", "union", "enum", "namespace", "return", "else", "goto", "new"}
+
+
+def _launches_of(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, _Macro]) -> list[HostLaunch]:
+    """Return the launches in another file, each with that file's constants behind those around it."""
+    if "<<<" not in plain:
+        return []
+    own, calls, _, _ = _macros(plain)
+    tokens = _assigned(*numbered(_blank(plain)))[0]
+    constants = {name: value for name, value in own.items() if is_whole(value)} | _declared(tokens)
+    found = launches(_expand(tokens, objects | own, functions | calls))
+    return [replace(launch, constants=constants | launch.constants) for launch in found]
 
 
 def _macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Macro], frozenset[str], frozenset[str]]:

@@ -11,15 +11,17 @@ import numpy as np
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, indexing
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.cxx import Function, ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
+from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
+from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 
-ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS)
+ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
 # Below this a guess is named among the doubts.
 SURE = 0.5
 
@@ -93,7 +95,7 @@ class Guess:
         if self.params:
             inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())
             keys.append(("params", f"{{ {inside} }}"))
-        if self.path.suffix == ".cu":
+        if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
         if self.mapped:
             # Nobody can tell from the source how large a box is.
@@ -137,7 +139,7 @@ class Guess:
     def doubts(self) -> list[str]:
         """What a person should look at, in sentences."""
         if not self.entry:
-            wanted = "function marked __global__" if self.path.suffix == ".cu" else "function with three pointers"
+            wanted = "function marked __global__" if is_cuda(self.path) else "function with three pointers"
             return [f"{self.path.name} has no {wanted}: there is nothing to run."]
         found = []
         if len(self.entries) > 1 and not self.right:
@@ -158,7 +160,7 @@ class Guess:
         return found
 
 
-def guess(text: str, path: Path, entry: str | None = None) -> Guess:
+def guess(text: str, path: Path, entry: str | None = None, around: Surroundings | None = None) -> Guess:
     """Guess the front matter of a file. Nothing of the file is run, and no text is too strange to be looked at.
 
     Parameters
@@ -169,25 +171,28 @@ def guess(text: str, path: Path, entry: str | None = None) -> Guess:
         Its suffix says whether it is C or CUDA.
     entry
         Which of its functions to describe; the one that looks most like a GEMM by default.
+    around
+        The files around it, whose constants and launches count.
     """
     try:
-        return _guess(text, path, entry)
+        return _guess(text, path, entry, around)
     except RecursionError:  # brackets without end: nothing that anybody wrote
         return Guess(path, text)
 
 
-def _guess(text: str, path: Path, entry: str | None) -> Guess:
-    source = cxx.read_source(text)
-    candidates = source.kernels if path.suffix == ".cu" else source.functions
+def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None) -> Guess:
+    source = cxx.read_source(text, around)
+    candidates = source.kernels if is_cuda(path) else source.functions
     fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
-    if path.suffix != ".cu":
+    if not is_cuda(path):
         fitting = [f for f in fitting if sum(p.pointer for p in f.parameters) >= 3 and f.name != "main"]
         # What another function of the file calls is a part of the product; the program around it is none.
         called = {word for f in source.functions if f.name != "main" for word in f.body if word != f.name}
         fitting = [f for f in fitting if f.name not in called or f.name == entry] or fitting
     ranked = sorted(fitting, key=lambda f: -_likeness(f, source))
     names = tuple(dict.fromkeys(f.name for f in ranked))
-    chosen = next((f for f in ranked if f.name == entry), ranked[0] if ranked else None)
+    named = [f for f in ranked if entry in (f.name, f.name.rpartition("::")[2])]
+    chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
     return _describe(chosen, source, path, text, names)
@@ -203,22 +208,26 @@ def _likeness(function: Function, source: ParsedSource) -> float:
 
 
 def _describe(function: Function, source: ParsedSource, path: Path, text: str, names: tuple[str, ...]) -> Guess:
+    # A template parameter is no constant of that name in another function.
+    own = {name for _, name, _ in function.template}
+    source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
+    function = inlined(function, source)
     index = indexing.read_indexing(function, source.constants_without_tunable())
     roles = assign(function, index)
     dtype, stored = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
     stores = sums_of(stored)
     shaper = Shaper(function, source, index, roles, dtype)
     params = whole_params(function, source)
-    if path.suffix == ".cu":
-        shape = shaper.shape(params)
-    else:
-        shape = Shape({name: values[:1] for name, values in params.items()})
+    alone = Shape({name: values[:1] for name, values in params.items()})
+    shape = shaper.shape(params) if is_cuda(path) else alone
     shape.requires += [f"{left} == {right}" for left, right in roles.equal]
     _aligned(shape, index, roles)
     shapes = [shape]
-    launch = host_launch.find(source, function)
-    if launch and path.suffix == ".cu":
-        by_host = host_launch.shape(launch, function, source, roles, shape)
+    if is_cuda(path):
+        read = (
+            host_launch.shape(launch, function, source, roles, shape) for launch in host_launch.find(source, function)
+        )
+        by_host = next((made for made in read if made), None)
         shapes = [by_host, shape] if by_host else shapes
     named = with_fourth(function, index, roles)
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles
@@ -14,13 +15,18 @@ from gemmviz.catalogue.guessing.shape import Shape
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
+_SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
+_SIZES = {
+    **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
+    **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
+}
 _CEIL = re.compile(r"\(([^()]*|\([^()]*\)) / (\w+|\([^()]*\))\)")
 
 
-def find(source: ParsedSource, function: Function) -> HostLaunch | None:
-    """Return the first launch of a kernel in its file, or None."""
+def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
+    """Return the launches of a kernel, those in its own file first."""
     plain = function.name.rpartition("::")[2]
-    return next((launch for launch in source.launches if launch.name == plain), None)
+    return [launch for launch in source.launches if launch.name == plain]
 
 
 def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
@@ -45,7 +51,9 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if not all(_speaks_of(text, {"M", "N", "K", *given.params}) for text in (*block, *grid, shared)):
         return None
     block, grid = (_short(part) for part in (block, grid))
-    requires = made.requires + _together(given.offered)
+    tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
+    kept = [_extents(text, made, given.params, block) for text in made.requires]
+    requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     in_grid = {name for text in grid for name in Expression(text).names()}
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
@@ -55,7 +63,16 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     why["block"] = why["grid"] = GuessReason(0.95, "the file launches the kernel like this itself")
     if launch.shared:
         why["shared"] = why["block"]
-    return Shape(given.params, block, grid, shared, requires, why, made.tiles)
+    return Shape(given.params, block, grid, shared, requires, why, tiles)
+
+
+def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:
+    """Return an expression with the host's extents of the block in the place of names that stood for them."""
+    for axis, extent in zip("XYZ", (*block, "1", "1"), strict=False):
+        for name in (f"BLOCK_{axis}", f"GV_BLOCK_{axis}", f"B{axis}"):
+            if name in made.params and name not in params:
+                text = re.sub(rf"\b{name}\b", bracket(extent), text)
+    return text
 
 
 @dataclass(frozen=True)
@@ -124,6 +141,8 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
     for role in ("M", "N", "K"):
         if role not in names.values():
             names.setdefault(role, role)
+            if not launch.arguments:  # called by a pointer
+                names.setdefault(role.lower(), role)
     return names
 
 
@@ -133,8 +152,10 @@ def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     for token in tokens:
         number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
         out.append(number[1] if number else token)
-    text = " ".join(out).replace("( float )", "").replace("( double )", "").replace("sizeof ( float )", "4")
-    return tuple(text.replace("sizeof ( double )", "8").replace("std :: ", "").replace("ceilf", "ceil").split())
+    text = " ".join(out).replace("( float )", "").replace("( double )", "")
+    text = _SIZE_OF.sub(lambda found: str(_SIZES.get(found[1], found[0])), text)
+    text = re.sub(r"static_cast < (?:unsigned )?\w+ > ", "", text)
+    return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())
 
 
 def _constant(source: ParsedSource, word: str, depth: int = 0) -> Polynomial | None:
@@ -151,7 +172,7 @@ def _local(
     if word in names:
         return Polynomial.name(names[word]) if names[word] != word else None
     if word in launch.constants and depth <= 8:
-        return parse(launch.constants[word], lambda inner: _local(launch, source, inner, names, depth + 1))
+        return parse(_plain(launch.constants[word]), lambda inner: _local(launch, source, inner, names, depth + 1))
     return _constant(source, word)
 
 
@@ -162,6 +183,7 @@ def _offered(
     if not wanted or not first.constants.keys() & {word for argument in first.template for word in argument}:
         return {}
     names = [name for _, name, _ in function.template]
+    wanted = [name for name in wanted if name in names[: len(first.template)]]  # the others have a default
     rows: list[list[int]] = []
     for launch in (one for one in source.launches if one.name == first.name):
 

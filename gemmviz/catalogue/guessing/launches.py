@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_whole, split
 
 _LONGEST_LAUNCH = 300
+# With one of these a constant of the host begins.
+_TYPES = {"const", "constexpr", "int", "unsigned", "uint", "size_t", "auto", "long", "uint32_t", "int64_t"}
 _MOST_LAUNCHES = 64
 
 
@@ -27,19 +29,41 @@ class HostLaunch:
 
 def launches(tokens: list[str]) -> list[HostLaunch]:
     """Return the launches among the tokens of a file, in its order; after many of them, no more."""
-    shapes = _shapes(tokens)
+    declared = _shapes(tokens)
     found: list[HostLaunch] = []
     for at in (i for i, token in enumerate(tokens) if token == "<<<"):
         if len(found) == _MOST_LAUNCHES:
             break
         end = next((i for i in range(at, min(at + _LONGEST_LAUNCH, len(tokens))) if tokens[i] == ">>>"), at)
         name, template = _called(tokens, at)
+        # Of several with one name the last in front of the launch.
+        shapes = {word: parts for place, word, parts in declared if place < at}
         parts = split(tokens[at + 1 : end])
         if name and len(parts) >= 2 and tokens[end + 1 : end + 2] == ["("]:
             grid, block = (tuple(_parts_filled(p, shapes) for p in _shape(part, shapes)) for part in parts[:2])
             arguments = split(tokens[end + 2 : closing(tokens, end + 1)])
             shared = parts[2] if len(parts) > 2 else ()
             found.append(HostLaunch(name, template, grid, block, shared, tuple(arguments), _around(tokens, at)))
+    return found
+
+
+def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
+    """Return launches of kernels whose name is a value, as in ``run(gemm, grid, block)`` or ``pointer = gemm;``.
+
+    Block and grid are those declared next to it by such names.
+    """
+    found: list[HostLaunch] = []
+    shapes = _shapes(tokens)
+    for at in (i for i, token in enumerate(tokens) if token in kernels):
+        if len(found) == _MOST_LAUNCHES or tokens[at - 1] not in ("=", "(", ",", "&"):
+            continue
+        near: dict[str, tuple[tuple[str, ...], ...]] = {}
+        for place, name, parts in sorted(shapes, key=lambda shape: -abs(shape[0] - at)):
+            if abs(place - at) < _LONGEST_LAUNCH:
+                near["grid" if "grid" in name.lower() else "block"] = parts
+        if len(near) == 2:
+            end = max(place for place, _, _ in shapes if abs(place - at) < _LONGEST_LAUNCH)
+            found.append(HostLaunch(tokens[at], (), near["grid"], near["block"], (), (), _around(tokens, max(at, end))))
     return found
 
 
@@ -51,7 +75,7 @@ def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:
         depth += (tokens[place] == "}") - (tokens[place] == "{")
         depth = max(depth, 0) if tokens[place] == "{" else depth
         # Behind a bracket or a comma it belongs to a parameter.
-        if depth == 0 and tokens[place] in ("const", "constexpr") and tokens[max(place - 1, 0)] not in ("<", ",", "("):
+        if depth == 0 and tokens[place] in _TYPES and tokens[max(place - 1, 0)] not in ("<", ",", "("):
             end = next((i for i in range(place, min(place + 200, at)) if tokens[i] in ";{"), place)
             for part in split(tokens[place:end]):
                 cut = part.index("=") if "=" in part else 0
@@ -74,18 +98,18 @@ def _called(tokens: list[str], at: int) -> tuple[str, tuple[tuple[str, ...], ...
     return (tokens[last] if last >= 0 else ""), ()
 
 
-def _shapes(tokens: list[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the parts of every ``dim3 name(x, y)``, ``dim3 name{x, y}`` and ``dim3 name = dim3(x, y)``."""
-    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+def _shapes(tokens: list[str]) -> list[tuple[int, str, tuple[tuple[str, ...], ...]]]:
+    """Return place, name and parts of every ``dim3 name(x, y)``, ``dim3 name{x, y}`` and ``dim3 name = dim3(x, y)``."""
+    found: list[tuple[int, str, tuple[tuple[str, ...], ...]]] = []
     for at in (i for i, token in enumerate(tokens) if token == "dim3"):
-        place = at + 1
+        place = at + 1 + (tokens[at + 1 : at + 2] == ["const"])
         while place + 1 < len(tokens) and re.match(r"[A-Za-z_]", tokens[place]):
             name = tokens[place]
             start = place + 1 + 2 * (tokens[place + 1 : place + 3] == ["=", "dim3"])
             if start >= len(tokens) or tokens[start] not in ("(", "{"):
                 break
             end = start + closing(tokens[start : start + _LONGEST_LAUNCH], 0)
-            found[name] = tuple(split(tokens[start + 1 : end]))
+            found.append((at, name, tuple(split(tokens[start + 1 : end]))))
             place = end + 2 if tokens[end + 1 : end + 2] == [","] else len(tokens)
     return found
 

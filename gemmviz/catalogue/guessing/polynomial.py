@@ -182,6 +182,8 @@ class _Parser:
             if inside and all(word in _CASTS for word in inside):
                 return self.factor()
             return self.inner(inside)
+        if token in ("true", "false"):
+            return Polynomial.number(int(token == "true"))
         number = re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*", token)
         if number and len(token) < 20:
             digits = number[1].lower()

@@ -124,7 +124,11 @@ def assign(function: Function, indexing: Indexing) -> Roles:
     """Say what each parameter of a function is."""
     roles = Roles()
     _matrices(function, indexing, roles)
-    sizes = {p.name for p in function.parameters if not p.pointer and p.type in WHOLE and p.name}
+    sizes = {
+        p.name
+        for p in function.parameters
+        if not p.pointer and p.type in WHOLE and p.name and p.name.lower() not in ("alpha", "beta")
+    }
     votes = _geometry(indexing, roles, sizes)
     _sizes(function, roles, votes)
     reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in sizes]
@@ -194,9 +198,24 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
             role, left[:1], 0.6, "comes first of what is read" if role == "A" else "is the other matrix that is read"
         )
     for p in pointers:
-        if p not in chosen.values():
+        if p in chosen.values():
+            continue
+        if _may_be_none(p.name, function.body) and "bias" not in p.name.lower():
+            roles.of[p.name] = "0"
+            roles.why[p.name] = GuessReason(0.8, f"{p.name} may be a null pointer: the kernel asks")
+        else:
             roles.of[p.name] = ""
             roles.why[p.name] = GuessReason(0.1, f"{p.name} is one pointer more than A, B and C")
+
+
+def _may_be_none(name: str, body: tuple[str, ...]) -> bool:
+    """Return whether a function asks whether a pointer leads anywhere."""
+    text = " ".join(body)
+    null = r"(?:NULL|nullptr|0)"
+    return (
+        re.search(rf"\b{name} [!=]= {null}\b|\b{null} [!=]= {name}\b|\bif \( !? ?{name} \)|\b{name} \?", text)
+        is not None
+    )
 
 
 def _primary(found: list[Term]) -> tuple[str, ...]:

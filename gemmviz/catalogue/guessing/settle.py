@@ -15,7 +15,8 @@ from gemmviz.catalogue.problem import Problem
 
 # M, N and K differ, so that a launch that mixes them up is found out; and one that no tile divides.
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
-_MOST_TRIES = 12
+_MOST_TRIES = 16
+_MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only try the conditions are kept smaller: one that took too long would count as wrong.
 _MOST_PRODUCTS = 2**22
@@ -56,7 +57,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         except GemmvizError as error:
             wrong = str(error)
         if not wrong:
-            return _other_values(_any_size(candidate, size, try_one), try_one)
+            return _offered(_other_values(_any_size(candidate, size, try_one), try_one), try_one)
         first = first or f"at {size}: {wrong}"
         if tried >= _MOST_TRIES:
             break
@@ -84,18 +85,56 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
             made, alone = more, _odd(more, name, size)
     last = _odd(made, "MNK", size)
     if made is right or last is None or _wrong(made, last, try_one):
+        made, last = _equal(right, size, try_one)
+    if last is None:
         return replace(right, settled=f"{said}, but at {odd}: {wrong}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
     return replace(made, settled=f"{said} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
 
 
+def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
+    """Return the guess with the fewest sizes taken to be equal with which another size is right; None without one."""
+    for equal in (("M == N",), ("K == N",), ("M == N", "K == N")):
+        made = replace(right, requires=tuple(dict.fromkeys((*right.requires, *equal))))
+        odd = _odd(made, "MNK", size)
+        if odd is not None and odd != size and not _wrong(made, odd, try_one):
+            return made, odd
+    return right, None
+
+
+def _offered(right: Guess, try_one: TryOne) -> Guess:
+    """Leave out the values of parameters that were not recorded, or gave a wrong C."""
+    tied = {name for pair in _pairs(right) for name in pair}
+    made, tried = right, 0
+    for name, values in right.params.items():
+        if not right.right or name in tied:
+            continue
+        kept = [values[0]]
+        for value in values[1:]:
+            other = replace(made, params=made.params | {name: (value, *kept)})
+            kernel = guessed_kernel(other)
+            size = nearest_size(kernel, _EVEN, kernel.defaults)
+            tried += 1
+            fits = size is not None and size.m * size.n <= _MOST_ELEMENTS and tried <= _MOST_VALUES
+            if fits and size and not _wrong(other, size, try_one):
+                kept.append(value)
+        made = replace(made, params=made.params | {name: tuple(kept)})
+    return made
+
+
+def _pairs(made: Guess) -> list[list[str]]:
+    """Return the pairs of parameters that a condition ties to each other."""
+    pairs = [condition.split(" == ") for condition in made.requires if " == " in condition]
+    return [pair for pair in pairs if set(pair) <= made.params.keys()]
+
+
 def _other_values(right: Guess, try_one: TryOne) -> Guess:
     """Try the other values that the file's own launches give, and say which of them are wrong."""
-    pairs = [condition.split(" == ") for condition in right.requires if " == " in condition]
-    tied = {name for pair in pairs if set(pair) <= right.params.keys() for name in pair}
+    tied = {name for pair in _pairs(right) for name in pair}
     if not right.right or not tied:
         return right
     said = right.settled
+    left_out: set[int] = set()
     for at in range(1, min(len(right.params[name]) for name in tied)):
         moved = {name: (right.params[name][at], *right.params[name]) for name in sorted(tied)}
         other = replace(right, params=right.params | moved)
@@ -103,9 +142,11 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
         size = nearest_size(kernel, _EVEN, kernel.defaults)
         wrong = _wrong(other, size, try_one) if size else ""
         if wrong:
+            left_out.add(at)
             given = ", ".join(f"{name} = {values[0]}" for name, values in moved.items())
             said += f"; with {given}, as the file launches it too, it is wrong at {size}: {wrong}"
-    return replace(right, settled=said)
+    kept = {name: tuple(v for at, v in enumerate(right.params[name]) if at not in left_out) for name in sorted(tied)}
+    return replace(right, params=right.params | kept, settled=said)
 
 
 def _wrong(made: Guess, size: Problem, try_one: TryOne) -> str:
@@ -169,10 +210,30 @@ def _more(made: Guess, name: str) -> Guess | None:
     return replace(made, requires=(*kept, f"{name} % {asked} == 0"))
 
 
+def _fixed(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a kernel that is given no size: each is what it must be a multiple of."""
+    found = [re.fullmatch(r"([MNK]) % (\w+) == 0", condition) for condition in made.requires]
+    sizes = {match[1]: match[2] for match in found if match}
+    return tuple(f"{name} == {size}" for name, size in sizes.items()) if len(sizes) == 3 else ()
+
+
+def _whole_tiles(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a guess, and that each size is a multiple of its tile."""
+    tiles = {name: tile if tile.isalnum() else f"({tile})" for name, tile in made.tiles.items() if tile != "1"}
+    return tuple(dict.fromkeys((*made.requires, *(f"{name} % {tile} == 0" for name, tile in tiles.items()))))
+
+
 def _candidates(guess: Guess) -> Iterator[Guess]:
     """Return the guess, and then what it may have mixed up."""
     launches = [guess, *guess.others]
     yield from launches
+    # A guard may not do what it seems to do: then whole tiles are needed.
+    yield from (replace(one, requires=_whole_tiles(one)) for one in launches if _whole_tiles(one) != one.requires)
+    if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
+        yield from (replace(one, requires=_fixed(one)) for one in launches if _fixed(one))
+        yield from (
+            replace(one, requires=_fixed(one), column_major=one.column_major ^ {"B"}) for one in launches if _fixed(one)
+        )
     for one in launches:
         if len(one.grid) == 2 and one.grid[0] != one.grid[1]:
             yield replace(one, grid=one.grid[::-1])
@@ -184,5 +245,7 @@ def _candidates(guess: Guess) -> Iterator[Guess]:
                 yield turned
                 if first == "A" and len(one.grid) == 2:
                     yield replace(turned, grid=one.grid[::-1])
+    # One distance between rows may stand for another one.
+    yield from (replace(one, requires=tuple(dict.fromkeys((*one.requires, "M == N", "K == N")))) for one in launches)
     for matrix in "BAC":
         yield replace(guess, column_major=guess.column_major ^ {matrix})

@@ -12,8 +12,8 @@ _TOKEN = re.compile(
 )
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 # Files are cut here: a kernel is short, and guessing must end soon.
-LONGEST = 200_000
-MOST_TOKENS = 20_000
+LONGEST = 400_000
+MOST_TOKENS = 80_000
 LONGEST_BRACKET = 15_000
 
 
@@ -69,7 +69,9 @@ def without_comments(text: str) -> str:
 
 
 def numbered(text: str) -> tuple[list[str], list[int]]:
-    """Return the tokens of a text and the line of each."""
+    """Return the tokens of a text and the line of each; ``<< <`` is what ``<<<`` is."""
+    text = re.sub(r"<<[ \t]+<|<[ \t]+<<", "<<<", text)
+    text = re.sub(r">>[ \t]+>(?=\s*\()|>[ \t]+>>(?=\s*\()", ">>>", text)
     tokens, lines, line, before = [], [], 1, 0
     for found in _TOKEN.finditer(text):
         line += text.count("\n", before, found.start())
@@ -84,5 +86,5 @@ def numbered(text: str) -> tuple[list[str], list[int]]:
 def is_whole(value: tuple[str, ...]) -> bool:
     """Return whether tokens may be a whole-number constant: numbers, names, arithmetic."""
     return bool(value) and all(
-        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]", t) for t in value
+        re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value
     )

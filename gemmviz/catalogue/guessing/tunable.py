@@ -5,12 +5,13 @@ import re
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.polynomial import parse
 
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+|(?:block|tile|thread|work)_size(?:_\w+)?")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
 THREADS = r"(NUM_?)?THREADS|NT|THREAD_?COUNT"
 # Usual names of tile sizes, and their usual values, the commonest first.
 _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (r"k?WARP_?SIZE", (32,)),
     (THREADS, (256, 128, 64, 512, 32)),
     (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B|T?B)_?[MN]", (64, 128, 32, 16)),
     (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B)_?K|BK|KTILE|K_?STEP", (8, 16, 32, 4)),
@@ -44,12 +45,14 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
             and word not in declared
         ):
             names.append(word)
+    switches = {name for kind, name, _ in function.template if kind == "bool"}
     defaults = {name: default for _, name, default in function.template if default}
     found = {}
     for name in dict.fromkeys(names):
         given = defaults.get(name) or " ".join(source.constants.get(name, ()))
         value = parse(given.split()).value if given else None
-        found[name] = (value,) if value is not None else _usual(name)
+        usual = (0, 1) if name in switches else _usual(name)
+        found[name] = (value,) if value is not None else usual
     return found
 
 

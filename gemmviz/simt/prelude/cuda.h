@@ -7,7 +7,19 @@
 #include <__config>
 #endif
 
+// Words that nvcc has from the host's headers.
+#include <float.h>
+#include <limits.h>
+#include <stdint.h>
 typedef __SIZE_TYPE__ size_t;
+typedef unsigned long ulong;
+
+// A file asks these whether nvcc reads it, and for which GPU: here for all that any GPU has.
+#define __CUDACC__ 1
+#define __NVCC__ 1
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ 900
+#endif
 
 // A kernel's output is lost: a thread's words would come in another order than on a GPU.
 extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) int printf(const char *, ...)
@@ -85,6 +97,8 @@ GV_DEVICE void __threadfence() { gv_thread_fence(); }
 GV_DEVICE void __threadfence_block() {}
 GV_DEVICE void __threadfence_system() { gv_thread_fence(); }
 GV_DEVICE void __nanosleep(unsigned) {}
+GV_DEVICE long long clock64() { return 0; }
+GV_DEVICE int clock() { return 0; }
 GV_DEVICE void __trap() { __builtin_trap(); }
 
 // An address is an address: here no window of memory begins elsewhere.

@@ -20,13 +20,45 @@ float truncf(float v) noexcept;
 float rintf(float v) noexcept;
 float fmodf(float a, float b) noexcept;
 float copysignf(float a, float b) noexcept;
+float roundf(float v) noexcept;
+float sinf(float v) noexcept;
+float cosf(float v) noexcept;
+float cbrtf(float v) noexcept;
+float log1pf(float v) noexcept;
+float expm1f(float v) noexcept;
+float log10f(float v) noexcept;
+float hypotf(float a, float b) noexcept;
+double ceil(double v) noexcept;
+double floor(double v) noexcept;
+double round(double v) noexcept;
+double trunc(double v) noexcept;
+double rint(double v) noexcept;
+double exp(double v) noexcept;
+double log(double v) noexcept;
+double pow(double base, double exponent) noexcept;
+double log2(double v) noexcept;
+double tanh(double v) noexcept;
+double fmod(double a, double b) noexcept;
 double fma(double a, double b, double c) noexcept;
 double fmin(double a, double b) noexcept;
 double fmax(double a, double b) noexcept;
 double fabs(double v) noexcept;
 double sqrt(double v) noexcept;
 int abs(int v) noexcept;
+void *memset(void *to, int byte, size_t bytes) noexcept;
+void *memcpy(void *to, const void *from, size_t bytes) noexcept;
 }
+#ifndef INFINITY
+#define INFINITY __builtin_inff()
+#endif
+#ifndef NAN
+#define NAN __builtin_nanf("")
+#endif
+#ifndef M_PI
+#define M_PI 3.14159265358979323846
+#endif
+#define CUDART_INF_F __builtin_inff()
+#define CUDART_NAN_F __builtin_nanf("")
 
 template <class T> GV_DEVICE T min(T a, T b) { return b < a ? b : a; }
 template <class T> GV_DEVICE T max(T a, T b) { return a < b ? b : a; }
@@ -50,7 +82,14 @@ GV_DEVICE float __fmul_ru(float a, float b)
     return near < exact ? gv_next(near, __builtin_inff()) : near;
 }
 GV_DEVICE float __fmul_rz(float a, float b) { return (double)a * b < 0 ? __fmul_ru(a, b) : __fmul_rd(a, b); }
-GV_DEVICE float rsqrtf(float v) { return 1 / sqrtf(v); }
+// Macros, as the C library's headers declare functions of these names.
+#define __expf(v) expf(v)
+#define __logf(v) logf(v)
+#define __powf(base, exponent) powf(base, exponent)
+GV_DEVICE float __frsqrt_rn(float v) { return 1 / sqrtf(v); }
+// As newer C libraries declare them.
+extern "C" GV_METHOD float rsqrtf(float v) noexcept { return 1 / sqrtf(v); }
+extern "C" GV_METHOD double rsqrt(double v) noexcept { return 1 / sqrt(v); }
 GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
 GV_DEVICE float __fsub_rn(float a, float b) { return a - b; }
 GV_DEVICE float __fdiv_rn(float a, float b) { return a / b; }
@@ -84,6 +123,11 @@ GV_DEVICE int __ffsll(long long v) { return __builtin_ffsll(v); }
 GV_DEVICE int __dp4a(int a, int b, int c)
 {
     for (int i = 0; i < 32; i += 8) c += (int)(signed char)(a >> i) * (signed char)(b >> i);
+    return c;
+}
+GV_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned c)
+{
+    for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
     return c;
 }
 GV_DEVICE int __popc(unsigned v) { return __builtin_popcount(v); }

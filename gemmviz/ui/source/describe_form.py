@@ -30,6 +30,7 @@ from gemmviz.catalogue.guessing.tokens import split_text
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.language import tr
 from gemmviz.session.trust import Trust
 from gemmviz.ui.look.style import scaled, style_sheet
@@ -195,7 +196,7 @@ class DescribeForm(QDialog):
             line.textEdited.connect(self._on_changed)
             self._params[name] = line
             self._form.addRow(name, line)
-        cuda = made.path.suffix == ".cu"
+        cuda = is_cuda(made.path)
         lines = (
             [(self.block, "block", ", ".join(made.block)), (self.grid, "grid", ", ".join(made.grid))] if cuda else []
         )
@@ -231,7 +232,7 @@ class DescribeForm(QDialog):
 
     def _keep_tab_order(self) -> None:
         fields = [self.entry, *self._rows, *self._params.values()]
-        if self._path.suffix == ".cu":
+        if is_cuda(self._path):
             fields += [self.block, self.grid]
         fields += [self.shared, self.requires, self.dtype, self.accumulate, self.stores, *self.columns.values()]
         for before, after in zip(fields, [*fields[1:], self.preview], strict=True):
@@ -295,7 +296,7 @@ class DescribeForm(QDialog):
                 threads=threads,
                 count=f"{job.threads:,}",
             )
-            if made.path.suffix == ".c":
+            if not is_cuda(made.path):
                 said = tr("Valid.")
             good = True
         except (FrontMatterError, ConstraintError) as error:

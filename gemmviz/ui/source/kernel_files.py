@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.source_files import CUDA
 from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text, write_text
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session, state_file
@@ -57,7 +58,7 @@ class KernelFiles(QObject):
     def ask_file(self) -> None:
         """Let the user choose a kernel file."""
         title = tr("Open a kernel, a lesson or a state")
-        path, _ = QFileDialog.getOpenFileName(self._window, title, "", tr(_OPEN_PATTERN))
+        path, _ = QFileDialog.getOpenFileName(self._window, title, "", _with_headers(tr(_OPEN_PATTERN)))
         if path:
             self.open(Path(path))
 
@@ -280,3 +281,8 @@ def _cannot_open(file: object, reason: object) -> str:
 
 def _cannot_save(file: object, reason: object) -> str:
     return tr("Cannot save {file}: {reason}", file=file, reason=reason)
+
+
+def _with_headers(pattern: str) -> str:
+    """Return a pattern of files that takes CUDA's headers, too."""
+    return pattern.replace("*.cu ", "".join(f"*{suffix} " for suffix in CUDA), 1)

@@ -44,11 +44,17 @@ def test_it_is_refused_by_name_and_line(statement: str, named: str) -> None:
     assert named in str(error) and "\n" not in str(error)
 
 
-@pytest.mark.parametrize("header", ["cutlass/gemm/device/gemm.h", "curand_kernel.h", "cuda/barrier"])
-def test_an_unknown_include_is_refused_by_name(header: str) -> None:
+def test_a_library_that_is_not_there_is_refused_by_name() -> None:
+    header = "cutlass/gemm/device/gemm.h"
     error = refusal(f"#include <mma.h>\n#include <{header}>\n" + HEAD + "}\n")
     assert error.line == 8
     assert f"#include <{header}> cannot be recorded" in str(error)
+
+
+@pytest.mark.parametrize("header", ["curand_kernel.h", "cuda/barrier", "cuda/std/type_traits", "nowhere.h"])
+def test_a_header_of_which_a_kernel_uses_nothing_stops_no_recording(header: str) -> None:
+    text = f"#include <{header}>\n" + HEAD + "    C[threadIdx.x] = A[0] * B[0];\n}\n"
+    record(launch(parse(FRONT + text, Path("mine.cu")), Problem.cube(8)), deadline_s=5)
 
 
 def test_a_fragment_that_no_tensor_core_has_names_the_line_that_declares_it() -> None:

@@ -16,7 +16,6 @@ KERNEL = """namespace mine {
 template <class T> struct pair { T a, b; T sum() const { return a + b; } };
 constexpr int side(int n) { return n > 1 ? 16 : 1; }
 __host__ __device__ inline float twice(float x) { return x + x; }
-float half_of(float x) { return x / 2; }
 __global__ void gemm(float *A, float *B, float *C, int n)
 {
     int row = blockIdx.y * side(2) + threadIdx.y, col = blockIdx.x * side(2) + threadIdx.x;
@@ -40,6 +39,7 @@ void run(float *a, float *b, float *c, int n)
     check(cudaGetLastError());
 }
 }
+float half_of(float x) { return x / 2; }
 int helper(int n) { run(0, 0, 0, n); return n; }
 int main() { return helper(16); }
 """

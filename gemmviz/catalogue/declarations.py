@@ -1,0 +1,188 @@
+"""The declarations of a C++ or CUDA file outside of functions and classes: the place and the names of each."""
+
+import re
+from dataclasses import dataclass, field
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_DEVICE = re.compile(r"\b(?:__device__|__global__|__constant__|__shared__|__managed__)\b")
+# Namespaces and linkage blocks are looked into. Texts are blank here: extern "C" is extern.
+_CONTAINER = re.compile(r"(?:\binline\s+)?\bnamespace\b[\w:\s]*$|^\s*extern\s*$")
+_CLASS = re.compile(r"^\s*(?:typedef\s+)?(?:struct|class|union|enum)\b")
+_TEMPLATE = re.compile(r"^\s*template\s*<")
+_ATTRIBUTE = re.compile(r"\b(?:alignas|__align__|__attribute__|__builtin_align__|__launch_bounds__)\s*\(")
+# A macro with a line of its own and no semicolon: REGISTER(gemm)
+_ALONE = re.compile(r"\s*[A-Z_][A-Z0-9_]*\s*\(")
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One declaration, definition or directive of a namespace.
+
+    Attributes
+    ----------
+    start, end
+        Its place in the text.
+    names
+        Those that it declares; possibly a few that it only mentions.
+    uses
+        Every identifier in it.
+    device
+        Whether it is marked for the device, or may be used there because it is no function.
+    function
+        Whether it is a function with a body, or the prototype of one.
+    """
+
+    start: int
+    end: int
+    names: frozenset[str]
+    uses: frozenset[str] = field(repr=False)
+    device: bool
+    function: bool
+
+
+def declarations(plain: str) -> list[Declaration] | None:
+    """Return the declarations of a file in order; None where its brackets do not match.
+
+    Parameters
+    ----------
+    plain
+        The text without comments, texts and directives (`gemmviz.catalogue.plain_code`).
+    """
+    found: list[Declaration] = []
+    partner = _partners(plain)
+    if partner is None:
+        return None
+    start = at = 0
+    containers = 0
+    while at < len(plain):
+        letter = plain[at]
+        if letter == "}":  # of a container
+            if not containers:
+                return None
+            containers -= 1
+            start = at = at + 1
+        elif letter == ";":
+            _add(found, plain, start, at + 1, at)
+            start = at = at + 1
+        elif letter == "{":
+            head = plain[start:at]
+            if _CONTAINER.search(head):
+                containers += 1
+                start = at = at + 1
+            elif _is_function(head):
+                _add(found, plain, start, partner[at] + 1, at)
+                start = at = partner[at] + 1
+            else:  # a class or a value: it ends with a semicolon
+                at = partner[at] + 1
+        elif letter in "([":
+            end = partner[at] + 1
+            if letter == "(" and _ALONE.fullmatch(plain, start, at + 1) and _is_alone(plain, end):
+                _add(found, plain, start, end, at)
+                start = end
+            at = end
+        else:
+            at += 1
+    return found
+
+
+def macros(text: str) -> dict[str, frozenset[str]]:
+    """Return the names in the value of each macro that a text defines, in all of its definitions."""
+    found: dict[str, frozenset[str]] = {}
+    for define in _DEFINE.finditer(text):
+        found[define[1]] = found.get(define[1], frozenset()) | frozenset(_NAME.findall(define[2]))
+    return found
+
+
+def _add(found: list[Declaration], plain: str, start: int, end: int, head_end: int) -> None:
+    text = plain[start:end]
+    if not text.strip(" \n\t;"):
+        return
+    begin = start + len(text) - len(text.lstrip())
+    head = plain[begin:head_end]
+    function = _is_function(head)
+    names = _names(head, plain[begin:end], function)
+    device = _DEVICE.search(_at_top(head)) is not None or (function and re.search(r"\bconstexpr\b", head) is not None)
+    found.append(Declaration(begin, end, names, frozenset(_NAME.findall(text)), device or not function, function))
+
+
+def _is_function(head: str) -> bool:
+    """Return whether what stands in front of a body or semicolon is the head of a function."""
+    top = _at_top(head)
+    if "operator" in top:
+        return True
+    if "=" in top or re.match(r"\s*(?:using|typedef|static_assert|_Static_assert)\b", top) or "(" not in top:
+        return False
+    return not _CLASS.match(top) or re.search(r"\w\s*\(", _without_class(top)) is not None
+
+
+def _without_class(top: str) -> str:
+    return re.sub(r"^\s*(?:typedef\s+)?(?:struct|class|union|enum)\b\s*(?:class\b)?", "", top)
+
+
+def _at_top(head: str) -> str:
+    """Return a head without its template parameters and attributes, and with empty brackets."""
+    template = _TEMPLATE.match(head)
+    while template:
+        depth, at = 1, template.end()
+        while at < len(head) and depth:
+            depth += (head[at] == "<") - (head[at] == ">")
+            at += 1
+        head = head[at:]
+        template = _TEMPLATE.match(head)
+    out: list[str] = []
+    at = 0
+    while at < len(head):
+        attribute = _ATTRIBUTE.match(head, at)
+        if attribute and (at == 0 or not (head[at - 1].isalnum() or head[at - 1] == "_")):
+            at = _closing(head, attribute.end() - 1) + 1
+        elif head[at] in _OPEN:
+            end = _closing(head, at)
+            out.append(head[at] + head[end : end + 1])
+            at = end + 1
+        else:
+            out.append(head[at])
+            at += 1
+    return "".join(out)
+
+
+def _names(head: str, whole: str, function: bool) -> frozenset[str]:
+    top = _at_top(head)
+    if function:
+        operator = frozenset({"operator"}) if "operator" in top else frozenset()
+        return frozenset(re.findall(r"([A-Za-z_]\w*)\s*(?:<[^()]*>)?\s*\(", top)) | operator
+    kind = re.match(r"\s*(?:typedef\s+)?(struct|class|union|enum)\b", top)
+    if kind or re.match(r"\s*typedef\b", top):
+        body = whole if kind and kind[1] == "enum" else re.sub(r"\{.*\}", " ", whole, flags=re.DOTALL)
+        return frozenset(_NAME.findall(body))
+    return frozenset(re.findall(r"([A-Za-z_]\w*)\s*(?:<[^;]*>\s*)?(?:=|\[|\{|;|,|\()", whole))
+
+
+def _is_alone(plain: str, end: int) -> bool:
+    """Return whether the code behind a bracket is on another line, and begins something new."""
+    behind = re.compile(r"[ \t]*\n\s*(?=[A-Za-z_])").match(plain, end)
+    return behind is not None
+
+
+def _closing(text: str, start: int) -> int:
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] in _OPEN) - (text[at] in _CLOSE)
+        if depth == 0:
+            return at
+    return len(text)
+
+
+def _partners(plain: str) -> dict[int, int] | None:
+    """Return, for each opening bracket, where it closes; None where brackets do not match."""
+    found: dict[int, int] = {}
+    waiting: list[int] = []
+    for bracket in re.finditer(r"[()\[\]{}]", plain):
+        if bracket[0] in _OPEN:
+            waiting.append(bracket.start())
+            continue
+        if not waiting or _OPEN.index(plain[waiting[-1]]) != _CLOSE.index(bracket[0]):
+            return None
+        found[waiting.pop()] = bracket.start()
+    return None if waiting else found

@@ -1,0 +1,19 @@
+// Words that nvcc has from the host's headers, which NVRTC does not read. It stands in front of every kernel.
+#pragma once
+#include "stdint.h"
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
+#define HUGE_VALF INFINITY
+#define M_PI 3.14159265358979323846
+#define CUDART_INF_F INFINITY
+#define CUDART_NAN_F NAN
+#include "float.h"
+#include "limits.h"
+namespace std {
+template <class T> constexpr __host__ __device__ const T &min(const T &a, const T &b) { return b < a ? b : a; }
+template <class T> constexpr __host__ __device__ const T &max(const T &a, const T &b) { return a < b ? b : a; }
+}

@@ -1,0 +1,191 @@
+"""Guesses of kernels as repositories hold them: launches elsewhere, helpers, wrappers, values that the host gives."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmviz.backends.signature import scalar_types
+from gemmviz.backends.surroundings import surroundings
+from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem, poison_byte
+from gemmviz.trace.recording.record import record
+
+TILED = """template <const int BS, bool CHECKED>
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float As[BS][BS], Bs[BS][BS];
+    int row = blockIdx.y * BS + threadIdx.y, col = blockIdx.x * BS + threadIdx.x;
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += BS) {
+        As[threadIdx.y][threadIdx.x] = A[row * K + k0 + threadIdx.x];
+        Bs[threadIdx.y][threadIdx.x] = B[(k0 + threadIdx.y) * N + col];
+        __syncthreads();
+        for (int k = 0; k < BS; k++) sum += As[threadIdx.y][k] * Bs[k][threadIdx.x];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}
+"""
+OTHER = """void other(float *p) {
+    const int TILE = 32;
+    dim3 block(TILE, 4), grid(TILE);
+    other<<<grid, block>>>(p);
+}
+"""
+RUN = """void run(float *A, float *B, float *C, int M, int N, int K) {
+    const int TILE = 8;
+    dim3 block(TILE, TILE);
+    dim3 grid(N / TILE, M / TILE);
+    gemm<TILE, false><<<grid, block>>>(A, B, C, M, N, K);
+}
+"""
+
+
+def is_right(made: Guess, problem: Problem) -> None:
+    recording = record(launch(guessed_kernel(made), problem))
+    assert (recording.wrong, recording.notes) == (0, ())
+
+
+def test_the_launch_in_another_file_gives_block_grid_and_values(tmp_path: Path) -> None:
+    (tmp_path / "run.cu").write_text('#include "gemm.cuh"\n' + OTHER + RUN + OTHER)
+    path = tmp_path / "gemm.cuh"
+    path.write_text(TILED)
+    made = guess(TILED, path, None, surroundings(path, TILED))
+    assert made.params == {"BS": (8,), "CHECKED": (0,)}
+    assert (made.block, made.grid) == (("BS", "BS"), ("floor(N / BS)", "floor(M / BS)"))
+    is_right(made, Problem(16, 24, 8))
+
+
+def test_without_a_launch_a_bool_is_no_size_of_a_tile() -> None:
+    made = guess(TILED, Path("gemm.cu"))
+    assert made.params["CHECKED"][0] in (0, 1)
+    assert guess(TILED.replace("bool CHECKED", "int WARPSIZE"), Path("gemm.cu")).params["WARPSIZE"] == (32,)
+
+
+def test_constants_of_a_header_count(tmp_path: Path) -> None:
+    (tmp_path / "sizes.h").write_text("#pragma once\n#define EDGE (1 << 3)\nusing number = float;\n")
+    text = '#include "sizes.h"\n' + TILED.replace("template <const int BS, bool CHECKED>\n", "").replace("BS", "EDGE")
+    text = text.replace("const float *", "const number *")
+    path = tmp_path / "gemm.cu"
+    made = guess(text, path, None, surroundings(path, text))
+    assert (made.params, made.block, made.dtype) == ({}, ("8", "8"), "float32")
+
+
+PLAIN = """__global__ void gemm(size_t m, size_t n, size_t k, float const *A, float const *B, float *C)
+{
+    size_t const row{blockIdx.y * blockDim.y + threadIdx.y};
+    size_t const col{blockIdx.x * blockDim.x + threadIdx.x};
+    float sum{0};
+    if (row < m && col < n) {
+        for (size_t i{0U}; i < k; ++i) sum += A[row * k + i] * B[i * n + col];
+        C[row * n + col] = sum;
+    }
+}
+"""
+
+
+def test_values_in_braces_are_values() -> None:
+    made = guess(PLAIN, Path("gemm.cu"))
+    assert made.roles == ("M", "N", "K", "A", "B", "C")
+    assert made.grid == ("ceil(N / BX)", "ceil(M / BY)")
+    is_right(made, Problem(20, 18, 7))
+
+
+def test_a_wrapper_round_a_device_function_has_its_indices() -> None:
+    inner = PLAIN.replace("__global__ void gemm", "__device__ void inner").replace("blockDim.x", "BS")
+    inner = "template <int BS> " + inner.replace("blockDim.y", "BS")
+    outer = "__global__ void gemm(size_t m, size_t n, size_t k, float const *A, float const *B, float *C)\n{\n"
+    made = guess(inner + outer + "    inner<8>(m, n, k, A, B, C);\n}\n", Path("gemm.cu"))
+    assert (made.block, made.grid) == (("8", "8"), ("ceil(N / 8)", "ceil(M / 8)"))
+    is_right(made, Problem(20, 18, 7))
+
+
+def test_extents_of_the_block_that_the_host_gives_are_in_the_conditions() -> None:
+    text = PLAIN.replace("    if (row < m && col < n) {\n", "    {\n")
+    text += "void run(float *A, float *B, float *C, size_t m, size_t n, size_t k) {\n"
+    text += "    dim3 block(4, 8); gemm<<<dim3(n / 4, m / 8), block>>>(m, n, k, A, B, C);\n}\n"
+    made = guess(text, Path("gemm.cu"))
+    assert made.requires == ("M % 8 == 0", "N % 4 == 0")
+    assert valid(made) == ""
+
+
+def test_a_kernel_that_a_pointer_calls_has_the_launch_beside_it() -> None:
+    text = PLAIN + "int main() {\n    const int T = 8;\n    auto kernel = gemm;\n    dim3 blockDim(T, T);\n"
+    text += "    dim3 gridDim((n + T - 1) / T, (m + T - 1) / T);\n    test(kernel, gridDim, blockDim);\n}\n"
+    made = guess(text, Path("gemm.cu"))
+    assert (made.block, made.grid) == (("8", "8"), ("ceil(N / 8)", "ceil(M / 8)"))
+
+
+SEPARATE = """__global__ void gemm(const half *a, const half *b, const float *c, float *d, int M, int N, int K,
+                     float alpha, float beta)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    if (row < M && col < N) {
+        float sum = 0;
+        for (int k = 0; k < K; k++) sum += (float) a[row * K + k] * (float) b[k * N + col];
+        d[row * N + col] = alpha * sum + beta * c[row * N + col];
+    }
+}
+"""
+
+
+def test_a_result_beside_the_c_that_is_read() -> None:
+    made = guess("#include <cuda_fp16.h>\n" + SEPARATE, Path("gemm.cu"))
+    assert made.roles == ("A", "B", "C", "D", "M", "N", "K", "alpha", "beta")
+    assert (made.dtype, made.accumulate) == ("float16", "float32")
+    is_right(made, Problem(20, 18, 7))
+
+
+@pytest.mark.parametrize("kind", ["half", "float", "int"])
+def test_the_c_of_before_is_finite_where_it_is_scaled(kind: str) -> None:
+    text = PLAIN.replace("float", kind).replace("B, ", "B, float beta, ", 1).replace("= sum;", "= sum + (KIND)0;")
+    text = "#include <cuda_fp16.h>\n" + text.replace("(KIND)0", f"({kind})(beta * (float)C[row * n + col])")
+    made = guess(text, Path("gemm.cu"))
+    kernel = guessed_kernel(made)
+    assert "beta" in kernel.args and poison_byte(kernel) == 0x7B
+    is_right(made, Problem(20, 18, 7))
+
+
+def test_only_values_that_were_right_are_offered() -> None:
+    made = guess(PLAIN, Path("gemm.cu"))
+    assert min(len(values) for values in made.params.values()) > 1
+
+    def try_one(kernel: Kernel, problem: Problem) -> str:
+        return "wrong" if kernel.defaults["BX"] == 8 or kernel.defaults["BY"] == 32 else ""
+
+    settled = settle(made, try_one)
+    assert settled.right
+    assert settled.params == {"BX": (16, 32), "BY": (16, 8)}
+
+
+def test_a_kernel_that_is_right_for_square_matrices_only_asks_for_them() -> None:
+    made = guess(PLAIN, Path("gemm.cu"))
+    settled = settle(made, lambda kernel, size: "" if size.m == size.n == size.k else "wrong")
+    assert settled.right
+    assert {"M == N", "K == N"} <= set(settled.requires)
+
+
+BIASED = PLAIN.replace("float *C)", "float *C, const float *more, int flag)").replace(
+    "float sum{0};", "float sum{more != nullptr ? more[col] : flag};"
+)
+
+
+def test_a_pointer_that_may_be_null_is_given_as_one() -> None:
+    made = guess(BIASED.replace(", int flag", "").replace(": flag", ": 0"), Path("gemm.cu"))
+    assert made.roles[-1] == "0"
+    is_right(made, Problem(20, 18, 7))
+
+
+def test_whole_numbers_may_stand_for_arguments() -> None:
+    text = '// ---gemmviz\n// entry = "gemm"\n// args = ["M", "N", "K", "A", "B", "C", "0", "0"]\n'
+    text += '// block = ["8", "8"]\n// grid = ["ceil(N / 8)", "ceil(M / 8)"]\n// ---\n' + BIASED
+    for number, wrong in (("0", 0), ("1", 20 * 18)):
+        kernel = parse(text.replace('"0"]', f'"{number}"]'), Path("gemm.cu"))
+        assert record(launch(kernel, Problem(20, 18, 7))).wrong == wrong
+    types = scalar_types([8, 8, 8, 8, 1000, 1000, 1000, 1000, 4], kernel.args, "gemm")
+    assert {types["0 as parameter 7"], types["1 as parameter 8"]} == {np.uint64, np.int32}

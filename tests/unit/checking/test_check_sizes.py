@@ -1,0 +1,94 @@
+"""At which sizes the checker looks, and what it says where a compiler or a crash gives no line of the kernel."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.errors import BuildError, KernelFault
+from gemmviz.catalogue.kernel import Kernel, load, parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.examine import examine
+from gemmviz.checking.plan import plan
+from gemmviz.engine.trying import _verdict
+from gemmviz.trace.recording.record import record
+
+MATTER = """// ---gemmviz
+// entry = "gemm"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = ["16", "16"]
+// grid = ["N / 16", "M / 16"]
+// requires = ["M % 16 == 0", "N % 16 == 0", "K % 16 == 0"]
+// ---
+"""
+# The stage of the last tile is set in the loop alone, which a single tile never enters.
+PIPELINED = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float As[2][16][16], Bs[2][16][16];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 16 + y, col = blockIdx.x * 16 + x, stage;
+    float sum = 0;
+    As[0][y][x] = A[row * K + x];
+    Bs[0][y][x] = B[y * N + col];
+    __syncthreads();
+    for (int tile = 1; tile < K / 16; tile++) {
+        stage = tile & 1;
+        As[stage][y][x] = A[row * K + tile * 16 + x];
+        Bs[stage][y][x] = B[(tile * 16 + y) * N + col];
+        for (int k = 0; k < 16; k++) sum += As[stage ^ 1][y][k] * Bs[stage ^ 1][k][x];
+        __syncthreads();
+    }
+    for (int k = 0; k < 16; k++) sum += As[stage][y][k] * Bs[stage][k][x];
+    C[row * N + col] = sum;
+}
+"""
+
+
+def kernel(text: str, matter: str = MATTER) -> Kernel:
+    return parse(matter + text, Path("mine.cu"))
+
+
+def test_one_tile_and_three_along_k_are_always_tried() -> None:
+    sizes = [size for size, _ in plan(kernel(PIPELINED), (), {}).launches]
+    assert {16, 48} <= {size.k for size in sizes}
+    assert [size for size, _ in plan(kernel(PIPELINED), [Problem.cube(32)], {}).launches] == [Problem.cube(32)]
+
+
+def test_a_pipeline_that_fails_with_one_tile_is_found() -> None:
+    mine = kernel(PIPELINED)
+    kinds: dict[int, list[str]] = {}
+    for size, params in plan(mine, (), {}).launches:
+        try:
+            kinds[size.k] = [finding.kind for finding in examine(mine, size, params).findings]
+        except KernelFault as error:
+            kinds[size.k] = [error.defect]
+    assert kinds.pop(16) != []
+    assert set(map(tuple, kinds.values())) == {()}
+
+
+def test_an_error_in_a_header_is_shown_as_the_compiler_says_it(tmp_path: Path) -> None:
+    (tmp_path / "part.h").write_text("struct cudaEvent { };\n__device__ float zero() { return unknown_word; }\n")
+    text = '#include "part.h"\n// cudaMalloc\n' + PIPELINED.replace("float sum = 0", "float sum = zero()")
+    path = tmp_path / "mine.cu"
+    path.write_text(MATTER + text + "void run() { float *p; cudaMalloc(&p, 4); }\n")
+    with pytest.raises(BuildError) as said:
+        record(launch(load(path), Problem.cube(16)))
+    assert "unknown_word" in str(said.value) and "part.h" in str(said.value)
+    assert "host code" not in str(said.value) and "cannot be called" not in str(said.value)
+
+
+def test_a_crash_through_a_pointer_without_an_address_names_the_local_arrays() -> None:
+    broken = PIPELINED.replace(
+        "float sum = 0;", "float sum = 0; float held[4]; float *volatile none = 0; held[x & 3] = 1;"
+    )
+    broken = broken.replace("C[row * N + col] = sum;", "*none = sum + held[y & 3];")
+    with pytest.raises(KernelFault, match=r"local array \(held\)"):
+        record(launch(kernel(broken), Problem(16, 16, 32)))
+
+
+def test_a_barrier_that_hardware_survives_is_no_wrong_launch() -> None:
+    apart = PIPELINED.replace(
+        "    float sum = 0;", "    float sum = 0;\n    if (y < 8) __syncthreads();\n    else __syncthreads();"
+    )
+    recording = record(launch(kernel(apart), Problem(16, 16, 32)))
+    assert recording.wrong == 0 and [found.kind for found in recording.diagnostics] in ([], ["barrier divergence"])
+    assert _verdict(recording) == ""
