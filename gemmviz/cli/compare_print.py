@@ -27,13 +27,15 @@ def show(found: Comparison) -> None:
         table.add_column(escape(version.name), justify="right", overflow="fold")
     table.add_column("after / before", justify="right")
     table.add_row("", "launch", *(escape(version.launch.label) for version in versions), "")
-    notes = []
+    notes, origin = [], ""
     for group in found.groups:
         if group.note:
             notes.append(f"{group.title.lower()}: {group.note}")
         if group.figures:
             table.add_section()
-            table.add_row("", f"[bold]{escape(group.title)}[/]   ({escape(group.origin)})", "", "", "")
+            said = f"   ({escape(group.origin)})" if group.origin != origin else ""
+            table.add_row("", f"[bold]{escape(group.title)}[/]{said}", "", "", "")
+            origin = group.origin
             for figure in group.figures:
                 table.add_row(*_cells(figure))
     out.print(table)

@@ -25,7 +25,8 @@ def find_versions(names: tuple[str, str], known: list[Kernel]) -> tuple[Kernel, 
         As `gemmviz.catalogue.ladder.find` does, or when neither way leads to a launch.
     """
     found: list[Kernel | Guess] = [_found(name, known) for name in names]
-    for one, other, name, partner in ((*found, *names), (*found[::-1], *names[::-1])):
+    for at in (0, 1):
+        one, other, name, partner = found[at], found[1 - at], names[at], names[1 - at]
         if isinstance(one, Guess) and isinstance(other, Guess):
             raise _no_guess(name, one)
         if isinstance(one, Guess) and isinstance(other, Kernel):
@@ -34,8 +35,7 @@ def find_versions(names: tuple[str, str], known: list[Kernel]) -> tuple[Kernel, 
             print(f"gemmviz: no guess is right for {name} ({one.settled}); launched as {partner} is", file=sys.stderr)
             matter = FENCE.search(other.text)
             assert matter is not None
-            made = _with_matter(one, matter[0])
-            found = [made if each is one else each for each in found]
+            found[at] = _with_matter(one, matter[0])
     before, after = found
     assert isinstance(before, Kernel) and isinstance(after, Kernel)
     return before, after

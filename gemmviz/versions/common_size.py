@@ -1,14 +1,15 @@
 """The size at which two kernels are compared where the user names none."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from gemmviz.catalogue.errors import ConstraintError, GemmvizError
+from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 
 _CUBES = (32, 64, 128, 256, 512)
+_LARGEST = 512
 _ENOUGH_BLOCKS = 4
 _ROUNDS = 4
 
@@ -50,19 +51,16 @@ def common_size(kernels: tuple[Kernel, Kernel], settings: Mapping[str, int]) -> 
     return fitting
 
 
-def _candidates(kernels: tuple[Kernel, Kernel], settings: Mapping[str, int]) -> list[Problem]:
-    """Return cubes, and sizes near to them that the conditions of both kernels lead to."""
-    found = [Problem.cube(side) for side in _CUBES]
-    for cube in tuple(found):
-        size = cube
+def _candidates(kernels: tuple[Kernel, Kernel], settings: Mapping[str, int]) -> Iterator[Problem]:
+    """Yield cubes of the usual sides, the sizes that the conditions of both kernels lead to from there, all cubes."""
+    yield from map(Problem.cube, _CUBES)
+    for side in _CUBES:
+        size = Problem.cube(side)
         for _ in range(_ROUNDS):
             for kernel in kernels:
-                try:
-                    size = nearest_size(kernel, size, kernel.defaults | own_params(kernel, settings)) or size
-                except GemmvizError:  # the launch says why
-                    break
-        found.append(size)
-    return list(dict.fromkeys(found))
+                size = nearest_size(kernel, size, kernel.defaults | own_params(kernel, settings)) or size
+        yield size
+    yield from map(Problem.cube, range(1, _LARGEST + 1))
 
 
 def _shows_blocks(made: Launch) -> bool:
