@@ -33,6 +33,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("after", metavar="AFTER", help="another one of the same kind")
     parser.add_argument("--json", action="store_true", help="as JSON")
     kernels = parser.add_argument_group("for kernels")
+    kernels.add_argument("--changed", action="store_true", help="print only the figures that differ")
     kernels.add_argument(
         "--size", type=options.whole, metavar="N", help="M = N = K = N (default: a small size that both take)"
     )
@@ -49,6 +50,7 @@ def add(commands: Any, summary: str) -> None:
         metavar="N",
         help=f"M = N = K = N of the measurement (default {MEASURED_SIZE}); implies --measure",
     )
+    kernels.add_argument("--quick", action="store_true", help="measure with fewer samples, less accurately")
     kernels.add_argument(
         "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up a recording after S seconds"
     )

@@ -67,14 +67,14 @@ def compare_kernels(names: tuple[str, str], kernels: tuple[Kernel, Kernel], args
         _stop_if(driver)
         if args.measure or args.measure_size:
             size = Problem.cube(args.measure_size or MEASURED_SIZE)
-            versions = _measured(driver, versions, size)
+            versions = _measured(driver, versions, size, Protocol.quick() if args.quick else Protocol())
         else:
             versions = _with_reference(versions)
     found = compared(*(_checked(version) for version in versions))
     if args.json:
         sys.stdout.write(json.dumps(found.to_plain(), indent=1) + "\n")
     else:
-        show(found)
+        show(found, changed_only=args.changed)
     return 1 if found.worse else 0
 
 
@@ -140,7 +140,7 @@ def _coded(driver: EngineDriver, version: Version, arch: str, kernels: Iterable[
     return replace(version, code=MachineCode(listing.architecture, listing.usage, summary(listing)))
 
 
-def _measured(driver: EngineDriver, versions: list[Version], size: Problem) -> list[Version]:
+def _measured(driver: EngineDriver, versions: list[Version], size: Problem, protocol: Protocol) -> list[Version]:
     """Verify and measure both, in turns, and keep the run as `gemmviz bench` does."""
     kernels = [version.launch.kernel for version in versions]
     reply = driver.run(
@@ -151,7 +151,7 @@ def _measured(driver: EngineDriver, versions: list[Version], size: Problem) -> l
                 for kernel, version in zip(kernels, versions, strict=True)
             ],
             [(size.m, size.n, size.k)],
-            Protocol().to_plain(),
+            protocol.to_plain(),
         )
     )
     if not isinstance(reply, BenchDone):

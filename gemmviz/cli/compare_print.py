@@ -13,10 +13,11 @@ from gemmviz.versions.version import Version
 
 _MARK = {"new": "+", "gone": "-", "both": " "}
 _DIFFERS = "*"
+_LARGE = 1000  # from here on figures have no decimals
 
 
-def show(found: Comparison) -> None:
-    """Print a comparison; ``*`` marks what changed."""
+def show(found: Comparison, *, changed_only: bool) -> None:
+    """Print a comparison, or only the figures that changed; ``*`` marks them."""
     out = console()
     versions = found.before, found.after
     problem = found.before.launch.problem
@@ -26,18 +27,20 @@ def show(found: Comparison) -> None:
     for version in versions:
         table.add_column(escape(version.name), justify="right", overflow="fold")
     table.add_column("after / before", justify="right")
-    table.add_row("", "launch", *(escape(version.launch.label) for version in versions), "")
     notes, origin = [], ""
     for group in found.groups:
         if group.note:
             notes.append(f"{group.title.lower()}: {group.note}")
-        if group.figures:
+        figures = [figure for figure in group.figures if figure.differs or not changed_only]
+        if figures:
             table.add_section()
             said = f"   ({escape(group.origin)})" if group.origin != origin else ""
             table.add_row("", f"[bold]{escape(group.title)}[/]{said}", "", "", "")
             origin = group.origin
-            for figure in group.figures:
+            for figure in figures:
                 table.add_row(*_cells(figure))
+    for version in versions:
+        out.print(f"{version.name}: {_launch(version)}", markup=False, highlight=False, soft_wrap=True)
     out.print(table)
     out.print(f"{_DIFFERS} differs", markup=False, highlight=False)
     for note in notes:
@@ -53,6 +56,14 @@ def _cells(figure: Figure) -> tuple[str, str, str, str, str]:
     return _DIFFERS if figure.differs else "", escape(figure.name), _text(figure.before), _text(figure.after), ratio
 
 
+def _launch(version: Version) -> str:
+    made = version.launch
+    if made.kernel.backend != "cuda":
+        return made.label
+    block, grid = (" x ".join(map(str, shape)) for shape in (made.block, made.grid))
+    return f"{made.label}, {grid} blocks of {block} threads"
+
+
 def _verdict(wrong: float | None) -> str:
     return "not recorded" if wrong is None else f"WRONG in {wrong:,.0f} elements" if wrong else "right"
 
@@ -60,7 +71,7 @@ def _verdict(wrong: float | None) -> str:
 def _text(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,.0f}" if value == int(value) else f"{value:.4g}"
+    return f"{value:,.0f}" if value == int(value) or value >= _LARGE else f"{value:.4g}"
 
 
 def _findings(found: Comparison) -> list[str]:

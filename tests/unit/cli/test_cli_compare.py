@@ -1,13 +1,15 @@
 """``gemmviz compare`` of two kernels, as typed."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from listings import HAS_TOOLS, needs_tools
 
-from gemmviz.cli import compare_kernels, run
+from gemmviz.catalogue.guessing.guess import Guess
+from gemmviz.cli import compare_kernels, guessed, run
 
 TILED = """#include <stdio.h>
 #define TILE 8
@@ -28,6 +30,14 @@ __global__ void tiled(const float *A, const float *B, float *C, int n)
 }
 """
 LOST = TILED.replace("        __syncthreads(); // before the next tile\n", "        // no barrier\n")
+MATTER = """// ---gemmviz
+// entry    = "tiled"
+// args     = ["A", "B", "C", "N"]
+// block    = [8, 8]
+// grid     = ["N / 8", "M / 8"]
+// requires = ["M % 8 == 0", "N == K", "N % 8 == 0"]
+// ---
+"""
 
 
 def files(folder: Path, before: str, after: str) -> list[str]:
@@ -70,20 +80,24 @@ def test_files_without_front_matter_are_guessed_and_a_wrong_one_is_launched_as_t
 
 
 def test_a_defect_that_is_mended_is_gone_and_is_no_regression(tmp_path, capsys):
-    before, after = files(tmp_path, LOST, TILED)
-    found = document(capsys, before, after)
+    before, after = files(tmp_path, MATTER + LOST, MATTER + TILED)
+    found = document(capsys, before, after, "--size", "16")
     states = {change["state"] for change in found["findings"] if change["defect"]}
     assert states == {"gone"}
 
 
 def test_the_same_text_twice_differs_in_nothing(tmp_path, capsys):
-    before, after = files(tmp_path, TILED, TILED)
-    found = document(capsys, before, after)
+    before, after = files(tmp_path, MATTER + TILED, MATTER + TILED)
+    found = document(capsys, before, after, "--size", "16")
     assert not any(figure["differs"] for group in found["groups"] for figure in group["figures"])
     assert found["findings"] == []
 
 
-def test_files_that_nobody_can_launch_are_refused(tmp_path, capsys):
+def test_files_that_nobody_can_launch_are_refused(tmp_path, monkeypatch, capsys):
+    def judged(made: Guess) -> Guess:
+        return replace(made, right="sum += As" in made.text, settled="judged without recordings")
+
+    monkeypatch.setattr(guessed, "tried", judged)
     wrong = TILED.replace("sum += As", "sum -= As")
     assert run(["compare", *files(tmp_path, wrong, wrong)]) == 1
     assert "no guess is right" in capsys.readouterr().err
@@ -98,11 +112,11 @@ def test_a_broken_rung_is_compared_with_its_rung(capsys):
 
 
 def test_a_kernel_that_crashes_leaves_the_rest_of_the_page(tmp_path, capsys):
-    crash = TILED.replace("    C[row * n + col] = sum;", "    C = nullptr;\n    C[row * n + col] = sum;")
-    before, after = files(tmp_path, TILED, crash)
-    found = document(capsys, before, after, code=1)
+    crash = TILED.replace("    C[row * n + col] = sum;", "    *(volatile float *)0 = sum;")
+    before, after = files(tmp_path, MATTER + TILED, MATTER + crash)
+    found = document(capsys, before, after, "--size", "16", code=1)
     assert "work" in found["after"]["missing"] and figures(found, "work")["wrong"] == (0, None)
-    assert any(change["state"] == "new" for change in found["findings"])
+    assert [c["after"]["kind"] for c in found["findings"] if c["state"] == "new"] == ["crash"]
 
 
 @pytest.mark.parametrize(
@@ -137,17 +151,25 @@ def test_without_the_tools_a_line_installs_them(capsys):
     assert "pip install 'gemmviz[assembly]'" in capsys.readouterr().out
 
 
+def test_the_figures_that_differ_are_printed_alone(capsys):
+    arguments = ["gputiled", "gputiled~no-second-barrier", "--set", "TS=8", "--size", "16", "--changed"]
+    assert run(["compare", *arguments]) == 1
+    said = capsys.readouterr().out
+    assert "│ * │ barriers that a thread passes" in said and "threads per block" not in said
+    assert "A, global memory" not in said
+
+
 def test_nothing_is_measured_unless_it_is_asked_for(monkeypatch, capsys):
     def refuse(*_: object) -> None:
         raise AssertionError("measured")
 
     monkeypatch.setattr(compare_kernels, "_measured", refuse)
-    assert run(["compare", "hostmult0", "hostmult1", "--size", "4"]) == 0
+    assert run(["compare", "hostmult0", "hostmult1~j-i-k", "--size", "4"]) == 0
     assert "speed: not measured; --measure does so on this machine" in capsys.readouterr().out
 
 
 def test_a_measurement_is_made_and_kept(capsys):
-    found = document(capsys, "hostmult0", "hostmult1", "--size", "4", "--measure-size", "16")
+    found = document(capsys, "hostmult0", "hostmult1", "--size", "4", "--measure-size", "16", "--quick")
     (speed,) = (group for group in found["groups"] if group["id"] == "speed")
     assert speed["origin"] == "measured" and all(value > 0 for value in figures(found, "speed")["gflops"])
     assert run(["runs", "--json"]) == 0
