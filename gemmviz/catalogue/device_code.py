@@ -11,6 +11,7 @@ _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*
 _SECOND_BRANCH = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b(?:\\\n|[^\n])*", re.MULTILINE)
 _KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef|line)\b")
 _USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
+_INVOCATION = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
 _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
 
@@ -75,7 +76,7 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
     kept: set[Declaration] = set()
     waiting = list(roots)
     seen = {"operator"} if not entry else set()
-    kept.update(d for d in usable if d.device and "operator" in d.names)
+    kept.update(d for d in usable if (d.device and "operator" in d.names) or _made_by_macro(d, plain, defined))
     waiting += kept
     while waiting:
         declaration = waiting.pop()
@@ -96,6 +97,18 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
         if named and (not text.startswith("static_assert") or not _unknown(declaration, kept, by_name)):
             kept.add(declaration)
     return kept
+
+
+def _made_by_macro(declaration: Declaration, plain: str, defined: Mapping[str, frozenset[str]]) -> bool:
+    """Return whether a declaration begins with a macro that makes functions of the device: nobody sees their names."""
+    head = _INVOCATION.match(plain, declaration.start, declaration.end)
+    words: set[str] = set()
+    waiting = [head[1]] if head is not None and head[1] in defined else []
+    while waiting:
+        more = defined.get(waiting.pop(), frozenset()) - words
+        words |= more
+        waiting += more
+    return bool(words & _MARKS)
 
 
 def _unknown(declaration: Declaration, kept: Iterable[Declaration], by_name: Mapping[str, list[Declaration]]) -> bool:

@@ -71,3 +71,15 @@ def test_a_whole_program_is_recorded() -> None:
 def test_a_kernel_that_uses_the_host_s_words_itself_is_left_alone() -> None:
     text = "__global__ void k(float *C) { cudaMalloc(&C, 16); }\n"
     assert device_code(text) == text
+
+
+def test_functions_that_a_macro_makes_stay_although_their_names_stand_nowhere() -> None:
+    text = (
+        "#define MARK static __device__\n"
+        "#define TWICE(type) MARK type twice_##type(type v) { return v + v; }\n"
+        "#define ASK(type) void ask_##type(type v);\n"
+        "TWICE(float)\nASK(float)\n"
+        "__global__ void k(const float *A, float *C) { C[0] = twice_float(A[0]); }\n"
+    )
+    kept = device_code(text, "k")
+    assert "\nTWICE(float)\n" in kept and "twice_float(A[0])" in kept
