@@ -60,7 +60,7 @@ def measure(
         return {"skipped": "takes no size near this one"}
     job = launch(kernel, problem, params)
     library = build(job, as_written=as_written)
-    a, b = inputs_for(kernel, problem)
+    a, b = inputs_for(job)
     a, b = stored(kernel, "A", a), stored(kernel, "B", b)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     best: dict[str, object] = {}

@@ -11,14 +11,12 @@ from gemmviz.bench import error_bound
 from gemmviz.bench.verify import Reference
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.launch import SCALED, Launch
 from gemmviz.catalogue.matrices import BIAS
 from gemmviz.catalogue.problem import Matrix, Problem, random_inputs
-from gemmviz.catalogue.whole_numbers import DENSE, Spread, spread, whole_inputs
+from gemmviz.catalogue.whole_numbers import DENSE, LARGEST_C, Spread, c_before, spread, whole_inputs
 
 _CHECKED_ROWS = 4
-# Of the trial with other scalars than 1 and 0.
-_ALPHA, _BETA, _LARGEST_C = 2, -1, 3
 Key = tuple[str, Problem]
 
 
@@ -120,13 +118,11 @@ class References:
         adds = "beta" in kernel.args or kernel.has_d
         if not (adds or kernel.has_bias or kernel.epilogue or "alpha" in kernel.args):
             return None
-        alpha = _ALPHA if "alpha" in kernel.args else 1
-        beta = _BETA if "beta" in kernel.args else 1 if kernel.has_d else 0
-        zeros = spread(kernel, problem, kept_free=2 * _LARGEST_C, factor=alpha)
+        alpha = int(SCALED["alpha"]) if "alpha" in kernel.args else 1
+        beta = int(SCALED["beta"]) if "beta" in kernel.args else 1 if kernel.has_d else 0
+        zeros = spread(kernel, problem, kept_free=2 * LARGEST_C, factor=alpha)
         a, b, expected = self._whole(launch, backend, zeros, positive=False)
-        generator = np.random.default_rng(self._seed)
-        c = generator.integers(-_LARGEST_C, _LARGEST_C + 1, problem.shape("C"), np.int8)
-        bias = generator.integers(-_LARGEST_C, _LARGEST_C + 1, problem.n, np.int8)
+        c, bias = c_before(problem.shape("C"), self._seed), c_before((1, problem.n), self._seed + 1)[0]
         result = alpha * expected + beta * c + (bias if kernel.has_bias else 0)
         known = {"alpha": f"alpha = {alpha}", "beta": f"beta = {beta}", BIAS: "a bias"}
         said = [text for name, text in known.items() if name in kernel.args]

@@ -2,7 +2,7 @@
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
@@ -22,6 +22,8 @@ MAX_CLUSTER = 8
 # The largest that any compute capability so far gives to a block (9.0 and 10.0), in bytes; see the same table.
 MAX_SHARED_BYTES = 227 << 10
 Dim3 = tuple[int, int, int]
+SCALED = {"alpha": 2.0, "beta": -1.0}
+"""Factors with which a kernel is tried, beside 1 and 0: one that forgets a factor computes another C."""
 
 
 class SharedMemoryError(ConstraintError):
@@ -81,6 +83,13 @@ class Launch:
         extra = ", ".join(f"{name}={value}" for name, value in self.macros.items())
         variant = "".join(self.kernel.name.partition("~")[1:]) if self.entry else ""
         return (self.entry or self.kernel.name) + (f" [{extra}]" if extra else "") + variant
+
+    @property
+    def scaled(self) -> "Launch | None":
+        """The launch with alpha = 2 and beta = -1, as far as the kernel takes them; None for one that takes none."""
+        args = self.kernel.args
+        alpha, beta = (SCALED[name] if name in args else self.scalar(name) for name in ("alpha", "beta"))
+        return None if (alpha, beta) == (self.alpha, self.beta) else replace(self, alpha=alpha, beta=beta)
 
     def scalar(self, name: str) -> int | float:
         """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha or beta.

@@ -24,5 +24,10 @@ def plain_code(text: str, *, directives: bool = True) -> str:
     return code if directives else _DIRECTIVE.sub(_spaces, code)
 
 
+def without_comments(text: str) -> str:
+    """Return a source with spaces in place of its comments: texts stay, as inline PTX is one."""
+    return _QUIET.sub(lambda found: _spaces(found) if found[0][:2] in ("//", "/*") else found[0], text)
+
+
 def _spaces(found: re.Match[str]) -> str:
     return "\n".join(" " * len(line) for line in found[0].split("\n"))

@@ -25,10 +25,13 @@ import numpy as np
 
 from gemmviz.catalogue.dtypes import FP8_SUM_BITS, is_fp8, largest_exact
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, small_integer_inputs
 
 _LARGEST_PRODUCT = 9  # of dense inputs
 _LARGEST_SPARSE_PRODUCT = 3
+LARGEST_C = 3
+"""Of C before a launch, and of a bias."""
 Spread = tuple[int, int]
 """p and q of the pattern of zeros; (0, 0) for dense inputs with products up to 9."""
 DENSE: Spread = (0, 0)
@@ -81,10 +84,34 @@ def whole_inputs(problem: Problem, dtype: str, zeros: Spread = DENSE, seed: int 
     return a.astype(dtype), b
 
 
-def inputs_for(kernel: Kernel, problem: Problem) -> tuple[Matrix, Matrix]:
-    """Return A and B for recording a kernel at a size: C must equal A B.
+def c_before(shape: tuple[int, int], seed: int = 0) -> Matrix:
+    """Return whole numbers from -3 to 3 as the C that a kernel reads: int8 (M x N)."""
+    return np.random.default_rng(seed).integers(-LARGEST_C, LARGEST_C + 1, shape, np.int8)
+
+
+def inputs_for(job: Launch) -> tuple[Matrix, Matrix]:
+    """Return A and B for recording a launch: its result must equal that of `result_for`.
 
     An epilogue that sets negative elements to zero gets no negative numbers, so that the recording shows the product.
     """
-    a, b = whole_inputs(problem, kernel.dtype, spread(kernel, problem))
+    kernel = job.kernel
+    zeros = spread(kernel, job.problem, kept_free=LARGEST_C * (job.beta != 0), factor=int(job.alpha))
+    a, b = whole_inputs(job.problem, kernel.dtype, zeros)
     return (np.abs(a), np.abs(b)) if kernel.epilogue == "relu" else (a, b)
+
+
+def result_for(job: Launch, product: Matrix) -> Matrix:
+    """Return the right result of a recorded launch, where C holds `c_before` if it counts.
+
+    Parameters
+    ----------
+    job
+        The launch.
+    product
+        A B (M x N).
+    """
+    if job.beta and not job.kernel.zeroed:
+        product = job.alpha * product + job.beta * c_before(job.problem.shape("C"))
+    else:
+        product = job.alpha * product
+    return np.maximum(product, 0) if job.kernel.epilogue == "relu" else product

@@ -8,6 +8,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.diagnose import diagnose
 from gemmviz.checking.report import Report, label
+from gemmviz.checking.scaled_result import scaled_findings
 from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
 from gemmviz.simt.faults import TooManyBarriers
@@ -69,6 +70,9 @@ def examine(
         return report
     progress(tr("Checking {count} accesses", count=f"{len(recording.accesses):,}"), None)
     report.findings = diagnose(job, recording, lambda other: record(other, deadline_s=deadline_s, progress=progress))
+    if not report.findings and job.scaled is not None:
+        other = record(job.scaled, deadline_s=deadline_s, progress=progress)
+        report.findings = scaled_findings(job.scaled, other)
     if kernel.backend == "cuda":
         report.costs = wasted(traffic.measure(recording).sites, recording)
     return report

@@ -28,7 +28,7 @@ _COMMANDS = {
     "prove": "compare the predictions of recordings with a GPU's own counters",
     "bench": "verify kernels and measure their GFLOPS",
     "tune": "find the fastest parameters of a kernel on this machine",
-    "compare": "list the kernels that became faster or slower between two runs",
+    "compare": "say what changed between two versions of a kernel, or between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
     "assembly": "show the machine code of a CUDA kernel, line by line, without a GPU",
     "occupancy": "say how many warps of a kernel one multiprocessor can hold",

@@ -1,24 +1,19 @@
-"""``gemmviz compare``: names the kernels that became faster or slower between two result files."""
+"""``gemmviz compare``: two versions of a kernel, or two result files."""
 
 import argparse
-import json
-import sys
-from collections import Counter
-from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
-from gemmviz.bench import results
-from gemmviz.bench.compare import NOISE, RowComparison, compare, protocol_differences
-from gemmviz.bench.document import Document
-from gemmviz.bench.stats import significant
-from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
+from gemmviz.bench.compare import NOISE
+from gemmviz.catalogue.errors import ConstraintError, UnknownKernel
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import SUFFIXES, find
 from gemmviz.cli import options
-from gemmviz.cli.tables import console
+from gemmviz.cli.compare_kernels import MEASURED_SIZE, compare_kernels
+from gemmviz.cli.compare_runs import compare_runs
+from gemmviz.cli.guessed import find_versions
 
-_COLOUR = {"FASTER": "green", "SLOWER": "red", "SAME": "default", "UNCLEAR": "yellow"}
+_WHAT = "a kernel's name, a .cu or .c file, a result file or a stored run"
 
 
 def add(commands: Any, summary: str) -> None:
@@ -26,57 +21,73 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "compare",
         help=summary,
-        description="Compares two files that `gemmviz bench --json` wrote, or two stored runs: `last`, `last~1`, or "
-        f"the first digits of an id (see `gemmviz runs`). Differences below {NOISE:.0%} are none.",
-        epilog="Exit code 1 when a kernel became slower or stopped being right, 2 when a run is missing or damaged, or "
-        "the runs come from different machines.",
+        description="Compares two kernels, or two runs. Kernels (names or .cu and .c files) are recorded and checked "
+        "at one size: what changed in accesses, sectors, wavefronts, findings and machine code is on one page. Runs "
+        "are two files that `gemmviz bench --json` wrote, or two stored ones: `last`, `last~1`, or the first digits of "
+        f"an id (see `gemmviz runs`). Differences of measurements below {NOISE:.0%} are none.",
+        epilog="Exit code 1 when the second kernel has a defect that the first one has not, or when a kernel became "
+        "slower between two runs or stopped being right; 2 when a run is missing or damaged, or the runs come from "
+        "different machines.",
     )
-    parser.add_argument("before", metavar="BEFORE", help="a file or a stored run")
-    parser.add_argument("after", metavar="AFTER", help="a file or a stored run")
+    parser.add_argument("before", metavar="BEFORE", help=_WHAT)
+    parser.add_argument("after", metavar="AFTER", help="another one of the same kind")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    kernels = parser.add_argument_group("for kernels")
+    kernels.add_argument("--changed", action="store_true", help="print only the figures that differ")
+    kernels.add_argument(
+        "--size", type=options.whole, metavar="N", help="M = N = K = N (default: a small size that both take)"
+    )
+    options.add_sides(kernels)
+    options.add_set(kernels, "value of a parameter of one kernel or of both, for example TS=4")
+    options.add_view(kernels)
+    kernels.add_argument(
+        "--arch", default="", metavar="ARCH", help="what the machine code is for, for example sm_80 (CUDA)"
+    )
+    kernels.add_argument("--measure", action="store_true", help="measure both on this machine, too")
+    kernels.add_argument(
+        "--measure-size",
+        type=options.whole,
+        metavar="N",
+        help=f"M = N = K = N of the measurement (default {MEASURED_SIZE}); implies --measure",
+    )
+    kernels.add_argument("--quick", action="store_true", help="measure with fewer samples, less accurately")
+    kernels.add_argument(
+        "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up a recording after S seconds"
+    )
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    before, after = map(_read, (args.before, args.after))
-    machines = [results.machine(document) for document in (before, after)]
-    if machines[0] != machines[1]:
-        raise ConstraintError(
-            f"these runs come from different machines, {' and '.join(machines)}: "
-            "ratios would say nothing about the code"
-        )
-    rows, rules = list(compare(before, after)), protocol_differences(before, after)
-    if args.json:
-        listed = [asdict(row) | {"ratio": row.ratio} for row in rows]
-        sys.stdout.write(
-            json.dumps({"machine": machines[0], "protocol_differences": rules, "rows": listed}, indent=1) + "\n"
-        )
-    else:
-        _print(rows)
-        if rules:
-            print(f"The two runs were not measured by the same rules ({'; '.join(rules)}).")
-    return 1 if any(row.verdict == "SLOWER" for row in rows) else 0
+    names = args.before, args.after
+    if not any(map(_may_be_kernel, names)):
+        return compare_runs(names, as_json=args.json)
+    known = options.ladder()
+    are = [_is_kernel(name, known) for name in names]
+    if not any(are):
+        return compare_runs(names, as_json=args.json)
+    if not all(are):
+        kernel, other = names if are[0] else names[::-1]
+        raise ConstraintError(f"{kernel} is a kernel and {other} is none: compare two kernels, or two runs")
+    return compare_kernels(names, find_versions(names, known), args)
 
 
-def _read(name: str) -> Document:
+def _may_be_kernel(name: str) -> bool:
+    """Return whether a name may be a kernel's: it is neither a file of another kind nor the newest stored run."""
+    path = Path(name.partition("~")[0])
+    if path.suffix:
+        return path.suffix in SUFFIXES
+    return not path.exists() and path.name != "last"
+
+
+def _is_kernel(name: str, known: list[Kernel]) -> bool:
+    """Return whether a name is that of a kernel, or of a file for one, be it there or not."""
+    if not _may_be_kernel(name):
+        return False
+    base = name.partition("~")[0]
+    if Path(base).suffix in SUFFIXES:
+        return True
     try:
-        return results.read_results(options.result_file(name))
-    except GemmvizError as error:  # exit code 1 is kept for regressions
-        raise Unavailable(str(error)) from None
-
-
-def _print(rows: list[RowComparison]) -> None:
-    out = console()
-    table = Table()
-    for name in ("kernel", "size", "before", "now", "unit", "now / before", "verdict"):
-        table.add_column(name, justify="right" if "before" in name or "now" in name else "left")
-    for row in rows:
-        m, n, k = row.size
-        size = str(m) if m == n == k else f"{m} x {n} x {k}"
-        figures = ["-" if value is None else significant(value, 0.0) for value in (row.before, row.after)]
-        ratio = "-" if row.ratio is None else f"{row.ratio:.3f}"
-        verdict = f"[{_COLOUR[row.verdict]}]{row.verdict}[/]" + (f" {escape(row.reason)}" if row.reason else "")
-        table.add_row(escape(row.label), size, *figures, row.unit, ratio, verdict)
-    out.print(table)
-    counts = Counter(row.verdict for row in rows)
-    out.print(", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) or "no rows")
+        find(base, known)
+    except UnknownKernel:
+        return False
+    return True

@@ -56,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
         raise UnknownKernel(f"{args.file.name} has no kernel {args.entry!r}; it has: {known}")
     if not made.entry:
         raise GemmvizError(made.doubts[0])
-    made = _tried(made)
+    made = tried(made)
     if args.json:
         _write_json(args.json, made)
     if args.json != "-":
@@ -89,7 +89,8 @@ def _read(path: Path) -> str:
     return text
 
 
-def _tried(made: Guess) -> Guess:
+def tried(made: Guess) -> Guess:
+    """Return a guess that recordings of small problems have confirmed, or the one that is given."""
     engine = Engine(Described(made.path, made.text))
     try:
         with Console(stderr=True).status("Recording small problems to see whether the guess is right"):

@@ -101,7 +101,7 @@ def engine_reply(request: RecordRequest, consent: Consent) -> Recorded:
                 if isinstance(reply, Progress):
                     status.update(reply.text)
                 elif isinstance(reply, Failed):
-                    raise _error(reply)
+                    raise failure(reply)
                 elif isinstance(reply, Recorded):
                     return reply
     finally:
@@ -109,7 +109,8 @@ def engine_reply(request: RecordRequest, consent: Consent) -> Recorded:
     raise GemmvizError("the engine ended without an answer")
 
 
-def _error(reply: Failed) -> GemmvizError:
+def failure(reply: Failed) -> GemmvizError:
+    """Return the error that a failed request stands for."""
     match reply.kind:
         case "compile":
             return BuildError(reply.message, reply.line)

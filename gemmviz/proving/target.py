@@ -39,7 +39,7 @@ def _run(backend: CudaBackend, job: Job) -> int:
     chosen = job.launch()
     prepared = backend.prepare(chosen)
     try:
-        a, b = inputs_for(chosen.kernel, chosen.problem)
+        a, b = inputs_for(chosen)
         prepared.load(a, b)
         prepared.poison()
         with profiled():

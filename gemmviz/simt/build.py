@@ -22,8 +22,9 @@ from gemmviz.backends.toolchain import (
     preprocess,
     source_folder,
 )
-from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.errors import BuildError, CompileStopped
 from gemmviz.catalogue.launch import Launch
+from gemmviz.language import tr
 from gemmviz.sandbox import confined, kept
 from gemmviz.simt import dynamic_shared
 from gemmviz.simt.inline_ptx.columns import aligned
@@ -75,6 +76,8 @@ _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
 # Headers of the GPU's that are CUDA C++ and nothing else, and serve the recorder too: searched after its own.
 _SHARED_HEADERS = data.root("kernels") / "include"
+# A source is read by this process when its macros are filled in, and these may make any amount of text.
+_MOST_EXPANDED = 32 << 20
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -132,6 +135,9 @@ def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
     path = launch.kernel.path
     expanded = wrapper.with_suffix(".ii")
     preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
+    if expanded.stat().st_size > _MOST_EXPANDED:
+        said = tr("with its macros filled in it has more than {size} MB", size=_MOST_EXPANDED >> 20)
+        raise CompileStopped(f"{path.name}: {said}")
     text = expanded.read_text(encoding="utf-8")
     translated = wrapper.with_name("translated.cpp")
     text = rewritten(

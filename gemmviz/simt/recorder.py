@@ -18,7 +18,8 @@ from gemmviz.backends.library import load
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES, A, B, C
-from gemmviz.catalogue.problem import HUGE_BYTE, poison_byte
+from gemmviz.catalogue.problem import HUGE_BYTE, poison_byte, stored
+from gemmviz.catalogue.whole_numbers import c_before
 from gemmviz.language import tr
 from gemmviz.sandbox import confined
 from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
@@ -308,8 +309,11 @@ class _Job:
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
         self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
         self.arrays[C].view.view(np.uint8)[:] = 0 if self.launch.kernel.zeroed else poison_byte(self.launch.kernel)
-        if self._read is not None and "beta" in self.launch.kernel.args:
-            self._read.view.view(np.uint8)[:] = HUGE_BYTE
+        before, kernel = self._read or self.arrays[C], self.launch.kernel
+        if self._read is not None and "beta" in kernel.args:
+            before.view.view(np.uint8)[:] = HUGE_BYTE
+        if self.launch.beta and not kernel.zeroed:
+            before.view[:] = stored(kernel, "C", c_before(self.launch.problem.shape("C")))
 
     def barrier_name(self, address: int) -> str:
         """Name the mbarrier at an address: ``full[2]``."""

@@ -146,13 +146,13 @@ BARRIERS = [
 """
         + _WAIT,
         Problem(64, 8, 8),
-        capability="8.0",
+        capability="9.0",
         block=64,
     ),
     PtxKernel(
         "mbarrier_count",
         _BARRIER
-        + """    if (t % 2 == 0) asm volatile("mbarrier.arrive.shared.b64 _, [%0], 2;" :: "r"(at) : "memory");
+        + """    if (t % 2 == 0) asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 2;" :: "r"(at) : "memory");
     asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }"
                  :: "r"(at) : "memory");
     for (int i = 0; i < 8; i++) C[t * 8 + i] = s[t ^ t % 2] == A[t ^ t % 2];""",

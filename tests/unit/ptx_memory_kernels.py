@@ -44,9 +44,9 @@ MEMORY = [
     ),
     _memory(
         "cvta_back",
-        "    float *p;\n"
+        "    unsigned long long p;\n"
         '    asm("{ .reg .u64 w; cvt.u64.u32 w, %1; cvta.shared.u64 %0, w; }" : "=l"(p) : "r"(at + 4 * t));\n'
-        + _ALL.format("*p == s[t] && p == s + t"),
+        + _ALL.format("*(float *)p == s[t] && (float *)p == s + t"),
     ),
     _memory(
         "ld_shared_v4",

@@ -5,10 +5,10 @@ A preprocessor keeps the lines, and writes each line's tokens with single blanks
 
 import re
 
+from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.simt.inline_ptx.statements import MARKER
 
 _TEXT = r'R"(?P<end>[^()\s\\]{0,16})\(.*?\)(?P=end)"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])*\''
-_COMMENT = re.compile(rf"{_TEXT}|(?P<comment>//[^\n]*|/\*.*?\*/)", re.DOTALL)
 _TOKEN = re.compile(rf"{_TEXT}|\w+|\S", re.DOTALL)
 
 
@@ -26,7 +26,7 @@ def aligned(text: str, kernel: str, source: str) -> str:
     source
         The text that was preprocessed under that name.
     """
-    plain = _COMMENT.sub(_without_comment, source).split("\n")
+    plain = without_comments(source).split("\n")
     line, inside = 0, False
     lines = []
     for written in text.split("\n"):
@@ -59,7 +59,3 @@ def _line(written: str, original: str, marker: str) -> str:
         return head + middle
     place = old[-after].start()
     return f"{head}{middle}\n{marker}\n{' ' * place}{original[place:]}"
-
-
-def _without_comment(found: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", found[0]) if found["comment"] else found[0]

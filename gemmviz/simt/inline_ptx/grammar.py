@@ -23,6 +23,8 @@ _REGISTER_TYPES = {
     "f64": "double",
 }
 
+_MOST_DIGITS = 3  # of the number of registers that one declaration makes
+
 
 class NotPtx(Exception):
     """A text that is not PTX, or that the recorder does not know; the message names what."""
@@ -184,9 +186,11 @@ class _Parser:
         while True:
             name = self._word()
             if self._take("<"):
-                count = int(self._word())
+                count = self._word()
                 self._need(">")
-                self._registers += [Register(f"{name}{i}", _REGISTER_TYPES[kind], block) for i in range(count)]
+                if not count.isdecimal() or len(count) > _MOST_DIGITS:
+                    raise NotPtx(f"{name}<{count}>")
+                self._registers += [Register(f"{name}{i}", _REGISTER_TYPES[kind], block) for i in range(int(count))]
             else:
                 self._registers.append(Register(name, _REGISTER_TYPES[kind], block))
             if not self._take(","):

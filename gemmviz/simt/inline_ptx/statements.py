@@ -4,7 +4,7 @@ The grammar is that of GCC's extended asm, which CUDA takes over (Inline PTX Ass
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ MARKER = re.compile(r'^#(?:line)? (\d+) "((?:\\.|[^"\\])*)"([ \d]*)$', re.MULTIL
 _OPERAND = re.compile(r"[\s,]*(?:\[\s*(?P<name>\w+)\s*\]\s*)?(?=\")")
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|(\n)|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b": "\b"}
+_LINE_END = re.compile("\n")
 _SYSTEM = "3"  # among a line marker's flags: a header of the system
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
@@ -62,7 +63,7 @@ class Places:
     """From which file and line each place of a preprocessed text comes."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self._ends = [m.start() for m in _LINE_END.finditer(text)]
         self._marks = [(m.end() + 1, int(m[1]), m[2], m[3].split()) for m in MARKER.finditer(text)]
         self._starts = [mark[0] for mark in self._marks]
 
@@ -70,9 +71,9 @@ class Places:
         """Return file, line, and whether the file is a header of the system."""
         index = bisect_right(self._starts, place) - 1
         if index < 0:
-            return "", self._text.count("\n", 0, place) + 1, False
+            return "", bisect_left(self._ends, place) + 1, False
         start, line, file, flags = self._marks[index]
-        return file, line + self._text.count("\n", start, place), _SYSTEM in flags
+        return file, line + bisect_left(self._ends, place) - bisect_left(self._ends, start), _SYSTEM in flags
 
 
 def statements(text: str, own: Callable[[str, bool], bool]) -> Iterator[Statement]:

@@ -34,6 +34,8 @@ def translated(statement: Statement, number: int) -> str:
         operands, declared = _operands(statement, number)
     except NotPtx as unknown:
         return f"do {{ {_stop(str(unknown))} }} while (0)"
+    except RecursionError:  # braces in braces without end
+        return f"do {{ {_stop(statement.template)} }} while (0)"
     registers = {register: f"gv{number}r{i}" for i, register in enumerate(program.registers)}
     values = Values(operands, registers)
     lines = [*declared, *(f"{r.kind} {name};" for r, name in registers.items())]

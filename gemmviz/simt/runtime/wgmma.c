@@ -13,15 +13,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum {
-    ROWS = 64,
-    DEPTH_BYTES = 32,
-    DEPTHS = DEPTH_BYTES,
-    COLUMNS = 256,
-    SUMS = COLUMNS / 2,
-    KEPT = 4,
-    MOST_SPANS = 512
-};
+enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES, COLUMNS = 256, SUMS = COLUMNS / 2 };
+enum { KEPT = 4, MOST_SPANS = 512, EACH = 8 /* columns at a time: the compiler makes vectors of them */ };
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
 // The sums that a thread has after its wait.
@@ -76,10 +69,14 @@ static uintptr_t place(gv_operand o, int across, uint32_t size, uint32_t r, uint
         o.row_bytes);
 }
 
-static double value_at(const void *at, int type)
+static float value_at(const void *at, int type)
 {
-    // A fragment of one element, by which wmma.c reads all types.
-    gv_fragment one = {.type = (uint8_t)type};
+    _Float16 half;
+    if (type == GV_HALF) {
+        memcpy(&half, at, sizeof half);
+        return (float)half;
+    }
+    gv_fragment one = {.type = (uint8_t)type}; // by which wmma.c reads all types
     return gv_fragment_value(&one, at, 0);
 }
 
@@ -98,6 +95,7 @@ static void from_registers(const product *p, uint32_t thread, double a[ROWS][DEP
 static void multiply(void *posted[GV_WARPGROUP])
 {
     static double a[ROWS][DEPTHS], b[DEPTHS][COLUMNS];
+    static double sum[ROWS][COLUMNS];
     const gv_wgmma_product *first = ((const product *)posted[0])->of;
     uint32_t size = itemsize(first->type_a), depth = DEPTH_BYTES / size;
     for (uint32_t t = 0; first->registers && t < GV_WARPGROUP; t++) from_registers(posted[t], t, a);
@@ -107,13 +105,18 @@ static void multiply(void *posted[GV_WARPGROUP])
     for (uint32_t k = 0; k < depth; k++)
         for (uint32_t c = 0; c < first->n; c++)
             b[k][c] = value_at((void *)place(first->b, first->b_across, size, c, k), first->type_b);
+    for (uint32_t r = 0; r < ROWS; r++) {
+        memset(sum[r], 0, first->n * sizeof sum[r][0]);
+        for (uint32_t k = 0; k < depth; k++)
+            for (uint32_t c = 0; c < first->n; c += EACH)
+                for (uint32_t e = 0; e < EACH; e++) sum[r][c + e] += a[r][k] * b[k][c + e];
+    }
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
         const product *p = posted[t];
         for (uint32_t i = 0; i < first->n / 2; i++) {
             uint32_t row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
-            double sum = 0, before = p->of->add ? p->d->value[i] : 0;
-            for (uint32_t k = 0; k < depth; k++) sum += a[row][k] * b[k][column];
-            p->d->value[i] = (float)(first->minus ? before - sum : before + sum);
+            double before = p->of->add ? p->d->value[i] : 0, more = sum[row][column];
+            p->d->value[i] = (float)(first->minus ? before - more : before + more);
         }
     }
 }

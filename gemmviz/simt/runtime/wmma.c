@@ -47,35 +47,50 @@ static float from_e5m2(uint8_t bits)
     return (float)half;
 }
 
-// A tf32 operand that was not rounded loses the bits behind its tenth: the hardware does not look at them.
-double gv_fragment_value(const gv_fragment *f, const void *p, uint32_t i)
+static double other_value(const gv_fragment *f, const void *p, uint32_t i)
 {
     switch (f->type) {
-    case GV_HALF: return (double)((const _Float16 *)p)[i];
-    case GV_FLOAT: return ((const float *)p)[i];
-    case GV_BFLOAT16: return from_bits((uint32_t)((const uint16_t *)p)[i] << 16);
     case GV_S8: return ((const int8_t *)p)[i];
     case GV_U8: return ((const uint8_t *)p)[i];
     case GV_E4M3: return from_e4m3(((const uint8_t *)p)[i]);
     case GV_E5M2: return from_e5m2(((const uint8_t *)p)[i]);
     case GV_DOUBLE: return ((const double *)p)[i];
-    case GV_S32:
-    case GV_S32_CLAMPED: return ((const int32_t *)p)[i];
-    default: return from_bits(((const uint32_t *)p)[i] & 0xffffe000);
+    default: return ((const int32_t *)p)[i];
     }
 }
 
+// A tf32 operand that was not rounded loses the bits behind its tenth: the hardware does not look at them.
+static inline float get(const gv_fragment *f, const void *p, uint32_t i)
+{
+    switch (f->type) {
+    case GV_HALF: return (float)((const _Float16 *)p)[i];
+    case GV_FLOAT: return ((const float *)p)[i];
+    case GV_BFLOAT16: return from_bits((uint32_t)((const uint16_t *)p)[i] << 16);
+    case GV_TF32: return from_bits(((const uint32_t *)p)[i] & 0xffffe000);
+    default: return (float)other_value(f, p, i);
+    }
+}
+
+// Whole numbers may have more digits than a float.
+static inline double get_sum(const gv_fragment *f, const void *p, uint32_t i)
+{
+    return f->type < GV_DOUBLE ? get(f, p, i) : other_value(f, p, i);
+}
+
+float gv_fragment_value(const gv_fragment *f, const void *registers, uint32_t i) { return get(f, registers, i); }
+
 // Only sums are put: no fragment of another type is a result.
-static void put(const gv_fragment *f, void *p, uint32_t i, double value)
+static inline void put(const gv_fragment *f, void *p, uint32_t i, double value)
 {
     switch (f->type) {
     case GV_HALF: ((_Float16 *)p)[i] = (_Float16)(float)value; break;
+    case GV_FLOAT: ((float *)p)[i] = (float)value; break;
     case GV_DOUBLE: ((double *)p)[i] = value; break;
     case GV_S32: ((int32_t *)p)[i] = (int32_t)(uint32_t)(int64_t)value; break;
     case GV_S32_CLAMPED:
         ((int32_t *)p)[i] = value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value;
         break;
-    default: ((float *)p)[i] = (float)value;
+    default: break;
     }
 }
 
@@ -165,34 +180,47 @@ typedef struct {
     const gv_fragment *fd, *fa, *fb, *fc;
 } product;
 
-static void gather(double tile[LARGEST][LARGEST], const gv_fragment *f, const places *at, uint32_t lane, const void *x)
-{
-    for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = gv_fragment_value(f, x, i);
-}
+#define GATHER(name, number, value) \
+    static void name( \
+        number tile[LARGEST][LARGEST], const gv_fragment *f, const places *at, uint32_t lane, const void *x) \
+    { \
+        for (uint32_t i = 0; i < f->count; i++) tile[at->row[lane][i]][at->column[lane][i]] = value(f, x, i); \
+    }
+GATHER(gather, float, get)
+GATHER(gather_sums, double, get_sum)
+GATHER(gather_doubles, double, other_value)
+#undef GATHER
 
 // Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.
-static void multiply(void *posted[GV_WARP], uint32_t mask)
-{
-    double a[LARGEST][LARGEST], b[LARGEST][LARGEST], sum[LARGEST][LARGEST];
-    (void)mask;
-    const product *first = posted[0];
-    const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc);
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        const product *p = posted[lane];
-        gather(a, p->fa, at_a, lane, p->a);
-        gather(b, p->fb, at_b, lane, p->b);
-        gather(sum, p->fc, at_c, lane, p->c);
+#define MULTIPLY(name, number, gather_operand) \
+    static void name(void *posted[GV_WARP], uint32_t mask) \
+    { \
+        number a[LARGEST][LARGEST], b[LARGEST][LARGEST]; \
+        double sum[LARGEST][LARGEST]; \
+        (void)mask; \
+        const product *first = posted[0]; \
+        const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc); \
+        for (uint32_t lane = 0; lane < GV_WARP; lane++) { \
+            const product *p = posted[lane]; \
+            gather_operand(a, p->fa, at_a, lane, p->a); \
+            gather_operand(b, p->fb, at_b, lane, p->b); \
+            gather_sums(sum, p->fc, at_c, lane, p->c); \
+        } \
+        uint32_t rows = first->fd->rows, columns = first->fd->columns, depth = first->fa->columns; \
+        for (uint32_t row = 0; row < rows; row++) \
+            for (uint32_t k = 0; k < depth; k++) \
+                for (uint32_t column = 0; column < columns; column++) \
+                    sum[row][column] += (double)a[row][k] * b[k][column]; \
+        const places *at_d = places_of(first->fd); \
+        for (uint32_t lane = 0; lane < GV_WARP; lane++) { \
+            const product *p = posted[lane]; \
+            for (uint32_t i = 0; i < p->fd->count; i++) \
+                put(p->fd, p->d, i, sum[at_d->row[lane][i]][at_d->column[lane][i]]); \
+        } \
     }
-    uint32_t rows = first->fd->rows, columns = first->fd->columns, depth = first->fa->columns;
-    for (uint32_t row = 0; row < rows; row++)
-        for (uint32_t k = 0; k < depth; k++)
-            for (uint32_t column = 0; column < columns; column++) sum[row][column] += a[row][k] * b[k][column];
-    const places *at_d = places_of(first->fd);
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        const product *p = posted[lane];
-        for (uint32_t i = 0; i < p->fd->count; i++) put(p->fd, p->d, i, sum[at_d->row[lane][i]][at_d->column[lane][i]]);
-    }
-}
+MULTIPLY(multiply, float, gather)
+MULTIPLY(multiply_doubles, double, gather_doubles)
+#undef MULTIPLY
 
 void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,
     const gv_fragment *fb, const void *c, const gv_fragment *fc)
@@ -200,5 +228,5 @@ void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragmen
     product mine = {d, a, b, c, fd, fa, fb, fc};
     if (gv_lanes() != ~0u) gv_no_warp(GV_PC);
     gv_work_together(GV_WARP);
-    gv_warp_instruction(~0u, &mine, multiply, GV_PC);
+    gv_warp_instruction(~0u, &mine, fa->type == GV_DOUBLE ? multiply_doubles : multiply, GV_PC);
 }

@@ -2,5 +2,5 @@
 #pragma once
 #include "kernel_calls/wmma.h"
 
-// Element i of a fragment's registers.
-double gv_fragment_value(const gv_fragment *f, const void *registers, uint32_t i);
+// Element i of a fragment's registers: an operand.
+float gv_fragment_value(const gv_fragment *f, const void *registers, uint32_t i);

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from gemmviz.catalogue.matrices import A, B, C
-from gemmviz.catalogue.plain_code import plain_code
+from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.trace.lenses.per_recording import latest
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.fragments import Fragment, fragments, shape_of
@@ -23,7 +23,9 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, WARPGROUP
 
 Kind = Literal["wmma", "mma", "wgmma"]
-_MMA = re.compile(r"(wg)?mma_m(\d+)n(\d+)k(\d+)")
+# A function of gemmviz/ptx.h, or the instruction itself in inline PTX.
+_MMA = re.compile(r"(wg)?mma(?:_|(?:_async)?\.sync\.aligned\.)m(\d+)n(\d+)k(\d+)")
+_TRANSPOSES = re.compile(r"trans|_t\b")
 _SIDE = 8  # rows, and columns, of a matrix of ldmatrix
 MOST_COLUMNS = 16
 """Columns of C that are looked at where an instruction has more: its registers repeat every 8 columns."""
@@ -62,7 +64,7 @@ def _declared(text: str) -> tuple[Kind, int, int, int] | None:
     Of several widths the first counts: a template has one for each.
     """
     wmma = shape_of(text)
-    found = list(_MMA.finditer(plain_code(text)))
+    found = list(_MMA.finditer(without_comments(text)))
     if wmma is not None and not found:
         return "wmma", *wmma
     if not found:
@@ -169,9 +171,9 @@ def _ranked(lane: Ints, slot: Ints) -> Ints:
 
 def _deals(playable: Playable, fragment: Fragment) -> bool | None:
     """Say whether a fragment was loaded by a transposing ldmatrix; None if it was not loaded by any."""
-    lines = plain_code(playable.recording.text).splitlines()
+    lines = without_comments(playable.recording.text).lower().splitlines()
     line = lines[fragment.line - 1] if 0 < fragment.line <= len(lines) else ""
-    return "_trans" in line if "ldmatrix" in line else None
+    return bool(_TRANSPOSES.search(line)) if "ldmatrix" in line else None
 
 
 def _dealt(playable: Playable, fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fragment:

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from gemmviz.catalogue.matrices import A, B, C
-from gemmviz.catalogue.plain_code import plain_code
+from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.operand_paths import Operands
 from gemmviz.trace.playable import Playable
@@ -21,7 +21,7 @@ from gemmviz.trace.recording.recording import WARP, WARPGROUP
 _SHAPE = re.compile(
     r"fragment\s*<\s*(?:[\w:]+::)?(?:matrix_a|matrix_b|accumulator)\s*,\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)"
 )
-_GROUP_SHAPE = re.compile(r"\bwgmma_m(\d+)n(\d+)k(\d+)_")
+_GROUP_SHAPE = re.compile(r"\bwgmma(?:_|\.mma_async\.sync\.aligned\.)m(\d+)n(\d+)k(\d+)")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Fragment:
 @lru_cache(maxsize=8)  # needed again at every step that is shown
 def shape_of(text: str) -> tuple[int, int, int] | None:
     """Return the (m, n, k) of the fragments that a source declares; None if it declares none, or several."""
-    code = plain_code(text)
+    code = without_comments(text)
     shapes = {tuple(int(size) for size in match.groups()) for match in _SHAPE.finditer(code)}
     # Of a product of a warpgroup, each of its four warps has a quarter of the rows.
     shapes |= {(int(m) // 4, int(n), int(k)) for m, n, k in _GROUP_SHAPE.findall(code)}

@@ -16,7 +16,7 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeou
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import stored, unstored
-from gemmviz.catalogue.whole_numbers import inputs_for
+from gemmviz.catalogue.whole_numbers import inputs_for, result_for
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
@@ -81,7 +81,7 @@ def record(
     expected_cost = _expected(launch, part.blocks, as_written)
     progress(_recording_text(part, expected_cost), deadline_s + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
-    a, b = inputs_for(launch.kernel, launch.problem)
+    a, b = inputs_for(launch)
     recording = _recording(part, _run(part, library, a, b, deadline_s), a.astype(np.float64), b.astype(np.float64))
     return replace(recording, build_seconds=built - started, run_seconds=time.perf_counter() - built)
 
@@ -170,7 +170,7 @@ def _recording(
     arrays = _arrays(launch, raw)
     log = accesses(raw, arrays)
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
-    wrong = ~(c == a @ b)
+    wrong = ~(c == result_for(launch, a @ b))
     recording = Recording(
         kernel=kernel.name,
         label=launch.label,

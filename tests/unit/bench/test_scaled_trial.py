@@ -18,6 +18,7 @@ from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import HUGE_BYTE, Problem
+from gemmviz.checking.examine import examine
 from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
 
@@ -144,6 +145,14 @@ __global__ void k(const half *A, const half *B, {types}, int M, int N, int K{par
 """
 
 
+BETA = {
+    "pointers": '"C"',
+    "types": "half *C",
+    "scalars": ', "alpha", "beta"',
+    "parameters": ", half alpha, half beta",
+    "store": "C[row * N + col] = alpha * sum + beta * C[row * N + col];",
+    "more": "",
+}
 WITH_D = {
     "pointers": '"C", "D"',
     "types": "const half *C, half *D",
@@ -157,14 +166,7 @@ WITH_D = {
 @pytest.mark.parametrize(
     "parts",
     [
-        {
-            "pointers": '"C"',
-            "types": "half *C",
-            "scalars": ', "alpha", "beta"',
-            "parameters": ", half alpha, half beta",
-            "store": "C[row * N + col] = alpha * sum + beta * C[row * N + col];",
-            "more": "",
-        },
+        BETA,
         WITH_D,
         {
             "pointers": '"C"',
@@ -190,6 +192,26 @@ def test_a_recording_of_a_kernel_in_half_has_no_false_alarm(parts: dict[str, str
     recording = record(launch(kernel, Problem(9, 11, 10)))
     assert recording.wrong == 0
     assert hazards.find(recording, c_is_input=kernel.reads_result) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "right", "wrong"),
+    [
+        ("BETA", "", ""),
+        ("BETA", "alpha * sum", "sum"),
+        ("BETA", " + beta * C[row * N + col]", ""),
+        ("WITH_D", "", ""),
+        ("WITH_D", " + beta * C[row * N + col]", ""),
+    ],
+)
+def test_the_checker_finds_a_factor_that_is_forgotten(parts: str, right: str, wrong: str) -> None:
+    text = HALF.format(**(BETA if parts == "BETA" else WITH_D))
+    assert right in text
+    report = examine(parse(text.replace(right, wrong), Path("k.cu")), Problem(9, 11, 10), {})
+    assert [finding.kind for finding in report.findings] == ["wrong result"] * (right != "")
+    for finding in report.findings:
+        assert finding.text.startswith("with alpha = 2, beta = -1, C[") and finding.line == 16
+        assert finding.count > 50
 
 
 def test_a_kernel_that_writes_d_is_described() -> None:

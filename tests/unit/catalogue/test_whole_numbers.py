@@ -9,8 +9,8 @@ import pytest
 
 from gemmviz.catalogue.dtypes import largest_exact
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.problem import Problem, small_integer_inputs
-from gemmviz.catalogue.whole_numbers import DENSE, inputs_for, spread, whole_inputs
+from gemmviz.catalogue.problem import Matrix, Problem, small_integer_inputs
+from gemmviz.catalogue.whole_numbers import DENSE, spread, whole_inputs
 
 TYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 SIZES = [Problem(40, 8, 4096), Problem(3, 40, 2000), Problem(1, 60, 1000), Problem(60, 1, 900), Problem(9, 9, 300)]
@@ -20,9 +20,13 @@ def kernel(sums: str, stores: str | None = None) -> Kernel:
     return Kernel("k", Path("k.cu"), "", "cuda", "k", dtype="float16", accumulate=sums, stores=stores)
 
 
+def inputs(mine: Kernel, problem: Problem) -> tuple[Matrix, Matrix]:
+    return whole_inputs(problem, mine.dtype, spread(mine, problem))
+
+
 @pytest.mark.parametrize(("sums", "problem"), [*product(TYPES, SIZES)], ids=str)
 def test_every_partial_sum_is_exact_in_any_order(sums: str, problem: Problem) -> None:
-    a, b = (matrix.astype(np.float64) for matrix in inputs_for(kernel(sums), problem))
+    a, b = (matrix.astype(np.float64) for matrix in inputs(kernel(sums), problem))
     # One more term, which a kernel adds by mistake, is exact, too.
     assert (np.abs(a) @ np.abs(b)).max() + 3 <= largest_exact(sums)
     kind = TYPES[sums]
@@ -34,7 +38,7 @@ def test_every_partial_sum_is_exact_in_any_order(sums: str, problem: Problem) ->
 
 @pytest.mark.parametrize(("sums", "problem"), [*product(TYPES, SIZES)], ids=str)
 def test_each_k_that_is_left_out_or_added_twice_shows(sums: str, problem: Problem) -> None:
-    a, b = (matrix.astype(np.float64) for matrix in inputs_for(kernel(sums), problem))
+    a, b = (matrix.astype(np.float64) for matrix in inputs(kernel(sums), problem))
     p, q = spread(kernel(sums), problem)
     assert p <= problem.m and q <= problem.n, "too few elements of C for all of them"
     products = np.abs(a).max(axis=0) > 0, np.abs(b).max(axis=1) > 0
@@ -47,7 +51,7 @@ def test_inputs_are_dense_as_long_as_their_sums_are_exact() -> None:
     single = kernel("float32")
     assert spread(single, Problem.cube(131072)) == DENSE
     for mine, dense in zip(
-        inputs_for(single, Problem.cube(9)), small_integer_inputs(Problem.cube(9), "float16"), strict=True
+        inputs(single, Problem.cube(9)), small_integer_inputs(Problem.cube(9), "float16"), strict=True
     ):
         assert (mine == dense).all()
     assert spread(kernel("float16"), Problem.cube(227)) == DENSE
@@ -64,7 +68,7 @@ def test_the_type_of_c_counts_as_the_type_of_the_sums_does() -> None:
 def test_sums_of_8_bit_floats_are_kept_within_the_bits_that_tensor_cores_keep() -> None:
     problem = Problem(16, 16, 4096)
     mine = Kernel("k", Path("k.cu"), "", "cuda", "k", dtype="float8_e4m3fn", accumulate="float32")
-    a, b = (matrix.astype(np.float64) for matrix in inputs_for(mine, problem))
+    a, b = (matrix.astype(np.float64) for matrix in inputs(mine, problem))
     assert (np.abs(a) @ np.abs(b)).max() + 3 <= 2**13
 
 

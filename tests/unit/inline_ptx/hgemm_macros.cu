@@ -13,10 +13,10 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-#define LOAD_X2(R0, R1, addr)                                             \
+#define LDMATRIX_X2(R0, R1, addr)                                             \
     asm volatile("ldmatrix.sync.aligned.x2.m8n8.shared.b16 {%0, %1}, [%2];\n" \
                  : "=r"(R0), "=r"(R1) : "r"(addr))
-#define LOAD_X4(R0, R1, R2, R3, addr)                                             \
+#define LDMATRIX_X4(R0, R1, R2, R3, addr)                                             \
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n" \
                  : "=r"(R0), "=r"(R1), "=r"(R2), "=r"(R3) : "r"(addr))
 #define MULTIPLY(RD0, RD1, RA0, RA1, RA2, RA3, RB0, RB1, RC0, RC1)                                                    \
@@ -70,9 +70,9 @@ __global__ void hgemm(const half *__restrict__ A, const half *__restrict__ B, ha
 #pragma unroll
         for (int kk = 0; kk < 2; kk++) {
             uint32_t a[4], b[2][2];
-            LOAD_X4(a[0], a[1], a[2], a[3], swizzled(at_a[stage], warp / 2 * 16 + lane % 16, kk * 2 + lane / 16));
+            LDMATRIX_X4(a[0], a[1], a[2], a[3], swizzled(at_a[stage], warp / 2 * 16 + lane % 16, kk * 2 + lane / 16));
             for (int j = 0; j < 2; j++)
-                LOAD_X2(b[j][0], b[j][1],
+                LDMATRIX_X2(b[j][0], b[j][1],
                         swizzled(at_b[stage], warp % 2 * 16 + j * 8 + lane % 8, kk * 2 + lane / 8 % 2));
             for (int j = 0; j < 2; j++) MULTIPLY(c[j][0], c[j][1], a[0], a[1], a[2], a[3], b[j][0], b[j][1], c[j][0], c[j][1]);
         }

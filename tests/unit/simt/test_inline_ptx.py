@@ -36,8 +36,8 @@ def test_macros_with_copies_ldmatrix_and_mma_multiply(as_written: bool) -> None:
     assert recording.together == 32
     copy = {"COPY(swizzled(start, row, piece), from, 16);"}
     assert lines(recording, "A", False) == lines(recording, "As", True) == lines(recording, "Bs", True) == copy
-    assert {line.split("(")[0] for line in lines(recording, "As", False)} == {"LOAD_X4"}
-    assert {line.split("(")[0] for line in lines(recording, "Bs", False)} == {"LOAD_X2"}
+    assert {line.split("(")[0] for line in lines(recording, "As", False)} == {"LDMATRIX_X4"}
+    assert {line.split("(")[0] for line in lines(recording, "Bs", False)} == {"LDMATRIX_X2"}
     log = recording.accesses
     shared = np.isin(log.array, [3, 4])
     assert set(log.bytes[shared]) == {16}
@@ -49,7 +49,7 @@ def test_an_instruction_stands_at_the_column_of_its_macro() -> None:
     text = recording.text.splitlines()
     for site in recording.sites:
         line = text[site.line - 1]
-        if re.match(r"\s*(COPY|LOAD)", line):
+        if re.match(r"\s*(COPY|LDMATRIX)", line):
             assert site.column == len(line) - len(line.lstrip()) + 1
 
 

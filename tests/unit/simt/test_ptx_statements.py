@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.simt import build
 from gemmviz.simt.inline_ptx.columns import aligned
 from gemmviz.simt.inline_ptx.grammar import Address, Label, Name, NotPtx, Number, Pair, Vector
 from gemmviz.simt.inline_ptx.grammar import parse as parse_ptx
@@ -92,6 +94,20 @@ def test_blocks_labels_predicates_and_operands_are_read() -> None:
 def test_what_is_no_ptx_is_refused(text: str) -> None:
     with pytest.raises(NotPtx):
         parse_ptx(text)
+
+
+@pytest.mark.parametrize("text", ["mov.b32 %0, " + "{" * 20_000, ".reg .b32 r<999999999>;", ".reg .b32 r<x>;"])
+def test_a_statement_that_would_take_all_memory_or_the_stack_ends_the_run(text: str) -> None:
+    (statement,) = found(f'asm("{text}" : "=r"(x));')
+    assert "gv_unknown_ptx(" in translated(statement, 0)
+
+
+def test_a_source_whose_macros_make_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = load(STYLES.parent / "inline_ptx/hgemm_macros.cu")
+    kernel = parse(kernel.text + "// Not built before.\n", kernel.path)
+    monkeypatch.setattr(build, "_MOST_EXPANDED", 4096)
+    with pytest.raises(BuildError, match=r"^hgemm_macros\.cu: with its macros filled in"):
+        build.build(launch(kernel, Problem(32, 32, 32)))
 
 
 def test_each_use_of_a_statement_has_labels_of_its_own() -> None:

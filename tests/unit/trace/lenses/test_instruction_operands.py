@@ -1,11 +1,20 @@
 """The lanes of a tensor-core instruction's operands against the recorded rows, and against the PTX ISA's formulas."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from demo_recordings import at_demo
 
+from gemmviz.catalogue.kernel import load
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.instruction import Instruction, instruction
+from gemmviz.trace.order.timeline import build
 from gemmviz.trace.origin.fragments import Fragment
+from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import WARP, WARPGROUP
 
 BLOCK, WARP_OF_DEMO = 1, 1
@@ -26,9 +35,19 @@ def places(fragment: Fragment) -> dict[tuple[int, int], tuple[int, int]]:
     return dict(zip(zip(lanes, slots, strict=True), at, strict=True))
 
 
-@pytest.mark.parametrize("name", ["mma_pipeline", "mma_swizzle"])
+def with_inline_ptx() -> Instruction:
+    """The instruction of a kernel whose macros hold ldmatrix and mma as inline PTX, in the middle of its run."""
+    kernel = load(Path(__file__).parents[2] / "inline_ptx/hgemm_macros.cu")
+    recording = record(launch(kernel, Problem(32, 32, 64)))
+    timeline = build(recording)
+    found = instruction(Playable(recording, timeline, measure(recording, timeline)), 0, 0, timeline.steps - 1)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("name", ["mma_pipeline", "mma_swizzle", "inline PTX"])
 def test_ldmatrix_deals_fragments_as_mma_wants_them(name: str) -> None:
-    found = of(name)
+    found = with_inline_ptx() if name == "inline PTX" else of(name)
     assert (found.kind, found.m, found.n, found.k, found.dealt) == ("mma", 16, 8, 16, True)
     assert found.a is not None and found.b is not None and found.c is not None
     # PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type".

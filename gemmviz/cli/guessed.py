@@ -1,0 +1,77 @@
+"""Finds the two kernels that a command names; the front matter of a file that has none is guessed and tried."""
+
+import sys
+from pathlib import Path
+
+from gemmviz.catalogue.errors import GemmvizError, NoFrontMatter
+from gemmviz.catalogue.front_matter import FENCE
+from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.ladder import find
+from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
+from gemmviz.cli.describe import tried
+
+
+def find_versions(names: tuple[str, str], known: list[Kernel]) -> tuple[Kernel, Kernel]:
+    """Return two versions of a kernel, by their names or files.
+
+    The front matter of a file that has none is guessed; the guess counts if recordings of small problems confirm it.
+    Where none does, because this version is wrong, it is launched as the other one is, if its kernel has the same name
+    and parameters. A line on standard error says so.
+
+    Raises
+    ------
+    GemmvizError
+        As `gemmviz.catalogue.ladder.find` does, or when neither way leads to a launch.
+    """
+    found: list[Kernel | Guess] = [_found(name, known) for name in names]
+    for at in (0, 1):
+        one, other, name, partner = found[at], found[1 - at], names[at], names[1 - at]
+        if isinstance(one, Guess) and isinstance(other, Guess):
+            raise _no_guess(name, one)
+        if isinstance(one, Guess) and isinstance(other, Kernel):
+            if not _same_call(one, other):
+                raise _no_guess(name, one)
+            print(f"gemmviz: no guess is right for {name} ({one.settled}); launched as {partner} is", file=sys.stderr)
+            matter = FENCE.search(other.text)
+            assert matter is not None
+            found[at] = _with_matter(one, matter[0])
+    before, after = found
+    assert isinstance(before, Kernel) and isinstance(after, Kernel)
+    return before, after
+
+
+def _found(name: str, known: list[Kernel]) -> Kernel | Guess:
+    """Return a kernel, or the guess at one that no recording has confirmed."""
+    try:
+        return find(name, known)
+    except NoFrontMatter:
+        path = Path(name)
+        made = guess(read_text(path, KERNEL_BYTES), path)
+        if not made.entry:
+            raise
+    made = tried(made)
+    if not made.right:
+        return made
+    print(f"gemmviz: {name} has no front matter; guessed: {made.entry}, {made.settled}", file=sys.stderr)
+    return _with_matter(made, made.front_matter())
+
+
+def _with_matter(made: Guess, matter: str) -> Kernel:
+    """Return the kernel of a text. The front matter stands below the code, so that each line keeps its number."""
+    text = made.text.removeprefix("\ufeff").rstrip()
+    return parse(f"{text}\n{matter.rstrip()}\n", made.path)
+
+
+def _same_call(made: Guess, kernel: Kernel) -> bool:
+    """Return whether a kernel's function has the name and the parameters that a guess found."""
+    if FENCE.search(kernel.text) is None:
+        return False
+    other = guess(kernel.text, kernel.path, kernel.entry.partition("<")[0])
+    return (made.entry.partition("<")[0], made.parameters) == (other.entry.partition("<")[0], other.parameters)
+
+
+def _no_guess(name: str, made: Guess) -> GemmvizError:
+    return GemmvizError(
+        f"{name} has no front matter, and no guess is right ({made.settled}): see `gemmviz describe {name}`"
+    )

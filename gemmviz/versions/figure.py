@@ -1,0 +1,57 @@
+"""One figure of two versions, and the group that it belongs to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of both.
+
+    Attributes
+    ----------
+    id
+        Its name in files.
+    name
+        Its name for people, with its unit.
+    before, after
+        Of the first and of the second version; None: it has none.
+    """
+
+    id: str
+    name: str
+    before: float | None
+    after: float | None
+
+    @property
+    def differs(self) -> bool:
+        """Whether it changed."""
+        return self.before != self.after
+
+    @property
+    def ratio(self) -> float | None:
+        """The second one over the first one; None where one is missing, or the first one is 0."""
+        return self.after / self.before if self.before and self.after is not None else None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Figures that belong together.
+
+    Attributes
+    ----------
+    id, title
+        Its name in files and for people.
+    origin
+        *recorded as compiled*, *compiled*, *measured* or *reference: ...*.
+    figures
+        Its figures.
+    note
+        What is missing, and why; empty: nothing.
+    """
+
+    id: str
+    title: str
+    origin: str
+    figures: Sequence[Figure]
+    note: str = ""
