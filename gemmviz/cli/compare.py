@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.bench.compare import NOISE
-from gemmviz.catalogue.errors import ConstraintError, UnknownKernel
+from gemmviz.catalogue.errors import ConstraintError, Unavailable, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import SUFFIXES, find
 from gemmviz.cli import options
@@ -64,7 +64,10 @@ def _run(args: argparse.Namespace) -> int:
     known = options.ladder()
     are = [_is_kernel(name, known) for name in names]
     if not any(are):
-        return compare_runs(names, as_json=args.json)
+        try:
+            return compare_runs(names, as_json=args.json)
+        except Unavailable as error:
+            raise Unavailable(f"{error}; nor has a kernel such a name: see `gemmviz list`") from None
     if not all(are):
         kernel, other = names if are[0] else names[::-1]
         raise ConstraintError(f"{kernel} is a kernel and {other} is none: compare two kernels, or two runs")

@@ -26,7 +26,8 @@ def speed_group(before: Version, after: Version) -> Group:
         return Group("speed", tr("Speed"), "", (), reasons)
     one, other = (None if of.speed is None else of.speed.gflops for of in (before, after))
     name = tr("GFLOPS at {size}", size=known[0].size)
-    return Group("speed", tr("Speed"), known[0].origin, [Figure("gflops", name, one, other)], reasons)
+    origin = " / ".join(dict.fromkeys(speed.origin for speed in known))
+    return Group("speed", tr("Speed"), origin, [Figure("gflops", name, one, other)], reasons)
 
 
 def measured(row: Row) -> tuple[Speed | None, str]:

@@ -130,6 +130,7 @@ def test_a_kernel_that_crashes_leaves_the_rest_of_the_page(tmp_path, capsys):
         (["gputiled", "gpumult0", "--set", "QX=4"], "none of these kernels has a parameter 'QX'"),
         (["gputiled", "gpumult0", "--m", "32"], "--m, --n and --k name a size together, or beside --size"),
         (["gputiled", "no-such-kernel"], "no-such-kernel is none"),
+        (["gputild", "gputled"], "nor has a kernel such a name: see `gemmviz list`"),
     ],
 )
 def test_what_cannot_be_compared_is_a_usage_error(arguments, says, capsys):

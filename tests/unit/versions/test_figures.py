@@ -122,3 +122,5 @@ def test_a_speed_says_where_it_was_measured():
     assert (group.origin, group.note) == ("measured", "tiled.cu: wrong")
     assert pairs(group) == {"gflops": (100.0, None)}
     assert not speed_group(coded(), coded()).figures
+    elsewhere = replace(coded(), speed=replace(measured, origin="reference: a GPU, 2026-01-01"))
+    assert speed_group(before, elsewhere).origin == "measured / reference: a GPU, 2026-01-01"
