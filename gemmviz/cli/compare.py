@@ -76,7 +76,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _may_be_kernel(name: str) -> bool:
     """Return whether a name may be a kernel's: it is neither a file of another kind nor the newest stored run."""
-    path = Path(name.partition("~")[0])
+    path = Path(_without_changes(name))
     if path.suffix:
         return path.suffix in SUFFIXES
     return not path.exists() and path.name != "last"
@@ -86,7 +86,7 @@ def _is_kernel(name: str, known: list[Kernel]) -> bool:
     """Return whether a name is that of a kernel, or of a file for one, be it there or not."""
     if not _may_be_kernel(name):
         return False
-    base = name.partition("~")[0]
+    base = _without_changes(name)
     if Path(base).suffix in SUFFIXES:
         return True
     try:
@@ -94,3 +94,8 @@ def _is_kernel(name: str, known: list[Kernel]) -> bool:
     except UnknownKernel:
         return False
     return True
+
+
+def _without_changes(name: str) -> str:
+    """Return a kernel's name or file without the declared changes behind its ``~``."""
+    return name if Path(name).suffix in SUFFIXES else name.rpartition("~")[0] or name

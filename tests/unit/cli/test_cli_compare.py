@@ -93,6 +93,13 @@ def test_the_same_text_twice_differs_in_nothing(tmp_path, capsys):
     assert found["findings"] == []
 
 
+def test_a_folder_may_have_a_tilde_in_its_name(tmp_path, capsys):
+    folder = tmp_path / "old~1"
+    folder.mkdir()
+    before, after = files(folder, MATTER + TILED, MATTER + TILED.replace("sum = 0", "sum = 0.0f"))
+    assert document(capsys, before, after, "--size", "16")["before"]["name"] == before
+
+
 def test_files_that_nobody_can_launch_are_refused(tmp_path, monkeypatch, capsys):
     def judged(made: Guess) -> Guess:
         return replace(made, right="sum += As" in made.text, settled="judged without recordings")

@@ -36,6 +36,8 @@ def test_a_figure_has_a_ratio_where_there_are_two():
     assert Figure("a", "a", 4, 1).ratio == 0.25 and Figure("a", "a", 4, 0).ratio == 0
     assert Figure("a", "a", 0, 4).ratio is None and Figure("a", "a", None, 4).ratio is None
     assert Figure("a", "a", 4, None).ratio is None
+    assert Figure("a", "a", 100, 101).differs and not Figure("a", "a", 100, 101, noise=0.02).differs
+    assert Figure("a", "a", 100, 97, noise=0.02).differs and not Figure("a", "a", None, None).differs
     assert Figure("a", "a", None, 4).differs and not Figure("a", "a", 4, 4).differs
 
 
