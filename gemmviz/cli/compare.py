@@ -8,11 +8,13 @@ from gemmviz.bench.compare import NOISE
 from gemmviz.catalogue.errors import ConstraintError, Unavailable, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import SUFFIXES, find
+from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.cli import options
 from gemmviz.cli.compare_kernels import MEASURED_SIZE, compare_kernels
 from gemmviz.cli.compare_runs import compare_runs
 from gemmviz.cli.guessed import find_versions
 
+_OF_KERNELS = (*SUFFIXES, *SOURCES)
 _WHAT = "a kernel's name, a .cu or .c file, a result file or a stored run"
 
 
@@ -39,6 +41,7 @@ def add(commands: Any, summary: str) -> None:
     )
     options.add_sides(kernels)
     options.add_set(kernels, "value of a parameter of one kernel or of both, for example TS=4")
+    options.add_include(kernels)
     options.add_view(kernels)
     kernels.add_argument(
         "--arch", default="", metavar="ARCH", help="what the machine code is for, for example sm_80 (CUDA)"
@@ -78,7 +81,7 @@ def _may_be_kernel(name: str) -> bool:
     """Return whether a name may be a kernel's: it is neither a file of another kind nor the newest stored run."""
     path = Path(_without_changes(name))
     if path.suffix:
-        return path.suffix in SUFFIXES
+        return path.suffix in _OF_KERNELS
     return not path.exists() and path.name != "last"
 
 
@@ -87,7 +90,7 @@ def _is_kernel(name: str, known: list[Kernel]) -> bool:
     if not _may_be_kernel(name):
         return False
     base = _without_changes(name)
-    if Path(base).suffix in SUFFIXES:
+    if Path(base).suffix in _OF_KERNELS:
         return True
     try:
         find(base, known)
@@ -98,4 +101,4 @@ def _is_kernel(name: str, known: list[Kernel]) -> bool:
 
 def _without_changes(name: str) -> str:
     """Return a kernel's name or file without the declared changes behind its ``~``."""
-    return name if Path(name).suffix in SUFFIXES else name.rpartition("~")[0] or name
+    return name if Path(name).suffix in _OF_KERNELS else name.rpartition("~")[0] or name

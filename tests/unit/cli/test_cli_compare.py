@@ -100,6 +100,14 @@ def test_a_folder_may_have_a_tilde_in_its_name(tmp_path, capsys):
     assert document(capsys, before, after, "--size", "16")["before"]["name"] == before
 
 
+def test_a_kernel_in_a_header_is_compared(tmp_path, capsys):
+    before, after = tmp_path / "a.cuh", tmp_path / "b.cu"
+    before.write_text(MATTER + TILED)
+    after.write_text(MATTER + TILED.replace("[TILE][TILE]", "[TILE][TILE + 1]"))
+    found = document(capsys, str(before), str(after), "--size", "16")
+    assert figures(found, "array.As")["writes"] == (512, 512)
+
+
 def test_files_that_nobody_can_launch_are_refused(tmp_path, monkeypatch, capsys):
     def judged(made: Guess) -> Guess:
         return replace(made, right="sum += As" in made.text, settled="judged without recordings")
