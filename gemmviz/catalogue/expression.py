@@ -29,7 +29,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
     ast.GtE: operator.ge,
 }
 _FUNCTIONS: dict[str, Callable[..., Number]] = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
-_LONGEST = 200
+LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Expression:
 
     @cached_property
     def _tree(self) -> ast.Expression:
-        if len(self.text) > _LONGEST:
+        if len(self.text) > LONGEST:
             raise FrontMatterError(f"an expression of {len(self.text)} characters is too long")
         try:
             return ast.parse(self.text.strip(), mode="eval")

@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.bench.compare import NOISE
-from gemmviz.catalogue.errors import ConstraintError, UnknownKernel
+from gemmviz.catalogue.errors import ConstraintError, Unavailable, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import SUFFIXES, find
+from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.cli import options
 from gemmviz.cli.compare_kernels import MEASURED_SIZE, compare_kernels
 from gemmviz.cli.compare_runs import compare_runs
 from gemmviz.cli.guessed import find_versions
 
+_OF_KERNELS = (*SUFFIXES, *SOURCES)
 _WHAT = "a kernel's name, a .cu or .c file, a result file or a stored run"
 
 
@@ -39,6 +41,7 @@ def add(commands: Any, summary: str) -> None:
     )
     options.add_sides(kernels)
     options.add_set(kernels, "value of a parameter of one kernel or of both, for example TS=4")
+    options.add_include(kernels)
     options.add_view(kernels)
     kernels.add_argument(
         "--arch", default="", metavar="ARCH", help="what the machine code is for, for example sm_80 (CUDA)"
@@ -64,7 +67,10 @@ def _run(args: argparse.Namespace) -> int:
     known = options.ladder()
     are = [_is_kernel(name, known) for name in names]
     if not any(are):
-        return compare_runs(names, as_json=args.json)
+        try:
+            return compare_runs(names, as_json=args.json)
+        except Unavailable as error:
+            raise Unavailable(f"{error}; nor has a kernel such a name: see `gemmviz list`") from None
     if not all(are):
         kernel, other = names if are[0] else names[::-1]
         raise ConstraintError(f"{kernel} is a kernel and {other} is none: compare two kernels, or two runs")
@@ -73,9 +79,9 @@ def _run(args: argparse.Namespace) -> int:
 
 def _may_be_kernel(name: str) -> bool:
     """Return whether a name may be a kernel's: it is neither a file of another kind nor the newest stored run."""
-    path = Path(name.partition("~")[0])
+    path = Path(_without_changes(name))
     if path.suffix:
-        return path.suffix in SUFFIXES
+        return path.suffix in _OF_KERNELS
     return not path.exists() and path.name != "last"
 
 
@@ -83,11 +89,16 @@ def _is_kernel(name: str, known: list[Kernel]) -> bool:
     """Return whether a name is that of a kernel, or of a file for one, be it there or not."""
     if not _may_be_kernel(name):
         return False
-    base = name.partition("~")[0]
-    if Path(base).suffix in SUFFIXES:
+    base = _without_changes(name)
+    if Path(base).suffix in _OF_KERNELS:
         return True
     try:
         find(base, known)
     except UnknownKernel:
         return False
     return True
+
+
+def _without_changes(name: str) -> str:
+    """Return a kernel's name or file without the declared changes behind its ``~``."""
+    return name if Path(name).suffix in _OF_KERNELS else name.rpartition("~")[0] or name

@@ -52,7 +52,7 @@ def show(found: Comparison, *, changed_only: bool) -> None:
 def _cells(figure: Figure) -> tuple[str, str, str, str, str]:
     if figure.id == "wrong":
         return _DIFFERS if figure.differs else "", "C", _verdict(figure.before), _verdict(figure.after), ""
-    ratio = "=" if not figure.differs else "" if figure.ratio is None else f"{figure.ratio:.3g}"
+    ratio = "=" if figure.before == figure.after else "" if figure.ratio is None else f"{figure.ratio:.3g}"
     return _DIFFERS if figure.differs else "", escape(figure.name), _text(figure.before), _text(figure.after), ratio
 
 

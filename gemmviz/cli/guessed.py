@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError, NoFrontMatter
 from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.guessing.guess import Guess, guess
@@ -47,7 +48,8 @@ def _found(name: str, known: list[Kernel]) -> Kernel | Guess:
         return find(name, known)
     except NoFrontMatter:
         path = Path(name)
-        made = guess(read_text(path, KERNEL_BYTES), path)
+        text = read_text(path, KERNEL_BYTES)
+        made = guess(text, path, around=surroundings(path, text))
         if not made.entry:
             raise
     made = tried(made)
@@ -67,7 +69,8 @@ def _same_call(made: Guess, kernel: Kernel) -> bool:
     """Return whether a kernel's function has the name and the parameters that a guess found."""
     if FENCE.search(kernel.text) is None:
         return False
-    other = guess(kernel.text, kernel.path, kernel.entry.partition("<")[0])
+    around = surroundings(kernel.path, kernel.text)
+    other = guess(kernel.text, kernel.path, kernel.entry.partition("<")[0], around)
     return (made.entry.partition("<")[0], made.parameters) == (other.entry.partition("<")[0], other.parameters)
 
 

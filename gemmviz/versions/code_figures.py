@@ -70,7 +70,7 @@ def _per_product(codes: tuple[MachineCode | None, MachineCode | None]) -> list[F
         else:
             name = tr("{kind} per {count} products of a warp", kind=kind, count=f"{_MANY_PRODUCTS:,}")
             pair = [None if part is None else _per_many(part, kind) for part in parts]
-        figures.append(Figure(f"loop.{kind}", name, *pair))
+        figures.append(Figure(f"loop.{kind}", name, pair[0], pair[1]))
     return figures
 
 

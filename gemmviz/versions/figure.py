@@ -16,17 +16,22 @@ class Figure:
         Its name for people, with its unit.
     before, after
         Of the first and of the second version; None: it has none.
+    noise
+        The share of the first one below which a difference is none; 0 for what is counted.
     """
 
     id: str
     name: str
     before: float | None
     after: float | None
+    noise: float = 0.0
 
     @property
     def differs(self) -> bool:
-        """Whether it changed."""
-        return self.before != self.after
+        """Whether it changed by more than noise."""
+        if self.before is None or self.after is None:
+            return self.before is not self.after
+        return abs(self.after - self.before) > self.noise * self.before
 
     @property
     def ratio(self) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from gemmviz.bench.compare import NOISE
 from gemmviz.bench.figures import by_volume, has_params, size_of, usable
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.row import Row, figure_of
@@ -26,14 +27,15 @@ def speed_group(before: Version, after: Version) -> Group:
         return Group("speed", tr("Speed"), "", (), reasons)
     one, other = (None if of.speed is None else of.speed.gflops for of in (before, after))
     name = tr("GFLOPS at {size}", size=known[0].size)
-    return Group("speed", tr("Speed"), known[0].origin, [Figure("gflops", name, one, other)], reasons)
+    origin = " / ".join(dict.fromkeys(speed.origin for speed in known))
+    return Group("speed", tr("Speed"), origin, [Figure("gflops", name, one, other, NOISE)], reasons)
 
 
 def measured(row: Row) -> tuple[Speed | None, str]:
-    """Return the figure of a row that was measured now, or the reason why it has none."""
+    """Return the figure of a row that was measured now, with its flags, or the reason why it has none."""
     if not usable(row):
         return None, row["message"] or row["status"]
-    return Speed(figure_of(row), str(Problem(*size_of(row))), tr("measured")), ""
+    return Speed(figure_of(row), str(Problem(*size_of(row))), tr("measured")), ", ".join(row["flags"])
 
 
 def reference(launches: tuple[Launch, Launch], results: Sequence[ReferenceResults]) -> tuple[Speed, Speed] | None:

@@ -108,4 +108,4 @@ def _of_array(
                 for array, gpu in zip((before, after), on_gpu, strict=True)
             ]
             if any(pair):
-                yield Figure(id, name, *pair)
+                yield Figure(id, name, pair[0], pair[1])

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.expression import LONGEST, Expression
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
-from gemmviz.catalogue.guessing.folding import bracket
+from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles
@@ -48,6 +48,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
 
     block, grid = (tuple(expression(part) for part in parts) for parts in (launch.block, launch.grid))
     shared = expression(launch.shared) if launch.shared else made.shared
+    block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
+    shared = _shortened(shared, given.params)
     if not all(_speaks_of(text, {"M", "N", "K", *given.params}) for text in (*block, *grid, shared)):
         return None
     block, grid = (_short(part) for part in (block, grid))
@@ -120,6 +122,14 @@ def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
     return _Given({name: values for name, values in params.items() if name in used}, offered, names)
 
 
+def _shortened(text: str, params: Mapping[str, tuple[int, ...]]) -> str:
+    """Return an expression, with the numbers of parameters that have one value only where it is too long."""
+    if len(text) <= LONGEST:
+        return text
+    one = {name: str(values[0]) for name, values in params.items() if len(values) == 1}
+    return fold(re.sub(r"[A-Za-z_]\w*", lambda word: one.get(word[0], word[0]), text))
+
+
 def _is_name(argument: tuple[str, ...]) -> bool:
     return len(argument) == 1 and argument[0].isidentifier()
 
@@ -152,8 +162,8 @@ def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     for token in tokens:
         number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
         out.append(number[1] if number else token)
-    text = " ".join(out).replace("( float )", "").replace("( double )", "")
-    text = _SIZE_OF.sub(lambda found: str(_SIZES.get(found[1], found[0])), text)
+    text = _SIZE_OF.sub(lambda found: str(_SIZES.get(found[1], found[0])), " ".join(out))
+    text = text.replace("( float )", "").replace("( double )", "")
     text = re.sub(r"static_cast < (?:unsigned )?\w+ > ", "", text)
     return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())
 

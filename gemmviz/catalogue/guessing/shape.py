@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, evaluate, fold
 from gemmviz.catalogue.guessing.grid import Blocks, in_words, one_block
@@ -16,7 +18,6 @@ from gemmviz.catalogue.guessing.tunable import THREADS
 from gemmviz.catalogue.matrices import MATRICES
 
 _SHARED_BYTES = 48 * 1024
-_BYTES = {"float32": 4, "float64": 8, "float16": 2, "int32": 4}
 _MOST_COMBINATIONS = 3000
 _WARP = 32
 # Usual texts for the number of a warp in its row of the grid.
@@ -379,9 +380,8 @@ class Shaper:
             return
         name = dynamic[0]
         kind = self.indexing.shared_types.get(name, "float")
-        size = (
-            _BYTES[self.dtype] if kind in ("char", "uint8_t") else 8 if kind == "double" else 2 if "half" in kind else 4
-        )
+        known = {"char": np.dtype(self.dtype).itemsize, "uint8_t": np.dtype(self.dtype).itemsize, "double": 8}
+        size = known.get(kind, 2 if "half" in kind else 4)
         offsets = re.findall(rf"\b{name} \+ ([^;]*?) \)? ?;|& {name} \[ ([^;]*?) \] ;", self.body)
         if offsets:
             last = parse((offsets[-1][0] or offsets[-1][1]).split())

@@ -189,3 +189,17 @@ def test_whole_numbers_may_stand_for_arguments() -> None:
         assert record(launch(kernel, Problem(20, 18, 7))).wrong == wrong
     types = scalar_types([8, 8, 8, 8, 1000, 1000, 1000, 1000, 4], kernel.args, "gemm")
     assert {types["0 as parameter 7"], types["1 as parameter 8"]} == {np.uint64, np.int32}
+
+
+def test_a_size_of_shared_memory_that_is_too_long_an_expression_is_a_number() -> None:
+    names = [f"A_LONG_NAME_OF_A_TILE_{number}" for number in range(6)]
+    text = TILED.replace("template <const int BS, bool CHECKED>\n", "").replace("BS", "8")
+    text = text.replace("__global__", "template <" + ", ".join(f"int {name}" for name in names) + ">\n__global__")
+    text = text.replace("    __shared__", "    extern __shared__ float more[];\n    __shared__")
+    values = "".join(f"    const int {name} = 2;\n" for name in names)
+    text += "void run(float *A, float *B, float *C, int M, int N, int K) {\n" + values
+    text += f"    const int bytes = ({' * '.join(names)} + {' * '.join(names[:4])}) * sizeof(float);\n"
+    text += f"    gemm<{', '.join(names)}><<<dim3(N / 8, M / 8), dim3(8, 8), bytes>>>(A, B, C, M, N, K);\n}}\n"
+    made = guess(text, Path("gemm.cu"))
+    assert (made.shared, made.block) == ("320", ("8", "8"))
+    assert valid(made) == ""

@@ -93,6 +93,21 @@ def test_the_same_text_twice_differs_in_nothing(tmp_path, capsys):
     assert found["findings"] == []
 
 
+def test_a_folder_may_have_a_tilde_in_its_name(tmp_path, capsys):
+    folder = tmp_path / "old~1"
+    folder.mkdir()
+    before, after = files(folder, MATTER + TILED, MATTER + TILED.replace("sum = 0", "sum = 0.0f"))
+    assert document(capsys, before, after, "--size", "16")["before"]["name"] == before
+
+
+def test_a_kernel_in_a_header_is_compared(tmp_path, capsys):
+    before, after = tmp_path / "a.cuh", tmp_path / "b.cu"
+    before.write_text(MATTER + TILED)
+    after.write_text(MATTER + TILED.replace("[TILE][TILE]", "[TILE][TILE + 1]"))
+    found = document(capsys, str(before), str(after), "--size", "16")
+    assert figures(found, "array.As")["writes"] == (512, 512)
+
+
 def test_files_that_nobody_can_launch_are_refused(tmp_path, monkeypatch, capsys):
     def judged(made: Guess) -> Guess:
         return replace(made, right="sum += As" in made.text, settled="judged without recordings")
@@ -130,6 +145,7 @@ def test_a_kernel_that_crashes_leaves_the_rest_of_the_page(tmp_path, capsys):
         (["gputiled", "gpumult0", "--set", "QX=4"], "none of these kernels has a parameter 'QX'"),
         (["gputiled", "gpumult0", "--m", "32"], "--m, --n and --k name a size together, or beside --size"),
         (["gputiled", "no-such-kernel"], "no-such-kernel is none"),
+        (["gputild", "gputled"], "nor has a kernel such a name: see `gemmviz list`"),
     ],
 )
 def test_what_cannot_be_compared_is_a_usage_error(arguments, says, capsys):

@@ -36,6 +36,8 @@ def test_a_figure_has_a_ratio_where_there_are_two():
     assert Figure("a", "a", 4, 1).ratio == 0.25 and Figure("a", "a", 4, 0).ratio == 0
     assert Figure("a", "a", 0, 4).ratio is None and Figure("a", "a", None, 4).ratio is None
     assert Figure("a", "a", 4, None).ratio is None
+    assert Figure("a", "a", 100, 101).differs and not Figure("a", "a", 100, 101, noise=0.02).differs
+    assert Figure("a", "a", 100, 97, noise=0.02).differs and not Figure("a", "a", None, None).differs
     assert Figure("a", "a", None, 4).differs and not Figure("a", "a", 4, 4).differs
 
 
@@ -122,3 +124,5 @@ def test_a_speed_says_where_it_was_measured():
     assert (group.origin, group.note) == ("measured", "tiled.cu: wrong")
     assert pairs(group) == {"gflops": (100.0, None)}
     assert not speed_group(coded(), coded()).figures
+    elsewhere = replace(coded(), speed=replace(measured, origin="reference: a GPU, 2026-01-01"))
+    assert speed_group(before, elsewhere).origin == "measured / reference: a GPU, 2026-01-01"
