@@ -89,8 +89,8 @@ TABLE = Claim(
 )
 CLAIMS = [RATIO, GPU, COUNT, HOPELESS, TABLE]
 SOURCES = [
-    Source("T", "First document", "blog post", "Korean", 2025, ()),
-    Source("U", "Second document", "slides", "Spanish", None, ()),
+    Source("T", "First document", "blog post", "Korean", (), 2025),
+    Source("U", "Second document", "slides", "Spanish", ()),
 ]
 
 

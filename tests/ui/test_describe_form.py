@@ -52,7 +52,7 @@ def make_form(qtbot):
 
 def test_ok_gives_the_file_with_front_matter_and_the_code_untouched(make_form, qtbot):
     form = make_form()
-    assert "Valid. At 48 × 32 × 64: 2 × 3 blocks of 16 × 16 threads" in form.verdict.text()
+    assert "Valid. At 48 × 32 × 64: blocks 2 × 3, threads of each 16 × 16 = 256." in form.verdict.text()
     qtbot.keyClick(form, Qt.Key.Key_Return)
     assert form.result() == QDialog.DialogCode.Accepted
     text = form.accepted_text()

@@ -214,7 +214,7 @@ class LadderDrawing:
         if kernel.changes and above is not None and above.kernel.base_name == kernel.base_name:
             return f"↳ {changes_text(kernel)}"
         if kernel.backend in LIBRARIES:
-            return shown_name(kernel, session).partition(",")[0]  # the element type stands above
+            return ", ".join(shown_name(kernel, session).split(", ")[::2])  # the element type stands above
         usual = kernel.changes or has_params(bar.standing.row, kernel.defaults)
         return shown_name(kernel, session) if usual else rung_text(kernel, bar.standing.row, session)
 

@@ -276,7 +276,7 @@ MISTAKES = {
         "shared_written();",
         "race",
         "*(float2 *)",
-        "no barrier",
+        "A __syncthreads() is missing",
     ),
     "no fence before the store": ("shared_written();", "", "race", "tma_store(C", "shared_written()"),
     "no wait for the store": ("if (me == 0) tma_store_wait<0>();", "", "race", "tma_store(C", "waited for the store"),
