@@ -13,7 +13,9 @@ from gemmviz.engine.messages import Checked, CheckRequest, Failed, Progress
 from gemmviz.engine.supervisor import Engine
 
 
-def check(kernel: Kernel, todo: CheckPlan, *, must_fit: bool) -> tuple[list[Report], list[str]]:
+def check(
+    kernel: Kernel, todo: CheckPlan, *, must_fit: bool, deadline_s: float = 20.0
+) -> tuple[list[Report], list[str]]:
     """Return a report per launch, and the launches left out with the reasons.
 
     Parameters
@@ -22,6 +24,8 @@ def check(kernel: Kernel, todo: CheckPlan, *, must_fit: bool) -> tuple[list[Repo
         The kernel and the planned launches.
     must_fit
         Whether a size that the kernel does not take is an error; else it is left out while there are others.
+    deadline_s
+        The time limit of each launch.
 
     Raises
     ------
@@ -32,7 +36,7 @@ def check(kernel: Kernel, todo: CheckPlan, *, must_fit: bool) -> tuple[list[Repo
     left_out = list(todo.left_out)
     usual = todo.launches[0][1]
     refusal = ""
-    for report in _reports(kernel, todo):
+    for report in _reports(kernel, todo, deadline_s):
         if report.refused:
             if must_fit and report.params == usual:
                 raise ConstraintError(report.refused)
@@ -49,10 +53,10 @@ def check(kernel: Kernel, todo: CheckPlan, *, must_fit: bool) -> tuple[list[Repo
     return reports, left_out
 
 
-def _reports(kernel: Kernel, todo: CheckPlan) -> list[Report]:
+def _reports(kernel: Kernel, todo: CheckPlan, deadline_s: float) -> list[Report]:
     found: list[Report] = []
     engine = Engine(Named([kernel]))
-    request = CheckRequest(1, str(kernel.path), kernel.text, todo.to_plain())
+    request = CheckRequest(1, str(kernel.path), kernel.text, todo.to_plain(), deadline_s)
     try:
         with Console(stderr=True).status("Checking") as status:
             for reply in engine.run(request, threading.Event()):

@@ -70,7 +70,7 @@ def compare_kernels(names: tuple[str, str], kernels: tuple[Kernel, Kernel], args
             versions = _measured(driver, versions, size, Protocol.quick() if args.quick else Protocol())
         else:
             versions = _with_reference(versions)
-    found = compared(*(_checked(version) for version in versions))
+    found = compared(*(_checked(version, args.deadline) for version in versions))
     if args.json:
         sys.stdout.write(json.dumps(found.to_plain(), indent=1) + "\n")
     else:
@@ -115,11 +115,13 @@ def _worked(driver: EngineDriver, version: Version, args: argparse.Namespace) ->
     return replace(version, work=Work(recording.without_accesses(), traffic, barriers))
 
 
-def _checked(version: Version) -> Version:
+def _checked(version: Version, deadline_s: float) -> Version:
     """Look for defects of a version, at this size alone."""
     made = version.launch
     try:
-        reports, left_out = check(made.kernel, CheckPlan([(made.problem, made.params)]), must_fit=True)
+        reports, left_out = check(
+            made.kernel, CheckPlan([(made.problem, made.params)]), must_fit=True, deadline_s=deadline_s
+        )
     except ConstraintError as error:
         return replace(version, no_report=str(error))
     return replace(version, report=reports[0]) if reports else replace(version, no_report="; ".join(left_out))

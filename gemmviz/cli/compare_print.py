@@ -11,7 +11,7 @@ from gemmviz.versions.comparison import Comparison
 from gemmviz.versions.figure import Figure
 from gemmviz.versions.version import Version
 
-_MARK = {"new": "+", "gone": "-", "both": " "}
+_MARK = {"new": "+", "gone": "-", "unclear": "?", "both": " "}
 _DIFFERS = "*"
 _LARGE = 1000  # from here on figures have no decimals
 
@@ -87,6 +87,8 @@ def _findings(found: Comparison) -> list[str]:
             lines += [title, *(_line(change, versions) for change in those)]
         elif defects:
             lines.append("No defect in either at this size.")
+    unclear = any(change.state == "unclear" for change in found.changes)
+    lines += ["? one has it, and the other one ended too early to show it."] if unclear else []
     return [*lines, "+ only the second, - only the first, else both; `gemmviz check` tries other sizes."]
 
 

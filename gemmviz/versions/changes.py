@@ -4,14 +4,17 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from gemmviz.checking.report import Report
 from gemmviz.checking.report_text import kind
 from gemmviz.trace.cost.sites import SiteTraffic
 from gemmviz.trace.hazards import Finding
 from gemmviz.versions.line_match import Place, places
 from gemmviz.versions.version import Version
 
-State = Literal["new", "gone", "both"]
+State = Literal["new", "gone", "both", "unclear"]
 Thing = Finding | SiteTraffic
+_ENDS_IT = ("crash", "does not compile", "front matter")
+"""Classes of findings after which a recording has no others."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,8 @@ class Change:
     Attributes
     ----------
     state
-        ``"new"``: only the second version has it. ``"gone"``: only the first one.
+        ``"new"``: only the second version has it. ``"gone"``: only the first one. ``"unclear"``: one has it, and the
+        other one crashed or hung before it could be seen.
     before, after
         As it is in each; None where it is not.
     """
@@ -53,13 +57,19 @@ def changes(before: Version, after: Version) -> list[Change]:
     held: dict[Hashable, list[Thing]] = {}
     for thing in before.report.things:
         held.setdefault(_key(thing, mine), []).append(thing)
+    new: State = "unclear" if _ended_early(before.report) else "new"
+    gone: State = "unclear" if _ended_early(after.report) else "gone"
     found = []
     for thing in after.report.things:
         same = held.get(_key(thing, theirs))
-        found.append(Change("both", same.pop(0), thing) if same else Change("new", None, thing))
-    found += [Change("gone", thing, None) for same in held.values() for thing in same]
-    order: tuple[State, ...] = ("new", "gone", "both")
+        found.append(Change("both", same.pop(0), thing) if same else Change(new, None, thing))
+    found += [Change(gone, thing, None) for same in held.values() for thing in same]
+    order: tuple[State, ...] = ("new", "gone", "unclear", "both")
     return sorted(found, key=lambda change: (not change.defect, order.index(change.state)))
+
+
+def _ended_early(report: Report) -> bool:
+    return any(finding.kind in _ENDS_IT for finding in report.findings)
 
 
 def _key(thing: Thing, of_line: Sequence[Place]) -> Hashable:

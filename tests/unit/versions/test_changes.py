@@ -76,6 +76,15 @@ def test_two_findings_of_one_line_are_counted_one_by_one():
     assert states(version(CODE, found), version(CODE, found, found)) == ["new", "both"]
 
 
+def test_what_a_crash_hides_is_neither_new_nor_gone():
+    crash = Finding("crash", line_of(CODE, "one"), "Segmentation fault")
+    raced, crashed = version(CODE, race(CODE, "two")), version(CODE, crash)
+    assert [(c.state, c.defect) for c in changes(raced, crashed)] == [("new", True), ("unclear", True)]
+    found = compared(crashed, raced)
+    assert [change.state for change in found.changes] == ["gone", "unclear"]
+    assert not found.worse
+
+
 def test_wasted_traffic_comes_after_defects_and_makes_nothing_worse():
     line = line_of(CODE, "one")
     cost = SiteTraffic(line, "A", "global", False, 32, 1, 32, 128, 4)
