@@ -96,7 +96,8 @@ def test_the_window_of_a_picture_tells_the_findings_and_has_everything_in_its_pl
             places = [QRect(part.mapTo(self, QPoint(0, 0)), part.size()) for part in parts]
             within = all(part.isVisible() and self.rect().contains(at) for part, at in zip(parts, places, strict=True))
             apart = not any(one.intersects(other) for one, other in combinations(places, 2))
-            seen.append((self.source_side.found.text(), self.inspector.tabText(self.inspector.count() - 1), within, apart))
+            findings = self.inspector.tabText(self.inspector.count() - 1)
+            seen.append((self.source_side.found.text(), findings, within, apart))
             return super().close()
 
     monkeypatch.setattr("gemmviz.ui.window.window.Window", Seen)
