@@ -50,8 +50,12 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     shared = expression(launch.shared) if launch.shared else made.shared
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
     shared = _shortened(shared, given.params)
-    if not all(_speaks_of(text, {"M", "N", "K", *given.params}) for text in (*block, *grid, shared)):
+    allowed = {"M", "N", "K", *given.params}
+    if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
         return None
+    shared_is_said = bool(launch.shared) and _speaks_of(shared, allowed)
+    if not shared_is_said:
+        shared = made.shared
     block, grid = (_short(part) for part in (block, grid))
     tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
     kept = [_extents(text, made, given.params, block) for text in made.requires]
@@ -63,7 +67,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if given.offered:
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     why["block"] = why["grid"] = GuessReason(0.95, "the file launches the kernel like this itself")
-    if launch.shared:
+    if shared_is_said:
         why["shared"] = why["block"]
     return Shape(given.params, block, grid, shared, requires, why, tiles)
 

@@ -9,6 +9,7 @@ from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -21,6 +22,11 @@ _MOST_ELEMENTS = 512 * 512
 # Sizes that only try the conditions are kept smaller: one that took too long would count as wrong.
 _MOST_PRODUCTS = 2**22
 _MOST_DIVISOR = 256
+# Bytes that a block may have: without asking, and at most on compute capability 8.6 and 9.0. Source: CUDA C++
+# Programming Guide, "Technical Specifications per Compute Capability".
+_MOST_SHARED = ("49152", "101376", "232448")
+# The confidence of what the host code says is higher.
+_SAID = 0.9
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -223,10 +229,37 @@ def _whole_tiles(made: Guess) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*made.requires, *(f"{name} % {tile} == 0" for name, tile in tiles.items()))))
 
 
+def _whole_blocks(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a guess, and that each size is a multiple of what the grid divides it by.
+
+    A grid that has a fixed extent, too, goes through the blocks of one size in that many columns: its part is one of
+    them.
+    """
+    fixed = math.prod(int(extent) for extent in made.grid if extent.isdecimal())
+    asked: dict[str, int] = {}
+    for extent in made.grid:
+        divided = re.fullmatch(r"(?:(?:ceil|floor)\()?([MNK]) / (\d+)\)?", extent)
+        if divided:
+            number = int(divided[2])
+            asked[divided[1]] = number // fixed if number > _MOST_DIVISOR and number % fixed == 0 else number
+    kept = [text for text in made.requires if not any(text.startswith(f"{name} % ") for name in asked)]
+    return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))
+
+
+def _guessed_shared(made: Guess) -> bool:
+    """Return whether dynamic shared memory is used, and the host code does not say how much."""
+    return made.shared != "0" and made.why.get("shared", GuessReason(1, "")).confidence < _SAID
+
+
 def _candidates(guess: Guess) -> Iterator[Guess]:
     """Return the guess, and then what it may have mixed up."""
     launches = [guess, *guess.others]
     yield from launches
+    # The host code may compute the shared memory at run time.
+    roomy = [replace(one, shared=size) for one in launches if _guessed_shared(one) for size in _MOST_SHARED]
+    yield from roomy
+    whole = (replace(one, requires=_whole_blocks(one)) for one in (*roomy, *launches))
+    yield from (one for one in whole if one not in launches)
     # A guard may not do what it seems to do: then whole tiles are needed.
     yield from (replace(one, requires=_whole_tiles(one)) for one in launches if _whole_tiles(one) != one.requires)
     if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):

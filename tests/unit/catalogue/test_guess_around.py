@@ -203,3 +203,49 @@ def test_a_size_of_shared_memory_that_is_too_long_an_expression_is_a_number() ->
     made = guess(text, Path("gemm.cu"))
     assert (made.shared, made.block) == ("320", ("8", "8"))
     assert valid(made) == ""
+
+
+RING = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    extern __shared__ float ring[];
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += 16) {
+        float *As = ring + (k0 / 16 % 24) * 512, *Bs = As + 256;
+        As[threadIdx.y * 16 + threadIdx.x] = A[row * K + k0 + threadIdx.x];
+        Bs[threadIdx.y * 16 + threadIdx.x] = B[(k0 + threadIdx.y) * N + col];
+        __syncthreads();
+        for (int k = 0; k < 16; k++) sum += As[threadIdx.y * 16 + k] * Bs[k * 16 + threadIdx.x];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}
+size_t prepare() { cudaDeviceProp all; cudaGetDeviceProperties(&all, 0); return all.sharedMemPerBlock; }
+void run(float *A, float *B, float *C, int M, int N, int K)
+{
+    static size_t most = prepare();
+    gemm<<<dim3(N / 16, M / 16), dim3(16, 16), most>>>(A, B, C, M, N, K);
+}
+"""
+
+
+def test_a_launch_whose_shared_memory_is_computed_at_run_time_keeps_its_block_and_grid() -> None:
+    made = guess(RING, Path("gemm.cu"))
+    assert (made.block, made.grid) == (("16", "16"), ("floor(N / 16)", "floor(M / 16)"))
+
+    def needs_96_kib(kernel: Kernel, size: Problem) -> str:
+        return "" if launch(kernel, size).shared_bytes >= 98304 else "out of bounds"
+
+    settled = settle(made, needs_96_kib)
+    assert (settled.right, settled.shared, settled.block) == (True, "101376", ("16", "16"))
+
+
+def test_sizes_are_whole_blocks_where_the_kernel_guards_nothing() -> None:
+    text = RING.replace("dim3(N / 16, M / 16)", "dim3(4, (M + 63) / 64, (N + 511) / 512)")
+
+    def needs_whole_blocks(kernel: Kernel, size: Problem) -> str:
+        return "" if size.m % 64 == 0 and size.n % 128 == 0 else "out of bounds"
+
+    settled = settle(guess(text, Path("gemm.cu")), needs_whole_blocks)
+    assert settled.right
+    assert {"M % 64 == 0", "N % 128 == 0"} <= set(settled.requires)
