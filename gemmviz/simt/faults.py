@@ -218,12 +218,17 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
         return KernelFault(f"{where}: {tr('{what} in {thread}', **said)}", line)
     arrays = local_arrays(launch) if element is None and job.fault_address < NULL_PAGES else []
     if arrays:
+        said["arrays"] = ", ".join(arrays)
         text = tr(
-            "{what} in {thread}: a pointer without a valid address. An index of a local array ({arrays}) that runs out "
-            "of bounds overwrites such pointers",
-            arrays=", ".join(arrays),
+            "{what} in {thread}: a pointer without a valid address. It may have been overwritten: by a local array "
+            "({arrays}) with an index out of bounds",
             **said,
         )
+        if launch.shared_bytes:
+            more = tr(
+                "or by a write behind the {bytes} bytes of dynamic shared memory", bytes=f"{launch.shared_bytes:,}"
+            )
+            text = f"{text}, {more}"
         return KernelFault(f"{where}: {text}", line)
     if element is None:
         text = tr("{what} in {thread}, address {address}", **said)

@@ -1,10 +1,12 @@
 """At which sizes the checker looks, and what it says where a compiler or a crash gives no line of the kernel."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gemmviz.catalogue.errors import BuildError, KernelFault
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel, load, parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -81,8 +83,11 @@ def test_a_crash_through_a_pointer_without_an_address_names_the_local_arrays() -
         "float sum = 0;", "float sum = 0; float held[4]; float *volatile none = 0; held[x & 3] = 1;"
     )
     broken = broken.replace("C[row * N + col] = sum;", "*none = sum + held[y & 3];")
-    with pytest.raises(KernelFault, match=r"local array \(held\)"):
+    with pytest.raises(KernelFault, match=r"local array \(held\) with an index out of bounds$"):
         record(launch(kernel(broken), Problem(16, 16, 32)))
+    with_shared = replace(kernel(broken), shared=Expression("4096"))
+    with pytest.raises(KernelFault, match=r"or by a write behind the 4,096 bytes of dynamic shared memory$"):
+        record(launch(with_shared, Problem(16, 16, 32)))
 
 
 def test_a_barrier_that_hardware_survives_is_no_wrong_launch() -> None:
