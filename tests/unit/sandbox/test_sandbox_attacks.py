@@ -247,15 +247,27 @@ def test_closing_every_descriptor_costs_one_run(engine):
 )
 def test_a_source_includes_no_file_of_the_user(engine, outside, line, suffix):
     for name in ("secret.h", ".secret.h"):
-        (outside / name).write_text("this is a secret\n")
-    top = line.format(outside)
-    text = attacks.attack("", top) if suffix == "c" else attacks.device_attack("", top)
+        (outside / name).write_text("__device__ int stolen() { return 7; } // this is a secret\n")
+    line = line.format(outside)
+    if suffix == "c":
+        text = attacks.attack("", line)
+    elif line.startswith("asm"):  # outside of the kernel it would be left out with the rest of the host's code
+        text = attacks.device_attack(line)
+    else:
+        text = attacks.device_attack("s += stolen();", line)
     began = time.monotonic()
     reply = record(engine, text, f"/nowhere/mine.{suffix}", 32)
     assert isinstance(reply, Failed)
-    assert reply.kind == "compile"
+    assert reply.kind == ("refused" if text.find("asm") > text.find("__global__") > 0 else "compile")
     assert "this is a secret" not in reply.message and "root:" not in reply.message
     assert time.monotonic() - began < 60
+
+
+def test_an_include_of_which_nothing_is_used_is_left_out_unread(engine, outside):
+    (outside / "secret.h").write_text("this is a secret\n")
+    reply = record(engine, attacks.device_attack("", f'#include "{outside}/secret.h"'), "/nowhere/mine.cu", 32)
+    assert isinstance(reply, Recorded)
+    assert "this is a secret" not in str(reply.recording["text"])
 
 
 def test_headers_beside_a_file_are_found_and_their_change_is_seen(engine, tmp_path):

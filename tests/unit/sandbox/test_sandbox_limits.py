@@ -76,7 +76,7 @@ __device__ int much() { return many<28, 1>::value; }
 def test_a_kernel_that_takes_for_ever_to_compile_is_given_up():
     engine = limited(compile_s=4, memory_bytes=4 << 30)
     try:
-        text = attacks.device_attack("", ENDLESS_TO_COMPILE)
+        text = attacks.device_attack("s += much();", ENDLESS_TO_COMPILE)
         began = time.monotonic()
         reply = record(engine, text, "/nowhere/mine.cu", 32)
         assert isinstance(reply, Failed)
