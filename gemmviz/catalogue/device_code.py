@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gemmviz.catalogue.declarations import Declaration, declarations, macros
 from gemmviz.catalogue.host_words import header_kind, is_host
+from gemmviz.catalogue.includes import INCLUDE
 from gemmviz.catalogue.plain_code import plain_code
 
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
 _SECOND_BRANCH = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b(?:\\\n|[^\n])*", re.MULTILINE)
 _KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef|line)\b")
 _USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
@@ -36,7 +36,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
         kept = _is_kept(found[1], found[2]) and (header_kind(found[2]) != "device" or has_header(found[2]))
         return found[0] if kept else " " * len(found[0])
 
-    text = _INCLUDE.sub(include, text)
+    text = INCLUDE.sub(include, text)
     plain = plain_code(text, directives=False)
     found = declarations(plain)
     if found is None:  # two heads of one function, say, between #if and #else

@@ -11,7 +11,8 @@ from gemmviz.catalogue.plain_code import plain_code
 
 VARIABLE = "GEMMVIZ_INCLUDE"
 """Names further folders with headers, with colons between them."""
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
+"""An include with the rest of its line: the sign in front of the name, and the name."""
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*", re.MULTILINE)
 # Files that are included several times on purpose.
 _REPEATED = (".inc", ".def", ".inl")
@@ -86,7 +87,7 @@ def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:
     if file == header or header.name not in text:
         return None
     plain = plain_code(text)
-    for found in _INCLUDE.finditer(text):
+    for found in INCLUDE.finditer(text):
         at = found.start() + len(found[0]) - len(found[0].lstrip())
         if Path(found[2]).name != header.name or plain[at : at + 1] != "#":
             continue
@@ -148,7 +149,7 @@ class _Filler:
     def filled(self, text: str, folder: Path, name: str, depth: int) -> str:
         plain = plain_code(text)
         parts, end = [], 0
-        for found in _INCLUDE.finditer(text):
+        for found in INCLUDE.finditer(text):
             mark, wanted = found[1], found[2].strip()
             at = found.start() + len(found[0]) - len(found[0].lstrip())
             if plain[at : at + 1] != "#" or not is_own(mark, wanted):

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from gemmviz.catalogue.includes import begins, search_folders
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+"""An include without the rest of its line, in which a comment may end: the name."""
 _COPIES = "sources"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 500
 # Names that may be included: the compiler's first error could show a line of the file.
@@ -131,7 +132,7 @@ def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tu
     waiting = [(text, folder)]
     while waiting and len(seen) < _MOST_FILES:
         body, beside = waiting.pop()
-        for name in _INCLUDE.findall(body):
+        for name in INCLUDE.findall(body):
             for path in (Path(os.path.normpath(f / name)) for f in (beside, folder, *others)):
                 if path in seen or Path(name).is_absolute() or not _may_be_read(path, folder):
                     continue

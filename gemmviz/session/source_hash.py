@@ -8,7 +8,6 @@ from pathlib import Path
 from gemmviz.catalogue.includes import HEADERS, begins, search_folders
 from gemmviz.sandbox import scratch
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 # All other ways to make a compiler read a file: `#include NAME`, `%:include`, `#embed` and `.incbin`.
 _READS = re.compile(r"\b(?:include|include_next|import|embed|__has_include|__has_embed)\b|\.incbin")
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -56,7 +55,7 @@ def _headers(path: Path, text: str) -> tuple[dict[Path, str], bool]:
         body, beside = waiting.pop()
         spliced = body.replace("\\\n", "")
         plain = plain and not _reads_more(spliced)
-        for header in {place / name for name in _INCLUDE.findall(spliced) for place in (beside, *folders)}:
+        for header in {place / name for name in scratch.INCLUDE.findall(spliced) for place in (beside, *folders)}:
             if header in headers:
                 continue
             try:
@@ -78,7 +77,7 @@ def _name(header: Path, folder: Path) -> str:
 
 
 def _reads_more(spliced: str) -> bool:
-    rest = _COMMENT_OR_STRING.sub(_kept_if_assembly, _INCLUDE.sub("", spliced))
+    rest = _COMMENT_OR_STRING.sub(_kept_if_assembly, scratch.INCLUDE.sub("", spliced))
     return _READS.search(rest) is not None
 
 

@@ -1,6 +1,6 @@
 """Registers, constants and addresses of PTX as C++ expressions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from gemmviz.simt.inline_ptx.grammar import Address, Name, NotPtx, Number, Register, Value, Vector
 
@@ -158,8 +158,3 @@ class Values:
 def items(value: Value) -> Sequence[Value]:
     """Return the elements of a vector, or the value itself where it is none."""
     return value.items if isinstance(value, Vector) else (value,)
-
-
-def of_type(parts: Sequence[str]) -> Iterator[str]:
-    """Yield the C++ types that are named among the parts of an instruction's name, in order."""
-    return (TYPES[part] for part in parts if part in TYPES)
