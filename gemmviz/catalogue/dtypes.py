@@ -16,7 +16,7 @@ ElementType = Literal[
 """A type of A and B."""
 SUM_TYPES: tuple[SumType, ...] = get_args(SumType)
 ELEMENT_TYPES: tuple[ElementType, ...] = get_args(ElementType)
-NAMES = {name: np.dtype(name) for name in ELEMENT_TYPES if np.dtype(name).kind == "V"}
+NAMES = {name: np.dtype(name) for name in ELEMENT_TYPES if np.dtype(name).isbuiltin != 1}
 """The types that NumPy knows from ``ml_dtypes`` only."""
 # The precision of products: that of the type, or of tensor cores that keep 10 bits of a float's fraction.
 MATHS = ("", "tf32")

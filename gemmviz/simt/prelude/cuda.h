@@ -119,5 +119,5 @@ struct gv_pointer {
 // A tensor map, by value or by reference, of whatever type the kernel's prototype has for it.
 struct gv_tensor_map_at {
     void *p;
-    template <class T> operator const T &() const { return *(const T *)p; }
+    template <class T> operator T &() const { return *(T *)p; }
 };

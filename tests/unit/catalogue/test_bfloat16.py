@@ -75,6 +75,8 @@ __global__ void k(const float *A, const float *B, float *C, int N, int K)
 def test_what_the_type_can_hold() -> None:
     assert (largest_exact("bfloat16"), roundoff("bfloat16"), stored_as("bfloat16")) == (256, 2.0**-8, "uint16")
     assert (largest_exact("float16"), largest_exact("float32"), stored_as("float16")) == (2048, 2**24, "float16")
+    # NumPy gives one of the two the kind "V", the other "f".
+    assert (stored_as("float8_e4m3fn"), stored_as("float8_e5m2"), stored_as("int8")) == ("uint8", "uint8", "int8")
     a, b = small_integer_inputs(Problem.cube(8), "bfloat16")
     assert a.dtype == b.dtype == ml_dtypes.bfloat16 and np.abs(a.astype(int)).max() == 3
 
