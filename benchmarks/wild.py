@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from gemmviz.engine.messages import Checked, CheckRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
+Name = tuple[str, str, str]
+"""Repository, file and kernel."""
 _SHOWN = 100  # characters of a reason in the printed table
 
 
@@ -56,6 +59,12 @@ class Row:
         Whether its file, or a header of its own, has inline PTX.
     matter
         The front matter that was guessed.
+    measured
+        The outcome on the GPU (`wild_gpu.py` fills it in): ``"ok"``, or a message; empty: not tried.
+    size
+        M, N and K of that measurement.
+    gflops
+        Its figure; 0 where there is none.
     """
 
     repository: str
@@ -69,6 +78,18 @@ class Row:
     why: str = ""
     asm: bool = False
     matter: str = ""
+    measured: str = ""
+    size: tuple[int, int, int] = (0, 0, 0)
+    gflops: float = 0.0
+
+    @property
+    def name(self) -> Name:
+        """Repository, file and kernel."""
+        return self.repository, self.file, self.kernel
+
+    def path(self, folder: Path) -> Path:
+        """Return the file, where the repositories lie in a folder."""
+        return folder / self.repository.replace("/", "+") / self.file
 
 
 def tried(row: Row, folder: Path) -> Row:
@@ -81,7 +102,7 @@ def tried(row: Row, folder: Path) -> Row:
     folder
         The repositories lie in it.
     """
-    path = folder / row.repository.replace("/", "+") / row.file
+    path = row.path(folder)
     try:
         text = read_text(path, KERNEL_BYTES)
         around = surroundings(path, text)
@@ -133,6 +154,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="where the repositories lie, as owner+name")
     parser.add_argument("--deadline", type=float, default=120.0, metavar="S", help="seconds for each kernel")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the table; an old one is read with --again")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="how many kernels are tried at a time")
     parser.add_argument("--again", action="store_true", help="try only what was not described in --json's table")
     parser.add_argument("--only", default="", metavar="TEXT", help="only lines that contain this")
     parser.add_argument("--one", nargs=3, metavar=("REPOSITORY", "FILE", "KERNEL"), help=argparse.SUPPRESS)
@@ -141,35 +163,41 @@ def main() -> int:
         print("\n" + json.dumps(asdict(tried(Row(*args.one), args.folder))))
         return 0
     lines = [line.split("\t") for line in args.list.read_text(encoding="utf-8").splitlines() if line.strip()]
-    known = _known(args.json) if args.json and args.json.exists() else {}
-    rows: list[Row] = []
-    for line in lines:
-        name = tuple(line[:3])
-        before = known.get(name)
-        wanted = args.only in "\t".join(line) and not (args.again and before is not None and before.described)
-        row = _apart(args, line) if wanted else before
-        if row is not None:
-            rows.append(row)
-            known[name] = row
-            if wanted:
-                _say(row)
+    known = read_rows(args.json) if args.json and args.json.exists() else {}
+    names = [(line[0], line[1], line[2]) for line in lines]
+
+    def wanted(name: Name) -> bool:
+        tried_well = args.again and name in known and known[name].described
+        return args.only in "\t".join(name) and not tried_well
+
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for row in pool.map(lambda name: _apart(args, name), filter(wanted, names)):
+            known[row.name] = row
+            _say(row)
             if args.json:
-                args.json.write_text(json.dumps([asdict(one) for one in known.values()], indent=1), encoding="utf-8")
+                write_rows(args.json, known.values())
+    rows = [known[name] for name in names if name in known]
     _sum(rows)
     return 0
 
 
-def _known(file: Path) -> dict[tuple[str, ...], Row]:
-    names = {one.name for one in fields(Row)}
+def read_rows(file: Path) -> dict[Name, Row]:
+    """Return the rows of a table that `write_rows` wrote, by their names."""
+    known = {one.name for one in fields(Row)}
     table = json.loads(file.read_text(encoding="utf-8"))
-    rows = [Row(**{key: value for key, value in entry.items() if key in names}) for entry in table]
-    return {(row.repository, row.file, row.kernel): row for row in rows}
+    rows = [Row(**{key: value for key, value in entry.items() if key in known}) for entry in table]
+    return {row.name: row for row in rows}
 
 
-def _apart(args: argparse.Namespace, line: list[str]) -> Row:
+def write_rows(file: Path, rows: Iterable[Row]) -> None:
+    """Write a table, in place of an old one."""
+    file.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
+
+
+def _apart(args: argparse.Namespace, name: Name) -> Row:
     """Try a kernel in a process of its own."""
-    row, began = Row(*line[:3]), time.perf_counter()
-    command = [sys.executable, __file__, str(args.list), str(args.folder), "--one", *line[:3]]
+    row, began = Row(*name), time.perf_counter()
+    command = [sys.executable, __file__, str(args.list), str(args.folder), "--one", *name]
     try:
         said = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=args.deadline, check=False
