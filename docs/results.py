@@ -38,6 +38,8 @@ _LETTERS = {
     "rounds-disagree": "r",
     "contended": "c",
     "above-peak": "a",
+    "clock-moved": "m",
+    "slower-than-numpy": "s",
 }
 _MEANING = {
     "t": "the GPU's power limit lowered its clock",
@@ -45,6 +47,8 @@ _MEANING = {
     "r": "the rounds differ by more than 2%",
     "c": "others wanted the same device",
     "a": "faster than the modelled peak",
+    "m": "the CPU's clock moved by more than 5%",
+    "s": "NumPy is faster",
     "e": "measured with an earlier text of the kernel",
 }
 

@@ -107,6 +107,10 @@ class Prepared(ABC):
         """Return the host's time to queue one launch, in seconds; None if a call waits for its end."""
         return None
 
+    def rival(self) -> tuple[float, float] | None:
+        """Return the seconds of a launch and of the same product by NumPy, in turns; None where that says nothing."""
+        return None
+
     @abstractmethod
     def fetch(self) -> Matrix:
         """Return C as a matrix (M x N) of the kernel's result type, in the host's memory."""

@@ -12,6 +12,8 @@ from gemmviz.sandbox import confined
 # On an idle machine the threads of a kernel wait for a core during less than a hundredth of the time.
 _CONTENDED_SHARE = 0.05
 _PROC = Path("/proc")
+# About half a millisecond each, in the first-level cache: the clock alone decides.
+_NUMBERS, _LOOPS = range(20_000), 9
 
 
 @dataclass
@@ -30,6 +32,9 @@ class Observed:
         Why the clock was held back, in NVML's words.
     contended
         Whether another process used the GPU, or kept this process's threads waiting for a core.
+    pace
+        How often per second a fixed loop ran on the CPU, before the stretch and after it: it follows the clock. Empty
+        for a GPU.
     """
 
     telemetry: bool = False
@@ -39,16 +44,28 @@ class Observed:
     energy_j: float | None = None
     throttle: list[str] = field(default_factory=list)
     contended: bool = False
+    pace: list[float] = field(default_factory=list)
 
 
 @contextmanager
 def watch_cpu() -> Iterator[Observed]:
     """Watch for how long the threads of this process, and of one that runs a kernel for it, lacked a core."""
-    observed = Observed()
+    observed = Observed(pace=[_pace()])
     started, waited = time.perf_counter(), _waited_s() + _stolen_s()
     yield observed
     elapsed = time.perf_counter() - started
     observed.contended = (_waited_s() + _stolen_s() - waited) > _CONTENDED_SHARE * elapsed
+    observed.pace.append(_pace())
+
+
+def _pace() -> float:
+    """Return how often per second a loop of integer sums runs; the fastest of some, as an interrupt only slows one."""
+    seconds = []
+    for _ in range(_LOOPS):
+        started = time.perf_counter()
+        sum(_NUMBERS)
+        seconds.append(time.perf_counter() - started)
+    return 1 / min(seconds)
 
 
 def _waited_s() -> float:

@@ -74,12 +74,15 @@ class Bench:
         Where verified products are kept between kernels and rounds.
     device
         The part ``device`` of the result file.
+    paces
+        ``cpu_pace`` of all rounds so far.
     """
 
     protocol: Protocol
     find: Find
     references: References
     device: DeviceFacts | None = None
+    paces: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -206,9 +209,12 @@ class Measurement:
                     text = tr("{kernel}: timing without clearing the cache", kernel=row["label"])
                     yield MeasureStep(text, 0.95, protocol.deadline_s)
                 host_s = prepared.queue_s()
-        rows.describe_round(row, cold, len(cold.seconds) - before, seen)
+        rows.describe_round(row, cold, len(cold.seconds) - before, seen, self.bench.paces)
         if last:
             rows.describe_hot(row, hot, cold.flops, host_s)
+            if cold.stop != "slow":
+                yield MeasureStep(tr("{kernel}: in turns with NumPy", kernel=row["label"]), 0.96, protocol.deadline_s)
+                rows.describe_rival(row, prepared.rival())
         if backend.clears_l2 and not self.kernel.math:  # no maker's figure for tf32 is kept
             rows.describe_peak(row, peak_gflops(self.bench.device, self.kernel.dtype, self.kernel.accumulate))
         self.over = last

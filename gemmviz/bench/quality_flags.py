@@ -1,7 +1,7 @@
 """Remarks on how a figure was taken. Flags delete nothing."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gemmviz.backends.nvml import CHOSEN
 from gemmviz.bench.row import Row
@@ -9,21 +9,31 @@ from gemmviz.language import mark, tr
 
 LAUNCH_BOUND = "hot pass bound by launches"
 """The host queued launches more slowly than the GPU ran them: the hot figure is the host's."""
-FLAGS = ("throttled", "noisy", "contended", "above-peak", "rounds-disagree", LAUNCH_BOUND)
+SLOWER_THAN_NUMPY = "slower-than-numpy"
+"""NumPy multiplied faster than this reference, in turns: shares of it are too high."""
+FLAGS = (
+    *("throttled", "noisy", "contended", "above-peak", "rounds-disagree", "clock-moved"),
+    *(SLOWER_THAN_NUMPY, LAUNCH_BOUND),
+)
 _WORDS = {
     "throttled": mark("the GPU lowered its clock"),
     "noisy": mark("the samples still spread when the time was up"),
     "contended": mark("others used the same device"),
     "above-peak": mark("faster than the modelled peak"),
     "rounds-disagree": mark("the rounds differ by more than 2%"),
+    "clock-moved": mark("the CPU's clock moved by more than 5% during the run"),
+    SLOWER_THAN_NUMPY: mark("NumPy is faster: no good reference"),
     LAUNCH_BOUND: mark("the hot pass waited for launches"),
 }
 _ROUNDS_AGREE = 0.02
+_CLOCK_AGREES = 0.05
 _BOUND = 1.1
 
 
-def judge(row: Row, contended: bool = False) -> None:
-    """Set the row's flags by its figures; notes that are none of `FLAGS` stay, and so does "contended".
+def judge(row: Row, contended: bool = False, paces: Sequence[float] = ()) -> None:
+    """Set the row's flags by its figures; notes that are none of `FLAGS` stay.
+
+    "contended", "clock-moved" and "slower-than-numpy" stay too, once they are set.
 
     Parameters
     ----------
@@ -31,6 +41,8 @@ def judge(row: Row, contended: bool = False) -> None:
         A row with figures.
     contended
         Whether others used the same device in the last round.
+    paces
+        ``cpu_pace`` of all kernels of the run so far; without it, of this row's only.
     """
     found = {
         "throttled": bool(row["telemetry"] and set(row["telemetry"]["throttle"]) - CHOSEN),
@@ -38,6 +50,8 @@ def judge(row: Row, contended: bool = False) -> None:
         "contended": contended or "contended" in row["flags"],
         "above-peak": _best(row) > (row["peak_gflops"] or math.inf),
         "rounds-disagree": _disagree([entry["median_s"] for entry in row["rounds"]]),
+        "clock-moved": "clock-moved" in row["flags"] or _moved([*row.get("cpu_pace", ()), *paces]),
+        SLOWER_THAN_NUMPY: SLOWER_THAN_NUMPY in row["flags"],
         LAUNCH_BOUND: _launch_bound(row),
     }
     notes = [note for note in row["flags"] if note not in FLAGS]
@@ -55,6 +69,10 @@ def _best(row: Row) -> float:
 
 def _disagree(medians: list[float]) -> bool:
     return bool(medians) and max(medians) > (1 + _ROUNDS_AGREE) * min(medians)
+
+
+def _moved(paces: list[float]) -> bool:
+    return bool(paces) and min(paces) < (1 - _CLOCK_AGREES) * max(paces)
 
 
 def _launch_bound(row: Row) -> bool:

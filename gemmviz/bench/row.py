@@ -140,6 +140,15 @@ class Timing(TypedDict):
     peak_kind: str | None
     telemetry: Telemetry | None
     transfer: TransferTimes | None
+    cpu_pace: NotRequired[
+        Annotated[
+            list[Quantity],
+            Meta(
+                description="CPU: how often per second a fixed loop ran before and after each round; it follows the "
+                "clock. Older files lack it"
+            ),
+        ]
+    ]
     run_utc: NotRequired[
         Annotated[
             str,
@@ -181,7 +190,13 @@ class Outcome(Timing):
     compile_ms: Quantity | None
     compile_flags: list[str] | None
     verify: Verification
-    flags: Annotated[list[str], Meta(description="throttled, noisy, contended, above-peak, rounds-disagree, or a note")]
+    flags: Annotated[
+        list[str],
+        Meta(
+            description="throttled, noisy, contended, above-peak, rounds-disagree, clock-moved, slower-than-numpy, "
+            "or a note"
+        ),
+    ]
 
 
 class Sized(TypedDict):

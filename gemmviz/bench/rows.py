@@ -9,6 +9,8 @@ from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import Cold, Hot
 
 MOST_SAMPLES = 2000
+# Of two copies of one library that take the same path, neither is slower by this much in the fastest of some turns.
+_SLOWER = 1.05
 
 
 def describe_build(row: Row, build: Build) -> None:
@@ -19,7 +21,7 @@ def describe_build(row: Row, build: Build) -> None:
         row["label"] += f" ({build.variant})"
 
 
-def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
+def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed, paces: list[float]) -> None:
     """Fill in a finished round: the figures of all samples so far, and the observations meanwhile.
 
     Parameters
@@ -30,6 +32,8 @@ def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
         All of its cold samples; the last `fresh` of them are this round's.
     seen
         The observations during these samples.
+    paces
+        ``cpu_pace`` of all kernels of the run; gets this round's.
     """
     median = summarise(cold.seconds[-fresh:])["median"]
     entry: RoundFigures = {
@@ -42,7 +46,10 @@ def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed) -> None:
     results.describe_samples(row, cold.seconds, summarise(cold.seconds), cold.stop, cold.flops)
     if seen.telemetry:
         _add_telemetry(row, seen)
-    quality_flags.judge(row, contended=seen.contended)
+    if seen.pace:
+        row["cpu_pace"] = [*row.get("cpu_pace", []), *seen.pace]
+        paces += seen.pace
+    quality_flags.judge(row, contended=seen.contended, paces=paces)
 
 
 def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) -> None:
@@ -57,6 +64,15 @@ def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) ->
             "gflops": flops / stats["median"] / 1e9,
         }
     quality_flags.judge(row)
+
+
+def describe_rival(row: Row, seconds: tuple[float, float] | None) -> None:
+    """Flag a reference that is slower than NumPy; `seconds` are its own and NumPy's, taken in turns.
+
+    Where others use the cores it says nothing: a turn may be slow because of them.
+    """
+    if seconds is not None and seconds[0] > _SLOWER * seconds[1] and "contended" not in row["flags"]:
+        row["flags"] = [*row["flags"], quality_flags.SLOWER_THAN_NUMPY]
 
 
 def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
