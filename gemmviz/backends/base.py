@@ -107,10 +107,6 @@ class Prepared(ABC):
         """Return the host's time to queue one launch, in seconds; None if a call waits for its end."""
         return None
 
-    def rival(self) -> tuple[float, float] | None:
-        """Return the seconds of a launch and of the same product by NumPy, in turns; None where that says nothing."""
-        return None
-
     @abstractmethod
     def fetch(self) -> Matrix:
         """Return C as a matrix (M x N) of the kernel's result type, in the host's memory."""
@@ -122,6 +118,14 @@ class Prepared(ABC):
     @abstractmethod
     def close(self) -> None:
         """Give the memory back; the launch cannot be used any more."""
+
+
+class HasRival(ABC):
+    """A reference that has to be at least as fast as the same product by another library."""
+
+    @abstractmethod
+    def rival(self) -> tuple[float, float]:
+        """Return the seconds of its launch and of the other library's product, the fastest of some turns."""
 
 
 class Trip(ABC):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz import data
-from gemmviz.backends.base import Build, Prepared
+from gemmviz.backends.base import Build, HasRival, Prepared
 from gemmviz.backends.blas import loaded_library, symbols
 from gemmviz.backends.environment import Environment
 from gemmviz.backends.host import HostBackend, HostPrepared
@@ -69,7 +69,7 @@ class OpenblasBackend(HostBackend):
         return {"openblas": {"core": library.core, "threads": library.threads}}
 
 
-class _OpenblasPrepared(HostPrepared):
+class _OpenblasPrepared(HostPrepared, HasRival):
     def __init__(self, launch: Launch, build: Build, library: Library) -> None:
         super().__init__(launch, build)
         name, scalar = _ENTRIES[launch.kernel.dtype]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import Literal
 
-from gemmviz.backends.base import Backend, DeviceFault, LaunchError, OutOfMemory, Prepared
+from gemmviz.backends.base import Backend, DeviceFault, HasRival, LaunchError, OutOfMemory, Prepared
 from gemmviz.backends.driver import DeviceFacts
 from gemmviz.bench import results, rows
 from gemmviz.bench.memory_fit import check_fit
@@ -212,7 +212,7 @@ class Measurement:
         rows.describe_round(row, cold, len(cold.seconds) - before, seen, self.bench.paces)
         if last:
             rows.describe_hot(row, hot, cold.flops, host_s)
-            if cold.stop != "slow":
+            if isinstance(prepared, HasRival) and cold.stop != "slow":
                 yield MeasureStep(tr("{kernel}: in turns with NumPy", kernel=row["label"]), 0.96, protocol.deadline_s)
                 rows.describe_rival(row, prepared.rival())
         if backend.clears_l2 and not self.kernel.math:  # no maker's figure for tf32 is kept

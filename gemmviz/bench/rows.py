@@ -66,12 +66,12 @@ def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) ->
     quality_flags.judge(row)
 
 
-def describe_rival(row: Row, seconds: tuple[float, float] | None) -> None:
+def describe_rival(row: Row, seconds: tuple[float, float]) -> None:
     """Flag a reference that is slower than NumPy; `seconds` are its own and NumPy's, taken in turns.
 
     Where others use the cores it says nothing: a turn may be slow because of them.
     """
-    if seconds is not None and seconds[0] > _SLOWER * seconds[1] and "contended" not in row["flags"]:
+    if seconds[0] > _SLOWER * seconds[1] and "contended" not in row["flags"]:
         row["flags"] = [*row["flags"], quality_flags.SLOWER_THAN_NUMPY]
 
 

@@ -52,9 +52,6 @@ def test_a_reference_that_numpy_beats_is_flagged(new_row):
     row["flags"] = ["contended"]
     rows.describe_rival(row, (2.0, 1.0))
     assert row["flags"] == ["contended"]
-    row = new_row()
-    rows.describe_rival(row, None)
-    assert row["flags"] == []
 
 
 def test_a_stretch_has_a_pace_before_and_after():
