@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, SUM_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
@@ -65,7 +66,8 @@ class DescribeForm(QDialog):
         self.setWindowTitle(tr("Describe {file}", file=path.name))
         self.resize(1120, 660)
         self._path, self._text, self._trust = path, text, trust
-        self._guess = guess(text, path)
+        self._around = surroundings(path, text)
+        self._guess = guess(text, path, around=self._around)
         self._trial: Trial | None = None
         self._try_at_once = try_at_once and trust.allows(path, text)
         self._touched = False
@@ -243,7 +245,7 @@ class DescribeForm(QDialog):
     def _on_entry(self, name: str) -> None:
         if not self._filling and name:
             self._stop()
-            self._guess = guess(self._text, self._path, name)
+            self._guess = guess(self._text, self._path, name, self._around)
             self._touched = False
             self._fill(self._guess)
 
