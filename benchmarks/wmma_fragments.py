@@ -37,7 +37,7 @@ FRONT = """// ---gemmviz
 // ---
 """
 WIDTH = 32  # the numbers that a lane can write
-# Numbers beyond 256 do not fit a bfloat16: they come in two tiles.
+# Numbers beyond 127 do not fit a signed char: they come in two tiles.
 FRAGMENTS = """#include <mma.h>
 using namespace nvcuda;
 template <class T> __device__ T *tiles()
@@ -50,15 +50,15 @@ template <class F, class T, class L> __device__ void probe(float *C, int rows, i
     T *low = tiles<T>(), *high = low + 32 * 32;
     for (int i = threadIdx.x; i < rows * columns; i += 32) {
         int at = by_columns ? i % columns * rows + i / columns : i;
-        low[at] = (T)(float)(i % 256);
-        high[at] = (T)(float)(i / 256);
+        low[at] = (T)(float)(i % 128);
+        high[at] = (T)(float)(i / 128);
     }
     __syncthreads();
     F f, g;
     load(f, low, by_columns ? rows : columns);
     load(g, high, by_columns ? rows : columns);
     for (int i = 0; i < WIDTH; i++) C[threadIdx.x * WIDTH + i] = -1;
-    for (int i = 0; i < f.num_elements; i++) C[threadIdx.x * WIDTH + i] = (float)f.x[i] + 256 * (float)g.x[i];
+    for (int i = 0; i < f.num_elements; i++) C[threadIdx.x * WIDTH + i] = (float)f.x[i] + 128 * (float)g.x[i];
 }
 """
 REGISTERS = """#include <gemmviz/ptx.h>
@@ -79,6 +79,16 @@ TYPES = {
     "bf16": ("__nv_bfloat16", "__nv_bfloat16"),
     "tf32": ("wmma::precision::tf32", "float"),
     "float": ("float", "float"),
+    "s8": ("signed char", "signed char"),
+    "u8": ("unsigned char", "unsigned char"),
+    "int": ("int", "int"),
+    "double": ("double", "double"),
+}
+# The operands and the shapes that each has, and the types of its sums.
+SHAPES = ((16, 16, 16), (32, 8, 16), (8, 32, 16))
+KINDS = {
+    **{"half": (SHAPES, ("float", "half")), "bf16": (SHAPES, ()), "tf32": (((16, 16, 8),), ("float",))},
+    **{"s8": (SHAPES, ("int",)), "u8": (SHAPES, ()), "double": (((8, 8, 4),), ("double",))},
 }
 OPERAND = "[](auto &f, auto *p, int ld) { wmma::load_matrix_sync(f, p, ld); }"
 SUM = "[](auto &f, auto *p, int ld) { wmma::load_matrix_sync(f, p, ld, wmma::mem_row_major); }"
@@ -87,13 +97,10 @@ SUM = "[](auto &f, auto *p, int ld) { wmma::load_matrix_sync(f, p, ld, wmma::mem
 def fragments() -> dict[str, tuple[str, int, int]]:
     """Return, by name, the statement that probes each fragment, and the rows and columns of its tile."""
     found = {}
-    for kind, (m, n, k) in [(t, s) for t in ("half", "bf16") for s in ((16, 16, 16), (32, 8, 16), (8, 32, 16))] + [
-        ("tf32", (16, 16, 8))
-    ]:
+    for kind, (m, n, k) in [(kind, shape) for kind, (shapes, _) in KINDS.items() for shape in shapes]:
         cases = [("a", m, k, kind, layout) for layout in ("row_major", "col_major")]
         cases += [("b", k, n, kind, layout) for layout in ("row_major", "col_major")]
-        if kind != "bf16":
-            cases += [("accumulator", m, n, total, "") for total in ("float", "half")[: 1 if kind == "tf32" else 2]]
+        cases += [("accumulator", m, n, total, "") for total in KINDS[kind][1]]
         for use, rows, columns, element, layout in cases:
             inside, outside = TYPES[element]
             tail = f", wmma::{layout}" if layout else ""

@@ -1,4 +1,4 @@
-// nvcuda::wmma for the recorder: half, bfloat16 and tf32 operands, sums in float or half.
+// nvcuda::wmma for the recorder: operands of half, bfloat16, tf32, bytes and double, each with the sums that it has.
 #pragma once
 #include "../runtime/kernel_calls/wmma.h"
 #include "cuda_bf16.h"
@@ -21,24 +21,24 @@ GV_DEVICE float __float_to_tf32(float v) { return __builtin_bit_cast(float, gv_t
 // The meaning of a fragment's type in memory and registers.
 template <class T> struct gv_type {
     static_assert(sizeof(T) == 0,
-        "fragments of this type cannot be recorded: use half, bfloat16 or tf32 operands, and sums in float or half");
+        "fragments of this type cannot be recorded: use half, bfloat16, tf32, signed char, unsigned char or double "
+        "operands, and sums in float, half, int or double");
 };
-template <> struct gv_type<half> {
-    typedef half element;
-    static constexpr int value = GV_HALF;
-};
-template <> struct gv_type<float> {
-    typedef float element;
-    static constexpr int value = GV_FLOAT;
-};
-template <> struct gv_type<nv_bfloat16> {
-    typedef nv_bfloat16 element;
-    static constexpr int value = GV_BFLOAT16;
-};
-template <> struct gv_type<precision::tf32> {
-    typedef float element;
-    static constexpr int value = GV_TF32;
-};
+#define GV_TYPE(type, in_memory, kind) \
+    template <> struct gv_type<type> { \
+        typedef in_memory element; \
+        static constexpr int value = kind; \
+        static constexpr bool is_byte = kind == GV_S8 || kind == GV_U8; \
+    };
+GV_TYPE(half, half, GV_HALF)
+GV_TYPE(float, float, GV_FLOAT)
+GV_TYPE(nv_bfloat16, nv_bfloat16, GV_BFLOAT16)
+GV_TYPE(precision::tf32, float, GV_TF32)
+GV_TYPE(signed char, signed char, GV_S8)
+GV_TYPE(unsigned char, unsigned char, GV_U8)
+GV_TYPE(int, int, GV_S32)
+GV_TYPE(double, double, GV_DOUBLE)
+#undef GV_TYPE
 
 template <class Layout> struct gv_layout;
 template <> struct gv_layout<row_major> {
@@ -49,42 +49,59 @@ template <> struct gv_layout<col_major> {
 };
 
 // Where the elements are: one line per use and shape. Of half operands some shapes hold every element twice or more,
-// which bfloat16 operands of the same shape do not: `of` leaves the repetitions out for them.
-template <class Use, int M, int N, int K> struct gv_shape {
-    static_assert(
-        K == 0, "this shape of a fragment cannot be recorded: use 16x16x16, 32x8x16 or 8x32x16, and 16x16x8 for tf32");
+// which bfloat16 operands of the same shape do not: `of` leaves the repetitions out for them. Of bytes a lane holds
+// four neighbours along K, as in "Matrix Fragments for mma.m16n8k16 with .u8 or .s8 type" (PTX ISA); that these are the
+// places in x[] was read in the machine code of load_matrix_sync for sm_90, of bytes and of doubles.
+template <class Use, int M, int N, int K, bool Bytes> struct gv_shape {
+    static_assert(K == 0,
+        "this shape of a fragment cannot be recorded: use 16x16x16, 32x8x16 or 8x32x16, 16x16x8 for tf32 and 8x8x4 for "
+        "double");
 };
 constexpr bool gv_fits(int type, int k, bool sums)
 {
-    if (sums) return type == GV_FLOAT || (type == GV_HALF && k == 16);
-    return k == 8 ? type == GV_TF32 : type == GV_HALF || type == GV_BFLOAT16;
+    if (k == 4) return type == GV_DOUBLE;
+    if (sums) return type == GV_FLOAT || (k == 16 && (type == GV_HALF || type == GV_S32));
+    return k == 8 ? type == GV_TF32 : type == GV_HALF || type == GV_BFLOAT16 || type == GV_S8 || type == GV_U8;
 }
-#define GV_SHAPE(use, m, n, k, rows, columns, count, distinct, across, sums, ...) \
-    template <> struct gv_shape<use, m, n, k> { \
+#define GV_SHAPE(use, m, n, k, bytes, rows, columns, count, distinct, across, sums, ...) \
+    template <> struct gv_shape<use, m, n, k, bytes> { \
         template <class T> static constexpr bool fits = gv_fits(gv_type<T>::value, k, sums); \
-        template <class T> static constexpr gv_fragment of = {rows, columns, \
-            gv_type<T>::value == GV_BFLOAT16 ? distinct : count, gv_type<T>::value, across, sums, \
-            k == 8 && !sums ? 1 : 2, __VA_ARGS__}; \
+        template <class T, int Type = gv_type<T>::value> static constexpr gv_fragment of = {rows, columns, \
+            Type == GV_BFLOAT16 ? distinct : count, Type, across, sums, \
+            bytes             ? 4 \
+            : k < 16 && !sums ? 1 \
+                              : 2, \
+            __VA_ARGS__}; \
     };
-GV_SHAPE(matrix_a, 16, 16, 16, 16, 16, 16, 8, 0, 0, {{0, 1}, {8, 0}, {0, 8}, {0, 0}})
-GV_SHAPE(matrix_b, 16, 16, 16, 16, 16, 16, 8, 1, 0, {{1, 0}, {8, 0}, {0, 8}, {0, 0}})
-GV_SHAPE(accumulator, 16, 16, 16, 16, 16, 8, 8, 0, 1, {{0, 1}, {8, 0}, {0, 8}, {0, 0}})
-GV_SHAPE(matrix_a, 32, 8, 16, 32, 16, 16, 16, 0, 0, {{0, 1}, {8, 0}, {0, 8}, {16, 0}})
-GV_SHAPE(matrix_b, 32, 8, 16, 16, 8, 16, 4, 1, 0, {{1, 0}, {8, 0}, {0, 0}, {0, 0}})
-GV_SHAPE(accumulator, 32, 8, 16, 32, 8, 8, 8, 0, 1, {{0, 1}, {8, 0}, {16, 0}, {0, 0}})
-GV_SHAPE(matrix_a, 8, 32, 16, 8, 16, 16, 4, 0, 0, {{0, 1}, {0, 8}, {0, 0}, {0, 0}})
-GV_SHAPE(matrix_b, 8, 32, 16, 16, 32, 16, 16, 1, 0, {{1, 0}, {0, 8}, {8, 0}, {0, 16}})
-GV_SHAPE(accumulator, 8, 32, 16, 8, 32, 8, 8, 1, 1, {{1, 0}, {0, 8}, {0, 16}, {0, 0}})
-GV_SHAPE(matrix_a, 16, 16, 8, 16, 8, 4, 4, 0, 0, {{8, 0}, {0, 4}, {0, 0}, {0, 0}})
-GV_SHAPE(matrix_b, 16, 16, 8, 8, 16, 4, 4, 1, 0, {{4, 0}, {0, 8}, {0, 0}, {0, 0}})
-GV_SHAPE(accumulator, 16, 16, 8, 16, 16, 8, 8, 0, 1, {{0, 1}, {8, 0}, {0, 8}, {0, 0}})
+GV_SHAPE(matrix_a, 16, 16, 16, false, 16, 16, 16, 8, 0, 0, {{0, 1}, {8, 0}, {0, 8}, {0, 0}})
+GV_SHAPE(matrix_b, 16, 16, 16, false, 16, 16, 16, 8, 1, 0, {{1, 0}, {8, 0}, {0, 8}, {0, 0}})
+GV_SHAPE(accumulator, 16, 16, 16, false, 16, 16, 8, 8, 0, 1, {{0, 1}, {8, 0}, {0, 8}, {0, 0}})
+GV_SHAPE(matrix_a, 32, 8, 16, false, 32, 16, 16, 16, 0, 0, {{0, 1}, {8, 0}, {0, 8}, {16, 0}})
+GV_SHAPE(matrix_b, 32, 8, 16, false, 16, 8, 16, 4, 1, 0, {{1, 0}, {8, 0}, {0, 0}, {0, 0}})
+GV_SHAPE(accumulator, 32, 8, 16, false, 32, 8, 8, 8, 0, 1, {{0, 1}, {8, 0}, {16, 0}, {0, 0}})
+GV_SHAPE(matrix_a, 8, 32, 16, false, 8, 16, 16, 4, 0, 0, {{0, 1}, {0, 8}, {0, 0}, {0, 0}})
+GV_SHAPE(matrix_b, 8, 32, 16, false, 16, 32, 16, 16, 1, 0, {{1, 0}, {0, 8}, {8, 0}, {0, 16}})
+GV_SHAPE(accumulator, 8, 32, 16, false, 8, 32, 8, 8, 1, 1, {{1, 0}, {0, 8}, {0, 16}, {0, 0}})
+GV_SHAPE(matrix_a, 16, 16, 16, true, 16, 16, 8, 8, 0, 0, {{0, 1}, {0, 2}, {8, 0}, {0, 0}})
+GV_SHAPE(matrix_b, 16, 16, 16, true, 16, 16, 8, 8, 1, 0, {{1, 0}, {2, 0}, {0, 8}, {0, 0}})
+GV_SHAPE(matrix_a, 32, 8, 16, true, 32, 16, 16, 16, 0, 0, {{0, 1}, {0, 2}, {8, 0}, {16, 0}})
+GV_SHAPE(matrix_b, 32, 8, 16, true, 16, 8, 4, 4, 1, 0, {{1, 0}, {2, 0}, {0, 0}, {0, 0}})
+GV_SHAPE(matrix_a, 8, 32, 16, true, 8, 16, 4, 4, 0, 0, {{0, 1}, {0, 2}, {0, 0}, {0, 0}})
+GV_SHAPE(matrix_b, 8, 32, 16, true, 16, 32, 16, 16, 1, 0, {{1, 0}, {2, 0}, {0, 8}, {0, 16}})
+GV_SHAPE(matrix_a, 16, 16, 8, false, 16, 8, 4, 4, 0, 0, {{8, 0}, {0, 4}, {0, 0}, {0, 0}})
+GV_SHAPE(matrix_b, 16, 16, 8, false, 8, 16, 4, 4, 1, 0, {{4, 0}, {0, 8}, {0, 0}, {0, 0}})
+GV_SHAPE(accumulator, 16, 16, 8, false, 16, 16, 8, 8, 0, 1, {{0, 1}, {8, 0}, {0, 8}, {0, 0}})
+GV_SHAPE(matrix_a, 8, 8, 4, false, 8, 4, 1, 1, 0, 0, {{0, 0}, {0, 0}, {0, 0}, {0, 0}})
+GV_SHAPE(matrix_b, 8, 8, 4, false, 4, 8, 1, 1, 1, 0, {{0, 0}, {0, 0}, {0, 0}, {0, 0}})
+GV_SHAPE(accumulator, 8, 8, 4, false, 8, 8, 2, 2, 0, 1, {{0, 1}, {0, 0}, {0, 0}, {0, 0}})
 #undef GV_SHAPE
 
 template <class Use, int M, int N, int K, class T, class Layout = void> struct fragment {
-    static_assert(gv_shape<Use, M, N, K>::template fits<T>,
-        "no tensor core has fragments of this type and shape: tf32 operands "
-        "are 16x16x8, others have K = 16, sums are float or half");
-    static constexpr const gv_fragment &gv_where = gv_shape<Use, M, N, K>::template of<T>;
+    typedef gv_shape<Use, M, N, K, gv_type<T>::is_byte> gv_places;
+    static_assert(gv_places::template fits<T>,
+        "no tensor core has fragments of this type and shape: tf32 operands are 16x16x8 and double ones 8x8x4, others "
+        "have K = 16; sums are float, half or int, and double of double");
+    static constexpr const gv_fragment &gv_where = gv_places::template of<T>;
     static constexpr int num_elements = gv_where.count;
     typedef T element_type;
     typedef typename gv_type<T>::element storage_element_type;
@@ -115,14 +132,26 @@ GV_DEVICE void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, T> 
     gv_wmma_store(to, f.x, leading, layout == mem_col_major, &f.gv_where);
 }
 
+// Whether sums of these types are of products of that type.
+constexpr bool gv_adds_up(int operands, int c, int d)
+{
+    if (operands == GV_S8 || operands == GV_U8) return c == GV_S32 && d == GV_S32;
+    if (operands == GV_DOUBLE) return c == GV_DOUBLE && d == GV_DOUBLE;
+    return c != GV_S32 && d != GV_S32 && (operands == GV_HALF || (c == GV_FLOAT && d == GV_FLOAT));
+}
+
+// satf: a sum of integers stays at the limit; without it, it wraps around (PTX ISA, "wmma.mma", .satfinite).
 template <int M, int N, int K, class TA, class LA, class TB, class LB, class TD, class TC>
 GV_DEVICE void mma_sync(fragment<accumulator, M, N, K, TD> &d, const fragment<matrix_a, M, N, K, TA, LA> &a,
-    const fragment<matrix_b, M, N, K, TB, LB> &b, const fragment<accumulator, M, N, K, TC> &c)
+    const fragment<matrix_b, M, N, K, TB, LB> &b, const fragment<accumulator, M, N, K, TC> &c, bool satf = false)
 {
-    static_assert(
-        gv_type<TA>::value == gv_type<TB>::value && (gv_type<TA>::value == GV_HALF || sizeof(TC) + sizeof(TD) == 8),
-        "no tensor core multiplies these fragments: A and B have one type, and sums are float unless both are half");
-    gv_wmma_mma(d.x, &d.gv_where, a.x, &a.gv_where, b.x, &b.gv_where, c.x, &c.gv_where);
+    static_assert(gv_type<TA>::value == gv_type<TB>::value &&
+                      gv_adds_up(gv_type<TA>::value, gv_type<TC>::value, gv_type<TD>::value),
+        "no tensor core multiplies these fragments: A and B have one type; sums are float or half of half, int of "
+        "bytes, double of double, float of others");
+    constexpr int clamped = gv_type<TD>::value == GV_S32 ? GV_S32_CLAMPED : gv_type<TD>::value;
+    const gv_fragment *of_d = satf ? &gv_shape<accumulator, M, N, K, false>::template of<TD, clamped> : &d.gv_where;
+    gv_wmma_mma(d.x, of_d, a.x, &a.gv_where, b.x, &b.gv_where, c.x, &c.gv_where);
 }
 
 } // namespace wmma

@@ -129,8 +129,9 @@ static const places *places_of(const gv_fragment *f)
     return &known[at];
 }
 
-// An operand comes in 8 x 8 halves at a time, whatever its layout: each lane reads two neighbours of a row of memory.
-// (With the tile lying the other way, the hardware turns it after loading.) Seen in the machine code for sm_90.
+// An operand of 16 bits comes in 8 x 8 of them at a time, whatever its layout: each lane reads two neighbours of a row
+// of memory. (With the tile lying the other way, the hardware turns it after loading.) Seen in the machine code for
+// sm_90.
 static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
     uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
@@ -140,12 +141,12 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
             gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
 }
 
-// An accumulator's elements are two neighbours of a row each: one access where memory has them side by side. Those of a
-// tf32 operand stand alone. (To be seen in the machine code: that each of these is a load of its own.)
+// Other fragments are moved by each lane for itself: its neighbours of a row (two sums, four bytes of an operand) with
+// one access where memory has them side by side, else one by one. Seen in the machine code for sm_90, but for tf32.
 static void touch_elements(
     char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
-    uint32_t size = itemsize(f), width = f->spread == 2 && by_columns == f->across ? 2 : 1, lane = gv_lane();
+    uint32_t size = itemsize(f), width = by_columns == f->across ? f->spread : 1, lane = gv_lane();
     const places *at_lanes = places_of(f);
     for (uint32_t i = 0; i < f->count; i += width) {
         uint32_t row = at_lanes->row[lane][i], column = at_lanes->column[lane][i];
@@ -158,8 +159,8 @@ static void touch_elements(
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f)
 {
     uint32_t size = itemsize(f);
-    if (f->accumulates || f->type == GV_TF32) touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
-    else read_operand(from, leading, by_columns, f, GV_PC);
+    if (size == 2 && !f->accumulates) read_operand(from, leading, by_columns, f, GV_PC);
+    else touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
     const places *at = places_of(f);
     uint32_t lane = gv_lane();
     for (uint32_t i = 0; i < f->count; i++) {

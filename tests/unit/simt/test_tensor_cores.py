@@ -53,7 +53,12 @@ TYPES = {
     "half": ("half", "half", "float16"),
     "bf16": ("__nv_bfloat16", "__nv_bfloat16", "bfloat16"),
     "tf32": ("wmma::precision::tf32", "float", "float32"),
+    "s8": ("signed char", "signed char", "int8"),
+    "u8": ("unsigned char", "uint8_t", "uint8"),
+    "double": ("double", "double", "float64"),
 }
+DEPTHS = {"tf32": 8, "double": 4}
+SUMS = {"half": "float16", "float": "float32", "int": "int32", "double": "float64"}
 
 
 @pytest.mark.parametrize("layout", ["row_major", "col_major"])
@@ -67,11 +72,26 @@ TYPES = {
         ("bf16", 32, 8, "float"),
         ("bf16", 8, 32, "float"),
         ("tf32", 16, 16, "float"),
+        *((kind, m, n, "int") for kind in ("s8", "u8") for m, n in ((16, 16), (32, 8), (8, 32))),
+        ("double", 8, 8, "double"),
     ],
 )
 def test_fragments_of_every_type_and_shape_multiply(kind: str, m: int, n: int, total: str, layout: str) -> None:
+    recording = multiplied(kind, m, n, total, layout)
+    assert recording.wrong == 0 and not recording.notes
+    log = recording.accesses
+    for array, matrix, times in ((0, recording.a, 2), (1, recording.b, 2)):
+        position, element, value = recording.covered(np.flatnonzero(log.array == array))
+        rows, columns = recording.arrays[array].cells(element)
+        assert (value == matrix[rows, columns]).all()
+        # Each element is loaded for each tile of C that needs it, once for each 8 x 8 matrix that it is in.
+        assert (np.bincount(element, minlength=matrix.size) == times).all()
+        assert len(position)
+
+
+def multiplied(kind: str, m: int, n: int, total: str, layout: str, **changes: str) -> Recording:
     inside, memory, dtype = TYPES[kind]
-    k = 8 if kind == "tf32" else 16
+    k = DEPTHS.get(kind, 16)
     by_rows = layout == "row_major"
     text = WMMA
     for word, what in {
@@ -86,23 +106,53 @@ def test_fragments_of_every_type_and_shape_multiply(kind: str, m: int, n: int, t
         "START": "k * N + column" if by_rows else "column * K + k",
         "LEADING": "N" if by_rows else "K",
         "ROUND": ROUND if kind == "tf32" else "",
+        **changes,
     }.items():
         text = re.sub(rf"\b{word}\b", str(what), text)
-    matter = {"dtype": f'"{dtype}"', "accumulate": '"float16"' if total == "half" else '"float32"'}
+    matter = {"dtype": f'"{dtype}"', "accumulate": f'"{SUMS[total]}"'}
     if not by_rows:
         matter["layout"] = '{ B = "column" }'
     if kind == "tf32":
         matter["math"] = '"tf32"'
-    recording = recorded(text, Problem(2 * m, 2 * n, 3 * k), grid="[2, 2]", **matter)
-    assert recording.wrong == 0 and not recording.notes
-    log = recording.accesses
-    for array, matrix, times in ((0, recording.a, 2), (1, recording.b, 2)):
-        position, element, value = recording.covered(np.flatnonzero(log.array == array))
-        rows, columns = recording.arrays[array].cells(element)
-        assert (value == matrix[rows, columns]).all()
-        # Each element is loaded for each tile of C that needs it, once for each 8 x 8 matrix that it is in.
-        assert (np.bincount(element, minlength=matrix.size) == times).all()
-        assert len(position)
+    return recorded(text, Problem(2 * m, 2 * n, 3 * k), grid="[2, 2]", **matter)
+
+
+@pytest.mark.parametrize("layout", ["row_major", "col_major"])
+@pytest.mark.parametrize(("kind", "total"), [("s8", "int"), ("double", "double")])
+def test_an_operand_is_loaded_four_bytes_at_once_where_they_are_neighbours_in_memory(
+    kind: str, total: str, layout: str
+) -> None:
+    side = 8 if kind == "double" else 16
+    log = multiplied(kind, side, side, total, layout).accesses
+    widths = [set(log.bytes[log.array == array].tolist()) for array in (0, 1)]
+    # A is by rows, so K runs along its memory; B does so by columns only.
+    wide, narrow = (8, 8) if kind == "double" else (4, 1)
+    assert widths == [{wide}, {narrow if layout == "row_major" else wide}]
+
+
+def test_a_product_that_is_left_out_is_found_in_sums_of_bytes() -> None:
+    recording = multiplied("s8", 16, 16, "int", "row_major", TK="2 * 16")
+    assert recording.wrong > recording.c.size / 2
+
+
+@pytest.mark.parametrize(("satf", "sum_"), [("", -2147483648), (", true", 2147483647)])
+def test_a_sum_of_bytes_wraps_around_or_stays_at_the_limit(satf: str, sum_: int) -> None:
+    text = f"""#include <mma.h>
+using namespace nvcuda::wmma;
+__global__ void gemm(const signed char *A, const signed char *B, int *C, int M, int N, int K)
+{{
+    fragment<matrix_a, 16, 16, 16, signed char, row_major> a;
+    fragment<matrix_b, 16, 16, 16, signed char, row_major> b;
+    fragment<accumulator, 16, 16, 16, int> c;
+    for (int i = 0; i < a.num_elements; i++) a.x[i] = threadIdx.x < 4; // rows 0 and 8
+    for (int i = 0; i < b.num_elements; i++) b.x[i] = threadIdx.x < 4; // columns 0 and 8
+    fill_fragment(c, 2147483647 - 15);
+    mma_sync(c, a, b, c{satf});
+    store_matrix_sync(C, c, N, mem_row_major);
+}}
+"""
+    c = recorded(text, Problem(16, 16, 16), grid="[1]", dtype='"int8"', accumulate='"int32"').c
+    assert (c[::8, ::8] == sum_).all() and (c == sum_).sum() == 4 and (c == 2147483647 - 15).sum() == 252
 
 
 MMA = """#include <gemmviz/ptx.h>

@@ -92,6 +92,47 @@ def test_every_lane_holds_the_elements_that_the_hardware_gives_it() -> None:
         assert count == 16 or got[32 * number, 15] == count
 
 
+def places(rows: int, columns: int, each: int, across: bool) -> list[list[int]]:
+    """Row * columns + column of each lane's elements as the PTX ISA has them for mma: `each` neighbours along K.
+
+    Of B (`across`) a lane has columns instead of rows. In "Matrix Fragments for mma.m16n8k16 with .u8 or .s8 type", and
+    in those for mma.m8n8k4 with .f64, a fragment is as deep as four lanes have neighbours.
+    """
+    sides = range(0, columns if across else rows, 8)
+    found = [[(lane // 4 + side, lane % 4 * each + i) for side in sides for i in range(each)] for lane in range(32)]
+    return [[k * columns + side if across else side * columns + k for side, k in lane] for lane in found]
+
+
+@pytest.mark.parametrize("layout", ["row_major", "col_major"])
+@pytest.mark.parametrize(
+    ("kind", "m", "n", "k"),
+    [("uint8_t", 16, 16, 16), ("uint8_t", 32, 8, 16), ("uint8_t", 8, 32, 16), ("double", 8, 8, 4)],
+)
+def test_bytes_and_doubles_are_in_the_lanes_in_which_mma_has_them(
+    kind: str, m: int, n: int, k: int, layout: str
+) -> None:
+    total = "int" if kind == "uint8_t" else "double"
+    uses = {"matrix_a": (m, k), "matrix_b": (k, n), "accumulator": (m, n)}
+    cases = ""
+    for number, (use, (rows, columns)) in enumerate(uses.items()):
+        sums = use == "accumulator"
+        element = total if sums else kind
+        fragment = f"wmma::fragment<wmma::{use}, {m}, {n}, {k}, {element}{'' if sums else f', wmma::{layout}'}>"
+        by_columns = int(layout == "col_major" and not sums)
+        load = SUM if sums else OPERAND
+        probe = f"probe<{fragment}, {element}>(C, {rows}, {columns}, {by_columns}, {load})"
+        cases += f"    case {number}: {probe}; break;\n"
+    got = recorded(PROBE.replace("CASES", cases), grid=3, m=96).c
+    for number, use in enumerate(("matrix_a", "matrix_b")):
+        rows, columns = uses[use]
+        known = places(rows, columns, 4 if kind == "uint8_t" else 1, use == "matrix_b")
+        assert got[32 * number : 32 * number + 32, : len(known[0])].tolist() == known, use
+    # Sums are where those of halves in the same shape are: measured; those of doubles, where mma.m8n8k4 has them.
+    float_sums = [known for known in MEASURED if known["name"] == f"m{m}n{n}k{k} accumulator float"]
+    sums = float_sums[0]["element"] if float_sums else [[2 * lane, 2 * lane + 1] for lane in range(32)]
+    assert got[64:, : len(sums[0])].tolist() == sums
+
+
 def tensor(m: int, n: int, k: int) -> Recording:
     return record(launch(find("matmul_tc", ladder()), Problem(m, n, k)))
 
