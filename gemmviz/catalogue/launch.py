@@ -3,6 +3,7 @@
 import math
 import re
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
@@ -21,6 +22,8 @@ _MOST_WRITTEN = 10**15  # numbers from here on are written as a power of ten
 MAX_CLUSTER = 8
 # The largest that any compute capability so far gives to a block (9.0 and 10.0), in bytes; see the same table.
 MAX_SHARED_BYTES = 227 << 10
+_FAR = 1024  # a size is moved by up to so much, or else to one up to it, or to one of its multiples
+_LARGEST_FIXED = 16 * _FAR  # the largest size that kernels are usually fixed to
 Dim3 = tuple[int, int, int]
 SCALED = {"alpha": 2.0, "beta": -1.0}
 """Factors with which a kernel is tried, beside 1 and 0: one that forgets a factor computes another C."""
@@ -239,19 +242,19 @@ def _single_changes(kernel: Kernel, problem: Problem, params: dict[str, int]) ->
 def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Problem | None:
     """Return the nearest size for which all constraints hold, or None when the parameters themselves are at fault.
 
-    Each of M, N, K is moved by itself, up before down, by up to 1024, which covers every tile in use. Sizes that the
-    kernel takes to be the same (``requires = ["K == N"]``) are moved together.
+    Each of M, N, K is moved by itself, up before down: by up to 1024, which covers every tile in use, or to a size that
+    kernels are often written for: one up to 1024, or a multiple of 1024. Sizes that the kernel takes to be the same
+    (``requires = ["K == N"]``) are moved together.
     """
     sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
     must_hold = [condition.expression for condition in conditions(kernel)]
     for together in _tied(kernel):
         mine = [e for e in must_hold if e.names() & together]
         start = max(sizes[name] for name in together)
-        for step in sorted(range(-1024, 1025), key=lambda s: (abs(s), -s)):
-            size = start + step
+        for size in _near(start):
             values = params | sizes | dict.fromkeys(together, size)
             try:
-                if 1 <= size <= LARGEST and all(e.evaluate(values) for e in mine):
+                if all(e.evaluate(values) for e in mine):
                     sizes |= dict.fromkeys(together, size)
                     break
             except FrontMatterError:
@@ -259,6 +262,13 @@ def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Pr
     found = Problem(sizes["M"], sizes["N"], sizes["K"])
     values = _names(found, params)
     return found if all(e.evaluate(values) for e in must_hold) else None
+
+
+@lru_cache(maxsize=64)
+def _near(start: int) -> tuple[int, ...]:
+    """Return the sizes to which one may be moved, the nearest first, and of equally near ones the larger first."""
+    sizes = {*range(start - _FAR, start + _FAR + 1), *range(1, _FAR), *range(_FAR, _LARGEST_FIXED + 1, _FAR)}
+    return tuple(sorted((size for size in sizes if 1 <= size <= LARGEST), key=lambda size: (abs(size - start), -size)))
 
 
 def _tied(kernel: Kernel) -> list[set[str]]:

@@ -21,6 +21,7 @@ from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.driving import driving
+from gemmviz.cli.own_size import own_problem
 from gemmviz.cli.tables import console
 from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Assembled, AssembleRequest, Failed
@@ -39,7 +40,8 @@ def add(commands: Any, summary: str) -> None:
         epilog="Needs NVRTC and nvdisasm: pip install 'gemmviz[assembly]', or a CUDA toolkit.",
     )
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
-    parser.add_argument("--size", type=options.whole, metavar="N", help=f"M = N = K = N (default {_USUAL})")
+    said = f"M = N = K = N (default {_USUAL}, {options.OR_NEAREST})"
+    parser.add_argument("--size", type=options.whole, metavar="N", help=said)
     options.add_sides(parser)
     options.add_set(parser)
     parser.add_argument(
@@ -61,10 +63,11 @@ def _run(args: argparse.Namespace) -> int:
     if not kernel.recordable or kernel.backend != "cuda":
         raise ConstraintError(f"{kernel.name} is no CUDA kernel: it has no machine code to show")
     options.say_notes(kernel)
-    problem = options.problem(args)
+    settings = options.params(args)
+    problem = own_problem(kernel, args, settings)
     request = AssembleRequest(
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k),
-        options.params(args),
+        settings,
         args.arch,
     )
     with driving(Named([kernel])) as engine:

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.driving import EngineDriver, driving
+from gemmviz.cli.own_size import fitting
 from gemmviz.cli.tables import print_results
 from gemmviz.cli.tuned_entries import tuned_entries
 from gemmviz.engine import messages
@@ -42,7 +44,11 @@ def add(commands: Any, summary: str) -> None:
         help=f"{options.KERNEL_HELP} (default: all kernels)",
     )
     parser.add_argument(
-        "--size", type=options.whole, nargs="+", metavar="N", help=f"M = N = K = N (default {_DEFAULT_SIZE})"
+        "--size",
+        type=options.whole,
+        nargs="+",
+        metavar="N",
+        help=f"M = N = K = N (default {_DEFAULT_SIZE}; of a kernel that is named, {options.OR_NEAREST})",
     )
     for name in "mnk":
         parser.add_argument(f"--{name}", type=options.whole, metavar=name.upper(), help=f"{name.upper()} by itself")
@@ -79,13 +85,19 @@ def _run(args: argparse.Namespace) -> int:
     known = options.ladder()
     kernels = [find(name, known) for name in args.kernels] or known
     options.say_notes(*kernels)
+    said = args.size is not None or options.says_size(args)
     sizes = _sizes(args)
     protocol = Protocol.quick() if args.quick else Protocol()
     if args.timeout:
         protocol = replace(protocol, timeout_s=args.timeout)
     entries = _entries(kernels, options.params(args))
     with driving(Named(kernels)) as driver:
-        jobs = tuned_entries(driver, kernels, entries, sizes) if args.tuned else [(entries, sizes)]
+        # Kernels that were named are measured at a size that they take; of the whole ladder one size is compared.
+        jobs = [
+            job
+            for group in _by_size(kernels, entries, sizes, own=bool(args.kernels) and not said)
+            for job in (tuned_entries(driver, *group) if args.tuned else [group[1:]])
+        ]
         requests = [
             messages.BenchRequest(1, entries, [(p.m, p.n, p.k) for p in at], protocol.to_plain())
             for entries, at in jobs
@@ -132,6 +144,20 @@ def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntr
         {"path": str(k.path), "text": k.text, "params": {n: v for n, v in settings.items() if n in k.params}}
         for k in kernels
     ]
+
+
+def _by_size(
+    kernels: list[Kernel], entries: list[KernelEntry], sizes: list[Problem], *, own: bool
+) -> Iterator[tuple[list[Kernel], list[KernelEntry], list[Problem]]]:
+    """Yield kernels, their entries and sizes: all together, or with `own` those of one size that they take."""
+    if not own:
+        yield kernels, entries, sizes
+        return
+    groups: dict[Problem, list[int]] = {}
+    for at, (kernel, entry) in enumerate(zip(kernels, entries, strict=True)):
+        groups.setdefault(fitting(kernel, sizes[0], entry["params"]), []).append(at)
+    for size, places in groups.items():
+        yield [kernels[at] for at in places], [entries[at] for at in places], [size]
 
 
 def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> Document:

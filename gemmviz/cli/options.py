@@ -18,13 +18,15 @@ KERNEL_HELP = (
     "(see `gemmviz list --breaks`)"
 )
 
+OR_NEAREST = "or the nearest that the kernel takes"
+
 SET_HELP = "value of a kernel parameter, for example TS=4; any value that the kernel's constraints allow"
 
 
 def add_launch(parser: argparse.ArgumentParser, default_size: int, *, grows: bool = False) -> None:
     """Add --size, --m, --n, --k and --set; `grows` where `picture_problem` may take a larger size than the default."""
-    default = f"default: the kernel's demo, else {default_size}"
-    default += ", or the least that shows several blocks" if grows else ""
+    default = f"default: the kernel's demo, else {default_size}, "
+    default += "or the least that shows several blocks" if grows else OR_NEAREST
     parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N ({default})")
     add_sides(parser)
     add_set(parser)

@@ -17,6 +17,7 @@ from gemmviz.catalogue.plain import Plain
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
+from gemmviz.cli.own_size import fitting, own_problem
 from gemmviz.cli.record_print import show
 from gemmviz.engine.consent import Consent, Named
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
@@ -65,9 +66,12 @@ def _run(args: argparse.Namespace) -> int:
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
     options.say_notes(kernel)
-    problem, params = options.problem(args), options.params(args)
+    params = options.params(args)
     if kernel.demo is not None and not options.says_size(args):
-        problem, params = Problem(*kernel.demo.size), kernel.demo.params | params
+        params = kernel.demo.params | params
+        problem = fitting(kernel, Problem(*kernel.demo.size), params)
+    else:
+        problem = own_problem(kernel, args, params)
     job = launch(kernel, problem, params)
     request = RecordRequest(
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params),

@@ -1,6 +1,6 @@
 """Size and parameters for the stage: the demo's, else small ones that still show several blocks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -10,7 +10,7 @@ from gemmviz.catalogue.conditions import conditions
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK, launch
+from gemmviz.catalogue.launch import MAX_THREADS_PER_BLOCK, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
 _SMALL = (2, 4, 8, 16, 32)
@@ -86,13 +86,24 @@ def picture_problem(kernel: Kernel, wanted: Problem | None = None) -> Problem:
 
     Without a wanted size, it is that of the kernel's demo; without a demo, 8.
     A GPU kernel whose tiles are larger than the wanted size, or that does not take it, is shown at the smallest of some
-    sizes that has enough blocks. One that takes none of them keeps the wanted size; its launch then gives the reason.
+    sizes that has enough blocks. Where it takes none of them and no size was wanted, those nearest to them that it
+    takes are tried. Else it keeps the wanted size; its launch then gives the reason.
     """
     if wanted is None and kernel.demo is not None:
         return Problem(*kernel.demo.size)
-    wanted = wanted or Problem.cube(_USUAL)
+    first = wanted or Problem.cube(_USUAL)
+    usual = (first, *map(Problem.cube, _SIZES))
+    found = _first_with_blocks(kernel, first, usual)
+    if found is None and wanted is None:
+        near = (nearest_size(kernel, problem, kernel.defaults) for problem in usual)
+        found = _first_with_blocks(kernel, first, (problem for problem in near if problem))
+    return found or first
+
+
+def _first_with_blocks(kernel: Kernel, wanted: Problem, problems: Iterable[Problem]) -> Problem | None:
+    """Return the first of some sizes that shows enough blocks, else the first that the kernel takes."""
     fitting = None
-    for problem in (wanted, *map(Problem.cube, _SIZES)):
+    for problem in problems:
         if fitting == wanted and problem.m <= max(wanted.m, wanted.n):
             continue  # the wanted size is large enough except for the number of blocks
         params = kernel.defaults | picture_params(kernel, problem)
@@ -104,7 +115,7 @@ def picture_problem(kernel: Kernel, wanted: Problem | None = None) -> Problem:
         if kernel.backend == "c" or (shape and shape.blocks >= _ENOUGH_BLOCKS and not shape.oversized):
             return problem
         fitting = fitting or problem
-    return fitting or wanted
+    return fitting
 
 
 def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[dict[str, int]]:

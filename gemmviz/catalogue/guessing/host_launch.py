@@ -43,10 +43,12 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     """
     given = _given(launch, function, source, roles, made)
 
-    def expression(tokens: tuple[str, ...]) -> str:
-        return _ceilings(str(parse(_plain(tokens), lambda word: _local(launch, source, word, given.names))))
+    def expression(tokens: tuple[str, ...], meant: Mapping[str, str] = given.names) -> str:
+        return _ceilings(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
 
-    block, grid = (tuple(expression(part) for part in parts) for parts in (launch.block, launch.grid))
+    block = tuple(expression(part) for part in launch.block)
+    sides = _sides(launch, function, roles, made)
+    grid = tuple(expression(part, given.names | of_axis) for part, of_axis in zip(launch.grid, sides, strict=False))
     shared = expression(launch.shared) if launch.shared else made.shared
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
     shared = _shortened(shared, given.params)
@@ -158,6 +160,24 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
             if not launch.arguments:  # called by a pointer
                 names.setdefault(role.lower(), role)
     return names
+
+
+def _sides(launch: HostLaunch, function: Function, roles: Roles, made: Shape) -> list[dict[str, str]]:
+    """Return, for each side of the grid, the meaning of names that are passed as several sizes: ``f(A, n, n, n)``.
+
+    It is the size by which the kernel's own code divides that side.
+    """
+    passed: dict[str, set[str]] = {}
+    for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
+        role = roles.of.get(parameter.name, "")
+        if len(argument) == 1 and role in ("M", "N", "K"):
+            passed.setdefault(argument[0], set()).add(role)
+    meant: list[dict[str, str]] = []
+    for axis in range(3):
+        by_code = set(re.findall(r"\b[MNK]\b", made.grid[axis])) if axis < len(made.grid) else set()
+        sizes = {name: by_code & those for name, those in passed.items() if len(those) > 1}
+        meant.append({name: next(iter(one)) for name, one in sizes.items() if len(one) == 1})
+    return meant
 
 
 def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:

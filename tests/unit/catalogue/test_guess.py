@@ -296,6 +296,19 @@ def test_a_size_that_the_host_code_fixes_stays_a_size() -> None:
     assert guess(text + host, Path("mine.cu")).grid == ("ceil(N / 16)", "ceil(M / 16)")
 
 
+@pytest.mark.parametrize("order", ["M, int N, int K", "N, int K, int M", "K, int M, int N"])
+def test_a_host_program_of_square_matrices_gives_each_side_of_the_grid_its_own_size(order: str) -> None:
+    text = written(f"float *A, float *B, float *C, int {order}", "M", "N", "K", "A", "B", "C")
+    host = """int main() {
+        int n = 1024;
+        dim3 threads(16, 16), blocks((n + 15) / 16, (n + 15) / 16);
+        gemm<<<blocks, threads>>>(a, b, c, n, n, n);
+    }"""
+    made = guess(text + host, Path("mine.cu"))
+    assert made.grid == ("ceil(N / 16)", "ceil(M / 16)") and "launches" in made.why["grid"].why
+    assert wrong(guessed_kernel(made), Problem(40, 70, 3)) == ""
+
+
 def test_a_grid_stride_loop_needs_threads_for_all_elements_not_blocks() -> None:
     text = """
     __global__ void gemm(float *C, int ldc, const float *B, int ldb, const float *A, int lda, int K, int N, int M) {

@@ -70,7 +70,7 @@ def test_plain_arithmetic_on_boxes_is_right(problem: Problem) -> None:
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("columns", [64, 128, 256])
 def test_products_of_all_shapes_are_right(columns: int, kind: str) -> None:
-    text = SHAPES.replace("COLUMNS = 64", f"COLUMNS = {columns}")
+    text = SHAPES.replace("COLUMNS = 64", f"COLUMNS = {columns}").replace("N == 64", f"N == {columns}")
     text = text.replace("m64n64k16_f32_f16", f"m64n{columns}k16_f32_{kind}")
     if kind == "bf16":
         text = text.replace('"float16"', '"bfloat16"')

@@ -6,7 +6,7 @@
 // grid       = ["1"]
 // maps       = { A = { box = [64, 64], swizzle = 128 }, B = { box = [64, 64], swizzle = 128 } }
 // shared     = "64 * 64 * 2 + 64 * N * 2"
-// requires   = ["M == 64"]
+// requires   = ["M == 64", "N == 64"]
 // capability = "9.0a"
 // dtype      = "float16"
 // accumulate = "float32"
