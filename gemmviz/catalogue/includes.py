@@ -11,8 +11,12 @@ from gemmviz.catalogue.plain_code import plain_code
 
 VARIABLE = "GEMMVIZ_INCLUDE"
 """Names further folders with headers, with colons between them."""
-INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
+_DIRECTIVE = r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]"
+INCLUDE = re.compile(_DIRECTIVE + r"[^\n]*", re.MULTILINE)
 """An include with the rest of its line: the sign in front of the name, and the name."""
+INCLUDE_ALONE = re.compile(_DIRECTIVE, re.MULTILINE)
+"""The same without the rest of its line, in which a comment may end."""
+_SPLICE = re.compile(r"\\[ \t]*\n")
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*", re.MULTILINE)
 # Files that are included several times on purpose.
 _REPEATED = (".inc", ".def", ".inl")
@@ -24,6 +28,77 @@ _CLIMB, _CLIMB_OUTSIDE = 8, 3
 _USUAL = ("", "include", "inc", "src", "common", "utils", "csrc")
 
 FindHeader = Callable[[str, Path], Path | None]
+
+
+def walk(
+    starts: Iterable[tuple[str, Path]],
+    places: Callable[[str, Path], Iterable[Path]],
+    read: Callable[[Path], bytes | None],
+    most: int | None = None,
+) -> Iterator[tuple[Path, bytes]]:
+    """Yield the files that texts may include, directly or not, each once.
+
+    Includes in comments count, and all files of a name: so none is missed that `with_headers` or a compiler reads.
+
+    Parameters
+    ----------
+    starts
+        The texts, and the folder of each.
+    places
+        Returns all files that a name may mean in a folder.
+    read
+        Returns the content of a file; None where there is none, or where it may not be read.
+    most
+        No further file is looked into after so many.
+
+    Yields
+    ------
+    tuple
+        A file, and its content.
+    """
+    tried: set[Path] = set()
+    waiting, count = list(starts), 0
+    while waiting and (most is None or count < most):
+        text, beside = waiting.pop()
+        for name in _names(text):
+            for path in places(name, beside):
+                if path in tried:
+                    continue
+                tried.add(path)
+                content = read(path)
+                if content is None:
+                    continue
+                count += 1
+                yield path, content
+                waiting.append((decoded(content), path.parent))
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a file in which includes are looked for; what is no UTF-8 has a sign in its place."""
+    return content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def readings(text: str) -> tuple[str, ...]:
+    """Return a text as it stands, and with lines joined that end in a backslash, with spaces after it or without."""
+    return tuple(dict.fromkeys([text, text.replace("\\\n", ""), _SPLICE.sub("", text)]))
+
+
+def _names(text: str) -> list[str]:
+    """Return the names in all lines that are includes in any reading, each once."""
+    lines = (found for body in readings(text) for found in INCLUDE.finditer(body))
+    return list(dict.fromkeys(map(_name, lines)))
+
+
+def _name(found: re.Match[str]) -> str:
+    return found[2].strip()
+
+
+def _in_code(text: str, plain: str) -> Iterator[re.Match[str]]:
+    """Yield the includes of a text that stand neither in a comment nor in a string."""
+    for found in INCLUDE.finditer(text):
+        at = found.start() + len(found[0]) - len(found[0].lstrip())
+        if plain[at : at + 1] == "#":
+            yield found
 
 
 def with_headers(
@@ -87,12 +162,11 @@ def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:
     if file == header or header.name not in text:
         return None
     plain = plain_code(text)
-    for found in INCLUDE.finditer(text):
-        at = found.start() + len(found[0]) - len(found[0].lstrip())
-        if Path(found[2]).name != header.name or plain[at : at + 1] != "#":
+    for found in _in_code(text, plain):
+        if Path(_name(found)).name != header.name:
             continue
         begin = plain[: found.start()]
-        ends = Path(os.path.normpath(found[2])).parts
+        ends = Path(os.path.normpath(_name(found))).parts
         named = [part for part in ends if part != ".."]
         if begin.count("{") == begin.count("}") and list(header.parts[-len(named) :]) == named:
             return file, text[: found.start()]
@@ -147,14 +221,10 @@ class _Filler:
         self.characters = 0
 
     def filled(self, text: str, folder: Path, name: str, depth: int) -> str:
-        plain = plain_code(text)
         parts, end = [], 0
-        for found in INCLUDE.finditer(text):
-            mark, wanted = found[1], found[2].strip()
-            at = found.start() + len(found[0]) - len(found[0].lstrip())
-            if plain[at : at + 1] != "#" or not is_own(mark, wanted):
-                continue
-            header = self.find(wanted, folder) if depth < _DEEPEST else None
+        for found in _in_code(text, plain_code(text)):
+            own = depth < _DEEPEST and is_own(found[1], _name(found))
+            header = self.find(_name(found), folder) if own else None
             if header is None:
                 continue
             line = text.count("\n", 0, found.end()) + 2

@@ -4,17 +4,14 @@ A copy lies below the scratch folder as the file lies below the root: relative n
 """
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gemmviz.catalogue.includes import begins, search_folders
+from gemmviz.catalogue.includes import begins, search_folders, walk
 
-INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
-"""An include without the rest of its line, in which a comment may end: the name."""
 _COPIES = "sources"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 500
 # Names that may be included: the compiler's first error could show a line of the file.
@@ -108,7 +105,7 @@ def text_of(file: Path) -> str:
 
 
 def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tuple[Path, bytes]]:
-    """Yield the files that a text includes, directly or not, each once.
+    """Return the files that a text includes, directly or not, each once.
 
     Left out are files that a source need not read: hidden ones, those that by their name are no sources, those behind
     a link that leads to such, those named from the root, and whatever is no plain file.
@@ -122,27 +119,23 @@ def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tu
     others
         Further folders in which its headers may lie.
 
-    Yields
-    ------
-    tuple
+    Returns
+    -------
+    iterator of tuple
         A file, by the name under which it was included, and its content.
     """
-    seen: set[Path] = set()
     others = tuple(others)
-    waiting = [(text, folder)]
-    while waiting and len(seen) < _MOST_FILES:
-        body, beside = waiting.pop()
-        for name in INCLUDE.findall(body):
-            for path in (Path(os.path.normpath(f / name)) for f in (beside, folder, *others)):
-                if path in seen or Path(name).is_absolute() or not _may_be_read(path, folder):
-                    continue
-                seen.add(path)
-                try:
-                    found = path.read_bytes()
-                except OSError:
-                    continue
-                yield path, found
-                waiting.append((found.decode("utf-8", "replace"), path.parent))
+
+    def places(name: str, beside: Path) -> Iterator[Path]:
+        if not Path(name).is_absolute():
+            yield from (Path(os.path.normpath(place / name)) for place in (beside, folder, *others))
+
+    def read(path: Path) -> bytes | None:
+        with suppress(OSError):
+            return path.read_bytes() if _may_be_read(path, folder) else None
+        return None
+
+    return walk([(text, folder)], places, read, _MOST_FILES)
 
 
 def _may_be_read(path: Path, folder: Path) -> bool:

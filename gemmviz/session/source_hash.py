@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-from gemmviz.catalogue.includes import HEADERS, begins, search_folders
+from gemmviz.catalogue.includes import HEADERS, INCLUDE_ALONE, begins, decoded, readings, search_folders, walk
 from gemmviz.sandbox import scratch
 
 # All other ways to make a compiler read a file: `#include NAME`, `%:include`, `#embed` and `.incbin`.
@@ -33,52 +35,51 @@ def source_hash(path: Path, text: str) -> tuple[str, bool]:
         The hash, and False if the text names a file that a reader cannot determine: ``#include NAME``.
     """
     headers, plain = _headers(path, text)
-    said = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers.items())]
+    said = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers)]
     return hashlib.sha256(json.dumps(said).encode()).hexdigest(), plain
 
 
 def own_headers(path: Path, text: str) -> list[str]:
     """Return the names of the files that a text includes from its own folder, directly or not, in their order."""
-    return sorted(_name(header, path.parent) for header in _headers(path, text)[0])
+    return sorted({_name(header, path.parent) for header, _ in _headers(path, text)[0]})
 
 
-def _headers(path: Path, text: str) -> tuple[dict[Path, str], bool]:
-    """Return the texts of a source's own headers, and whether those are all that it reads."""
-    folder, folders = path.parent, tuple(search_folders(path))
-    headers: dict[Path, str] = {}
-    waiting, plain = [(text, folder)], True
-    if path.suffix in HEADERS:  # what includes it stands in front of it
-        for file, begin in begins(path, scratch.neighbours(folders), scratch.text_of):
-            headers[file] = begin
-            waiting.append((begin, file.parent))
-    while waiting:
-        body, beside = waiting.pop()
-        spliced = body.replace("\\\n", "")
-        plain = plain and not _reads_more(spliced)
-        for header in {place / name for name in scratch.INCLUDE.findall(spliced) for place in (beside, *folders)}:
-            if header in headers:
-                continue
-            try:
-                if not header.is_file():
-                    continue
-                if header.stat().st_size > _LARGEST:
-                    plain = False
-                    continue
-                headers[header] = header.read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                plain = False
-                continue
-            waiting.append((headers[header], header.parent))
-    return headers, plain
+def _headers(path: Path, text: str) -> tuple[list[tuple[Path, str]], bool]:
+    """Return a source's own headers, each with what it takes of it, and whether those are all that it reads."""
+    folders, closed = tuple(search_folders(path)), []
+
+    def places(name: str, beside: Path) -> Iterator[Path]:
+        for place in (beside, *folders) if "\0" not in name else ():
+            yield (found := Path(os.path.normpath(place / name)))
+            # A compiler that reads in the folder itself takes the folder above the one that a link leads to.
+            if ".." in name and (real := (place / name).resolve()) != found.resolve():
+                yield real
+
+    def read(header: Path) -> bytes | None:
+        try:
+            if not header.is_file():
+                return None
+            if header.stat().st_size <= _LARGEST:
+                return header.read_bytes()
+        except OSError:
+            pass
+        closed.append(header)
+        return None
+
+    # What includes a header stands in front of it.
+    before = begins(path, scratch.neighbours(folders), scratch.text_of) if path.suffix in HEADERS else []
+    starts = [(text, path.parent), *((begin, file.parent) for file, begin in before)]
+    headers = [*before, *((header, decoded(content)) for header, content in walk(starts, places, read))]
+    return headers, not closed and not any(map(_reads_more, (text, *(held for _, held in headers))))
 
 
 def _name(header: Path, folder: Path) -> str:
-    return header.relative_to(folder).as_posix() if header.is_relative_to(folder) else str(header)
+    return Path(os.path.relpath(header, folder)).as_posix()
 
 
-def _reads_more(spliced: str) -> bool:
-    rest = _COMMENT_OR_STRING.sub(_kept_if_assembly, scratch.INCLUDE.sub("", spliced))
-    return _READS.search(rest) is not None
+def _reads_more(text: str) -> bool:
+    rests = (_COMMENT_OR_STRING.sub(_kept_if_assembly, INCLUDE_ALONE.sub("", body)) for body in readings(text))
+    return any(map(_READS.search, rests))
 
 
 def _kept_if_assembly(found: re.Match[str]) -> str:
