@@ -14,8 +14,8 @@ __all__ = ["Break", "Edit", "broken", "changed_lines", "fitting", "removes"]
 def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
     """Return a kernel with some of its declared changes made.
 
-    It is named after both, ``gputiled~no-second-barrier``, and so is the file that it would be, which need not exist:
-    its folder is the kernel's, so that headers beside it are found. Every line keeps its number.
+    Its name joins both names: ``gputiled~no-second-barrier``. Its path has this name, too, in the folder of the kernel,
+    so that headers there are found; the file need not exist. Every line keeps its number.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def broken(kernel: Kernel, ids: Iterable[str]) -> Kernel:
 
 
 def fitting(kernel: Kernel) -> tuple[Break, ...]:
-    """Return the declared changes whose place is still in the kernel's code, which may have been edited."""
+    """Return the declared changes that still fit the kernel's code, which may have been edited."""
     return tuple(change for change in kernel.breaks if all(_find(kernel, edit) is not None for edit in change.edits))
 
 

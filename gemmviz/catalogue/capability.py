@@ -1,4 +1,4 @@
-"""The GPUs that a kernel is made for: its declared compute capability, beside that of a device.
+"""The compute capability that a kernel needs, compared with the compute capability of a device.
 
 ``"8.0"`` is the minimum. The letter of ``"9.0a"`` stands for instructions that only this very architecture has: such a
 kernel runs on no later one (CUDA C++ Programming Guide, "Architecture-Specific Features").
@@ -53,7 +53,7 @@ def suits(needed: str, device: str) -> bool:
 
 
 def need(needed: str, device: str = "") -> str:
-    """Return, as a sentence without a full stop, the need of a kernel that a device does not meet; "" if it meets it.
+    """Return a sentence, without a full stop, about the capability that a device lacks for a kernel; "" if it has it.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ class Chapter:
     title
         In English, marked for translation.
     first
-        The number that the name of its first kernel's file begins with; those of the next chapter follow it.
+        The number at the start of the file name of its first kernel. The chapter ends before the next chapter's number.
     """
 
     id: str

@@ -36,7 +36,7 @@ def conditions(kernel: Kernel) -> tuple[Condition, ...]:
 
 
 def never(kernel: Kernel, name: str, value: int) -> bool:
-    """Return whether a declared condition refuses a parameter's value beside all offered values of the others."""
+    """Return whether a declared condition refuses a parameter's value with every offered value of the other ones."""
     for expression in kernel.requires:
         names = expression.names()
         if name in names and names <= kernel.params.keys():

@@ -1,16 +1,16 @@
-"""The declarations of a C++ or CUDA file outside of functions and classes: the place and the names of each."""
+"""The declarations of a C++ or CUDA file outside functions and classes: the position and the names of each."""
 
 import re
 from dataclasses import dataclass, field
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _DEVICE = re.compile(r"\b(?:__device__|__global__|__constant__|__shared__|__managed__)\b")
-# Namespaces and linkage blocks are looked into. Texts are blank here: extern "C" is extern.
+# Declarations inside namespaces and linkage blocks are read, too. Strings are blank here: extern "C" is extern.
 _CONTAINER = re.compile(r"(?:\binline\s+)?\bnamespace\b[\w:\s]*$|^\s*extern\s*$")
 _CLASS = re.compile(r"^\s*(?:typedef\s+)?(?:struct|class|union|enum)\b")
 _TEMPLATE = re.compile(r"^\s*template\s*<")
 _ATTRIBUTE = re.compile(r"\b(?:alignas|__align__|__attribute__|__builtin_align__|__launch_bounds__)\s*\(")
-# A macro with a line of its own and no semicolon: REGISTER(gemm)
+# A macro alone on its line, without a semicolon: REGISTER(gemm)
 _ALONE = re.compile(r"\s*[A-Z_][A-Z0-9_]*\s*\(")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)
 _OPEN, _CLOSE = "([{", ")]}"
@@ -23,13 +23,13 @@ class Declaration:
     Attributes
     ----------
     start, end
-        Its place in the text.
+        Its positions in the text.
     names
-        Those that it declares; possibly a few that it only mentions.
+        The names that it declares, possibly with a few names that it only uses.
     uses
         Every identifier in it.
     device
-        Whether it is marked for the device, or may be used there because it is no function.
+        Whether it is marked for the device, or may be used there because it is not a function.
     function
         Whether it is a function with a body, or the prototype of one.
     """
@@ -88,7 +88,7 @@ def declarations(plain: str) -> list[Declaration] | None:
 
 
 def macros(text: str) -> dict[str, frozenset[str]]:
-    """Return the names in the value of each macro that a text defines, in all of its definitions."""
+    """Return, for each macro in a text, the names in all of its definitions."""
     found: dict[str, frozenset[str]] = {}
     for define in _DEFINE.finditer(text):
         found[define[1]] = found.get(define[1], frozenset()) | frozenset(_NAME.findall(define[2]))
@@ -108,7 +108,7 @@ def _add(found: list[Declaration], plain: str, start: int, end: int, head_end: i
 
 
 def _is_function(head: str) -> bool:
-    """Return whether what stands in front of a body or semicolon is the head of a function."""
+    """Return whether the text before a body or semicolon is the head of a function."""
     top = _at_top(head)
     if "operator" in top:
         return True
@@ -160,7 +160,7 @@ def _names(head: str, whole: str, function: bool) -> frozenset[str]:
 
 
 def _is_alone(plain: str, end: int) -> bool:
-    """Return whether the code behind a bracket is on another line, and begins something new."""
+    """Return whether the code after a bracket is on another line and begins a new declaration."""
     behind = re.compile(r"[ \t]*\n\s*(?=[A-Za-z_])").match(plain, end)
     return behind is not None
 
@@ -175,7 +175,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def _partners(plain: str) -> dict[int, int] | None:
-    """Return, for each opening bracket, where it closes; None where brackets do not match."""
+    """Return the position of the closing bracket for each opening bracket; None where brackets do not match."""
     found: dict[int, int] = {}
     waiting: list[int] = []
     for bracket in re.finditer(r"[()\[\]{}]", plain):

@@ -1,4 +1,4 @@
-"""The picture that shows a kernel's idea best, as its front matter names it: the document's own, where it has one."""
+"""The start picture of a kernel, from its front matter: the picture of its document, where that has one."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ KEYS = _DemoSaid.__annotations__.keys()
 
 @dataclass(frozen=True)
 class Demo:
-    """The size, the parameters and the place at which a kernel opens.
+    """The size, the parameters, the moment and the lens with which the window opens a kernel.
 
     Attributes
     ----------

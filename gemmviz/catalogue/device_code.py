@@ -1,4 +1,4 @@
-"""The part of a CUDA file that runs on the device: what only its host code needs is left out."""
+"""The part of a CUDA file that runs on the device. Code for the host only is left out."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -17,19 +17,19 @@ _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
 
 
 def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = lambda name: True) -> str:
-    """Return a file's text with all blanked that its kernels do not need; each line keeps its number.
+    """Return the text of a file with spaces in place of all code that its kernels do not need.
 
-    Kept are functions and variables marked for the device, what they use, and what that uses. Of functions and types
-    that only the host can have nothing is kept, nor are headers of the host.
+    Each line keeps its number. Functions and variables marked for the device are kept, and everything that they use,
+    directly or indirectly. Functions and types for the host only, and headers of the host, are left out.
 
     Parameters
     ----------
     text
         A whole file of CUDA; files that it includes may stand in their place (`gemmviz.catalogue.includes`).
     entry
-        The kernel that is called, with its template arguments: then what no call of it needs is left out as well.
+        The called kernel with its template arguments: code that it does not need is then left out, too.
     has_header
-        Says whether the compiler has a header of CUDA's. A file may include one and use nothing of it.
+        Returns whether the compiler has a header of CUDA. A file may include a header without using it.
     """
 
     def include(found: re.Match[str]) -> str:
@@ -39,7 +39,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
     text = INCLUDE.sub(include, text)
     plain = plain_code(text, directives=False)
     found = declarations(plain)
-    if found is None:  # two heads of one function, say, between #if and #else
+    if found is None:  # for example two heads of one function, between #if and #else
         found = declarations(_first_branches(text, plain))
     if not found:
         return text
@@ -53,17 +53,17 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
 
 
 def _is_kept(mark: str, name: str) -> bool:
-    """Return whether an included file stays.
+    """Return whether an include directive is kept.
 
-    One of the user's own would stand in its place, had it been found. Of those that nobody knows a library's stay: the
-    compiler then says that it is missing.
+    The user's own headers have replaced their directives already if they were found. An unknown header in a folder of
+    a library is kept, so that the compiler reports it as missing.
     """
     kind = header_kind(name)
     return kind == "device" or (not kind and mark == "<" and "/" in name)
 
 
 def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[str]], entry: str) -> set[Declaration]:
-    """Return the declarations that stay."""
+    """Return the declarations that are kept."""
     usable = _without_host(found, plain)
     by_name: dict[str, list[Declaration]] = {}
     for declaration in usable:
@@ -100,7 +100,7 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
 
 
 def _made_by_macro(declaration: Declaration, plain: str, defined: Mapping[str, frozenset[str]]) -> bool:
-    """Return whether a declaration begins with a macro that makes functions of the device: nobody sees their names."""
+    """Return whether a declaration begins with a macro that defines device functions: their names are not visible."""
     head = _INVOCATION.match(plain, declaration.start, declaration.end)
     words: set[str] = set()
     waiting = [head[1]] if head is not None and head[1] in defined else []
@@ -112,13 +112,13 @@ def _made_by_macro(declaration: Declaration, plain: str, defined: Mapping[str, f
 
 
 def _unknown(declaration: Declaration, kept: Iterable[Declaration], by_name: Mapping[str, list[Declaration]]) -> bool:
-    """Return whether an assertion is about something that was left out."""
+    """Return whether an assertion uses a name that was left out."""
     left = set(kept)
     return any(name in by_name and not left & set(by_name[name]) for name in declaration.uses)
 
 
 def _without_host(found: list[Declaration], plain: str) -> list[Declaration]:
-    """Leave out the host's functions, variables and types, and what uses them without a mark of the device."""
+    """Leave out the host's functions, variables and types, and unmarked declarations that use them."""
     marked = {name for d in found if d.device and d.function for name in d.names}
     host: set[Declaration] = set()
     names: set[str] = set()
@@ -139,7 +139,7 @@ def _without_host(found: list[Declaration], plain: str) -> list[Declaration]:
 
 
 def _blank(text: str) -> str:
-    """Return spaces in place of a text, but for the directives in it that other lines depend on."""
+    """Replace a text by spaces, except the directives that other lines depend on."""
     lines, goes_on = [], False
     for line in text.split("\n"):
         kept = goes_on or _KEPT.match(line) is not None
@@ -149,9 +149,9 @@ def _blank(text: str) -> str:
 
 
 def _first_branches(text: str, plain: str) -> str:
-    """Return a plain text without what stands between ``#else`` or ``#elif`` and ``#endif``."""
+    """Return a plain text without the lines between ``#else`` or ``#elif`` and ``#endif``."""
     out = list(plain)
-    depth: list[int] = []  # of each open #if: where its second branch began, or -1
+    depth: list[int] = []  # per open #if, the start of its second branch, or -1
     for found in _SECOND_BRANCH.finditer(plain_code(text)):
         word = found["word"]
         if word.startswith("if"):

@@ -8,8 +8,8 @@ from gemmviz import data
 from gemmviz.catalogue.typed_reading import read_as
 
 Given = Literal["printed", "repaired", "described", "reconstructed"]
-"""The document prints the kernel; prints it with slips, which are mended here; describes it in words; or gives its
-results alone."""
+"""The document prints the kernel, prints it with small errors that are corrected here, describes it in words, or gives
+only its results."""
 
 
 @dataclass(frozen=True)

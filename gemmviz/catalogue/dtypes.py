@@ -39,7 +39,7 @@ def roundoff(name: str) -> float:
 
 
 def largest_exact(name: str) -> int:
-    """Return up to which whole number every one is a value of the type."""
+    """Return the largest n for which every whole number from 0 to n is a value of the type."""
     return int(1 / roundoff(name)) if is_float(name) else int(np.iinfo(name).max)
 
 

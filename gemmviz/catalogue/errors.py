@@ -1,4 +1,4 @@
-"""Errors that a user can mend; their text is shown as it is."""
+"""Errors that a user can correct; their text is shown unchanged."""
 
 from typing import Literal
 

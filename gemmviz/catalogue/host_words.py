@@ -1,4 +1,4 @@
-"""Words and headers of host code: a CUDA file names them, and no compiler of kernels knows them."""
+"""Words and headers of host code. A CUDA file may use them, but a compiler of kernels does not have them."""
 
 import re
 
@@ -26,27 +26,27 @@ _STREAMS = (
     r"make_shared|runtime_error|exception|ofstream|ifstream|filesystem|sort|accumulate|generate|iota|rand|setw|"
     r"setprecision|to_string|mem_fn|bind|initializer_list|optional|variant|any)\b"
 )
-# Textures that are bound by the host; CUDA 12 has dropped them.
+# Texture references, which the host binds; CUDA 12 has removed them.
 _TEXTURES = r"\btexture\s*<"
 _OF_HOST = re.compile("|".join(["<<<", _TEXTURES, _RUNTIME, _LIBRARIES, _FRAMEWORKS, _C_LIBRARY, _STREAMS]))
-# Functions that are not marked for the device may use these on the host only.
+# A function that uses one of these without a mark of the device runs on the host.
 _OF_HOST_FUNCTION = re.compile(rf"{_OF_HOST.pattern}|\bcuda[A-Z]\w*|\bstd\s*::|\b(?:malloc|free)\s*\(")
 
-# The content of these is built into every compiler of kernels, which has no such files.
+# A compiler of kernels has the content of these headers built in, and has no files for them.
 _BUILT_IN = re.compile(
     r"cuda\.h|cuda_runtime(?:_api)?\.h|device_launch_parameters\.h|vector_types\.h|vector_functions\.h\w*|"
     r"builtin_types\.h|driver_types\.h|device_functions\.h|device_atomic_functions\.h|math_functions\.h|"
     r"host_defines\.h|crt/\w+\.h|sm_\d+_\w+\.h\w*|cuda_device_runtime_api\.h|device_types\.h|common_functions\.h|"
     r"math_constants\.h|texture_\w+\.h|surface_\w+\.h"
 )
-# These hold CUDA for the device, or the parts of C and C++ that a kernel may use.
+# Headers with CUDA for the device, or with the parts of C and C++ that a kernel may use.
 _OF_DEVICE = re.compile(
     r"cuda_(?:fp16|bf16|fp8|fp4|fp6|tf32)\.h(?:pp)?|mma\.h|cuda_pipeline\w*\.h|cuda_awbarrier\w*\.h|"
     r"cooperative_groups(?:\.h|/[\w/.]+)|cuda/[\w/.]+|gemmviz/[\w/.]+|nv/target|"
     r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdbool|stdio)\.h|"
     r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility"
 )
-# Of the host, whatever their ending: the C++ library, the C library, CUDA's libraries and samples, frameworks.
+# Headers of the host, with any suffix: the C++ library, the C library, CUDA's libraries and samples, frameworks.
 _HOST_HEADERS = re.compile(
     r"[a-z_]+|(?:sys|arpa|netinet|linux|bits|x86_64-linux-gnu)/\w+\.h|"
     r"(?:stdlib|string|strings|time|unistd|errno|signal|memory|malloc|getopt|pthread|dirent|fcntl|locale|wchar|ctype|"
@@ -68,13 +68,13 @@ def is_host(text: str, *, function: bool) -> bool:
     text
         A declaration, without comments and texts.
     function
-        Whether it is a function: then every name of the C++ library counts.
+        Whether it is a function. If it is, every name of the C++ library counts as code of the host.
     """
     return (_OF_HOST_FUNCTION if function else _OF_HOST).search(text) is not None
 
 
 def header_kind(name: str) -> str:
-    """Return what an included file is by its name: ``"device"``, ``"host"`` (or built in), or ``""`` where unknown."""
+    """Return the kind of an included file from its name: ``"device"``, ``"host"`` (or built in), ``""`` if unknown."""
     if _OF_DEVICE.fullmatch(name):
         return "device"
     return "host" if _BUILT_IN.fullmatch(name) or _HOST_HEADERS.fullmatch(name) else ""

@@ -1,4 +1,4 @@
-"""Puts a kernel's own headers in the place of their includes, so that one text is all that a compiler reads."""
+"""Replaces the includes of a kernel's own headers by their text, so that a compiler needs only one text."""
 
 import os
 import re
@@ -10,10 +10,10 @@ from gemmviz.catalogue.host_words import header_kind
 from gemmviz.catalogue.plain_code import plain_code
 
 VARIABLE = "GEMMVIZ_INCLUDE"
-"""Names further folders with headers, with colons between them."""
+"""The environment variable with further header folders, separated by colons."""
 _DIRECTIVE = r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"]"
 INCLUDE = re.compile(_DIRECTIVE + r"[^\n]*", re.MULTILINE)
-"""An include with the rest of its line: the sign in front of the name, and the name."""
+"""An include with the rest of its line. Its groups are the sign before the name, and the name."""
 INCLUDE_ALONE = re.compile(_DIRECTIVE, re.MULTILINE)
 """The same without the rest of its line, in which a comment may end."""
 _SPLICE = re.compile(r"\\[ \t]*\n")
@@ -24,7 +24,7 @@ _DEEPEST, _MOST_CHARACTERS = 24, 4_000_000
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
 _MOST_FILES, _DEEPEST_BEGIN = 200, 4
 _CLIMB, _CLIMB_OUTSIDE = 8, 3
-# Where a repository keeps its headers.
+# Usual folders for headers in a repository.
 _USUAL = ("", "include", "inc", "src", "common", "utils", "csrc")
 
 FindHeader = Callable[[str, Path], Path | None]
@@ -104,20 +104,20 @@ def _in_code(text: str, plain: str) -> Iterator[re.Match[str]]:
 def with_headers(
     text: str, path: Path, find: FindHeader, read: Callable[[Path], str], before: Sequence[tuple[Path, str]] = ()
 ) -> str:
-    """Return a source with each header of its own in the place of its include.
+    """Return a source in which the text of each own header replaces its include.
 
-    ``#line`` directives give every line its own file's name and number.
+    ``#line`` directives give every line the name and the line number of its own file.
 
     Parameters
     ----------
     text, path
-        The source, and where it lies.
+        The source and its path.
     find
-        Returns the file that a name means in a folder; None where there is none.
+        Returns the file for a name in an include and the folder of the including file; None where there is none.
     read
         Returns the text of such a file.
     before
-        Texts that stand in front of it, as the start of the file that includes it, and where each lies.
+        Texts to put before the source, for example the start of the file that includes it, and their paths.
     """
     filler = _Filler(find, read)
     parts = [f"{_line(1, file.name)}\n{filler.filled(begin, file.parent, file.name, 1)}\n" for file, begin in before]
@@ -127,16 +127,16 @@ def with_headers(
 
 
 def begins(path: Path, files: Iterable[Path], read: Callable[[Path], str]) -> list[tuple[Path, str]]:
-    """Return the texts that stand in front of a header where it is included, outermost first, and their files.
+    """Return the texts before a header in the files that include it, outermost first, and their files.
 
-    Headers of kernels often use words of the file that includes them. A source file has none.
+    A header with a kernel often uses names from the file that includes it. The list is empty for a source file.
 
     Parameters
     ----------
     path
         The header.
     files
-        Those that may include it, the likeliest first.
+        The files that may include it, the most likely first.
     read
         Returns the text of such a file.
     """
@@ -158,7 +158,7 @@ def begins(path: Path, files: Iterable[Path], read: Callable[[Path], str]) -> li
 
 
 def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:
-    """Return a file and its text in front of the include of a header; None where it includes none, or in a bracket."""
+    """Return a file and its text before the include of a header; None without an include, or if it is in a bracket."""
     if file == header or header.name not in text:
         return None
     plain = plain_code(text)
@@ -174,10 +174,10 @@ def _before(header: Path, file: Path, text: str) -> tuple[Path, str] | None:
 
 
 def search_folders(path: Path) -> Iterator[Path]:
-    """Yield the folders in which the headers of a file may lie, the nearest first.
+    """Yield the folders that may have the headers of a file, the nearest first.
 
-    They are the file's own, those that `VARIABLE` names, and the usual ones of the folders above: all of its
-    repository where it lies in one, else three.
+    They are the file's own folder, the folders in `VARIABLE`, and the usual header folders of the folders above: up to
+    the top of its repository if it is in one, else three levels.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def search_folders(path: Path) -> Iterator[Path]:
     above = [path.parent.absolute(), *path.parent.absolute().parents][:_CLIMB]
     root = next((at for at, folder in enumerate(above) if _is_repository(folder)), _CLIMB_OUTSIDE)
     for folder in above[: root + 1]:
-        if len(folder.parts) <= 2 or folder == Path.home():  # everybody's
+        if len(folder.parts) <= 2 or folder == Path.home():  # these folders are not specific to one project
             return
         yield from (folder / name for name in _USUAL)
 
@@ -197,19 +197,19 @@ def search_folders(path: Path) -> Iterator[Path]:
 def _is_repository(folder: Path) -> bool:
     try:
         return (folder / ".git").exists()
-    except OSError:  # in the sandbox, which has copies of what the folders hold
+    except OSError:  # in the sandbox, which has only copies of the files
         return False
 
 
 def is_own(mark: str, name: str) -> bool:
-    """Return whether an include may mean a file of the user's.
+    """Return whether an include may mean a file of the user.
 
     Parameters
     ----------
     mark
-        The sign in front of the name: ``"`` or ``<``.
+        The sign before the name: ``"`` or ``<``.
     name
-        Of the file.
+        The name of the file.
     """
     return not header_kind(name) if mark == "<" else header_kind(name) != "device"
 

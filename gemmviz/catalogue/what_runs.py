@@ -13,8 +13,8 @@ def digest(code: str, decides: Mapping[str, object]) -> str:
     code
         The file's text without front matter.
     decides
-        The other inputs that decide the execution, by name: texts, lists of texts, and such by name. Empty ones are
-        left out, so that a key which most kernels do not give changes none of their digests.
+        The other inputs that decide the execution, by name: texts, lists and mappings. Empty ones are left out, so
+        that a new key changes no digest of a kernel that does not use it.
     """
     said = {name: value for name, value in decides.items() if value}
     return hashlib.sha256(json.dumps([code, said], sort_keys=True, ensure_ascii=False).encode()).hexdigest()

@@ -1,1 +1,1 @@
-"""CUDA on the CPU: builds a kernel instrumented, runs it with one fibre per thread, hands out every access."""
+"""CUDA on the CPU: builds an instrumented kernel, runs it with one fibre per thread, and returns every access."""

@@ -1,4 +1,4 @@
-"""Runs a recorder in a process apart, which a faulty kernel may take with it and a hostile one cannot leave."""
+"""Runs a recorder in a separate process: a faulty kernel may end it, and a hostile kernel cannot leave it."""
 
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ def run(
     capacity: int,
     blocks: tuple[int, int] | None = None,
 ) -> RawTrace:
-    """Run a recorder as `gemmviz.simt.recorder.run` does; where there is no sandbox, in this process.
+    """Run a recorder like `gemmviz.simt.recorder.run`, in the sandbox; without a sandbox, in this process.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def run(
 def count(
     library: Path, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
 ) -> AccessCount:
-    """Count as `gemmviz.simt.recorder.count` does; where there is no sandbox, in this process."""
+    """Count like `gemmviz.simt.recorder.count`, in the sandbox; without a sandbox, in this process."""
     here = partial(recorder.count, deadline_s=deadline_s, limit=limit, blocks=blocks)
     if not confined.active():
         return here(library, launch)

@@ -1,4 +1,4 @@
-"""The arguments of a recorded launch: its matrices, each between two guard zones, and its scalars."""
+"""The arguments of a recorded launch: its scalars, and its matrices, each between two guard zones."""
 
 import ctypes
 import mmap
@@ -38,14 +38,14 @@ class GuardedMatrix:
 
 @dataclass(frozen=True)
 class Arguments:
-    """The array that ``gv_entry`` takes, and the objects that it points to."""
+    """The array of pointers for ``gv_entry``, and the objects that it points to."""
 
     pointers: ctypes.Array[ctypes.c_void_p]
     keep: list[Any]
 
 
 def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMatrix | None) -> Arguments:
-    """Return the arguments of ``gv_entry``: matrices as they are, scalars as pointers to a long long or a double.
+    """Return the arguments of ``gv_entry``: pointers to the matrices, and scalars as pointers to long long or double.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The recorder's report on asynchronous copies: those that arrived, and the instructions that made them."""
+"""The recorder's report on asynchronous copies: the copies that arrived, and their instructions."""
 
 import ctypes
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ class Copies:
     Attributes
     ----------
     arrived
-        One record per copy that its thread waited for, in no order: ``block`` and ``thread`` that made it, ``order``
-        among the thread's copies from 0, ``phase`` in which it was issued, how many rows it made (``reads``: 0 where
-        nothing but zeros is copied; ``writes``: 0 where the destination is no array).
+        One record per copy that its thread waited for, in no order. ``block`` and ``thread`` issued it in ``phase``;
+        ``order`` is its number among the copies of the thread, from 0. ``reads`` and ``writes`` are the numbers of its
+        rows: no reads where only zeros are copied, no writes where the destination is no array.
     reading, writing
-        bool, per site: whether it is the read, or the write, of an asynchronous copy.
+        bool, per site: whether it is the read or the write of an asynchronous copy.
     """
 
     arrived: npt.NDArray[Any]
@@ -33,19 +33,19 @@ class Copies:
 
 
 def begin(code: ctypes.CDLL, capacity: int) -> None:
-    """Get ready for a run of at most `capacity` accesses.
+    """Prepare for a run of at most `capacity` accesses.
 
     Raises
     ------
     ConstraintError
-        When there is no memory.
+        When there is not enough memory.
     """
     if not code.gv_copies_begin(ctypes.c_uint64(capacity)):
         raise ConstraintError(tr("not enough memory to record {count} accesses", count=f"{capacity:,}"))
 
 
 def copies_of_run(code: ctypes.CDLL, site_pc: Sequence[int]) -> Copies:
-    """Return the report since `begin`, and give its memory back.
+    """Return the report since `begin`, and free its memory.
 
     Parameters
     ----------

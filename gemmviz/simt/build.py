@@ -1,4 +1,4 @@
-"""Builds a kernel for recording: its unmodified source, instrumented, linked with the recorder's runtime."""
+"""Builds a kernel for recording: compiles its unmodified source with instrumentation, and links the runtime to it."""
 
 import hashlib
 import os
@@ -31,65 +31,65 @@ from gemmviz.simt.inline_ptx.columns import aligned
 from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
 
 _HERE = Path(__file__).parent
-# As compiled, the compiler merges loads as a GPU's does: a value in a register is not loaded again, and a load that
-# stays the same in a loop is made before it. As written, it merges nothing: every access that the text names is made.
+# As compiled, the compiler merges loads like a GPU compiler: it does not load a value in a register again, and it moves
+# a load that is constant in a loop before the loop. As written, it merges nothing: it keeps every access of the source.
 _LEVEL = {False: "-O1", True: "-O0"}
-# In both views no loop is unrolled or vectorised, and nothing is contracted.
-# A frame larger than a page must meet the guard page below its fibre's stack, and not jump over it.
+# In both views no loop is unrolled or vectorised, and no multiplication is fused with an addition.
+# A frame larger than a page must touch the guard page below its fibre's stack, and not skip it.
 # An uninitialised local variable must not be right by chance: it starts as NaN, or as an improbable number.
 _COMMON = [
     *("-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-fstack-clash-protection", "-w"),
     "-ftrivial-auto-var-init=pattern",
-    # C++ lets a compiler take it that every loop ends: one that does not has to be met, and named.
+    # A C++ compiler may assume that every loop ends. An endless loop must stay, so that it can be reported.
     "-fno-finite-loops",
 ]
 _PLAIN = {
     "clang": [
         *("-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-fno-sanitize=undefined"),
-        # Else a read that is followed by a write to the same address is not called out.
+        # Otherwise a read before a write to the same address is not instrumented.
         *("-mllvm", "-tsan-instrument-read-before-write=1"),
         # A volatile variable may be a flag that other blocks wait for.
         *("-mllvm", "-tsan-distinguish-volatile=1"),
-        # Else a loop that copies or clears becomes one memcpy or memset, and how wide its accesses are is lost.
+        # Otherwise a loop that copies or clears becomes one memcpy or memset, and the widths of its accesses are lost.
         *("-mllvm", "-disable-loop-idiom-all"),
-        # Else a read is moved out of a loop of one turn that writes, and on the way it loses its line.
+        # Otherwise a read in a loop with one iteration and a write is moved out of the loop and loses its line.
         *("-mllvm", "-licm-mssa-optimization-cap=0"),
     ],
     "gcc": [
         *("-fno-tree-vectorize", "-fno-unroll-loops"),
         "--param=tsan-distinguish-volatile=1",
-        # Dynamic shared memory, declared in one place and defined in another, needs no initialiser.
+        # Dynamic shared memory is declared in one place and defined in another. It needs no initialiser.
         "-fno-extern-tls-init",
-        # Else a template's shared arrays are one for all libraries of the process: a variant's would be its base's.
+        # Otherwise all libraries of the process share the arrays of a template: a variant would use those of its base.
         "-fno-gnu-unique",
     ],
 }
 # Arithmetic on halves is rounded after each operation, as on a GPU.
 _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexcess-precision=16"]}
-# Kernels look at floats as halves or words, and CUDA's compiler lets them.
+# Kernels read floats as halves or words through casts, and nvcc allows it.
 _CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"]
-# The header's printf prints nothing; the compiler and a fortified system header would bring another one.
+# The printf of the prelude prints nothing; the compiler and a fortified system header would replace it.
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 # A C kernel's threads become recorded threads of one run; see runtime/pthreads.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
-# Linked to every recorder; in front of every CUDA kernel; the headers that kernels include, in place of the GPU's.
+# The runtime is linked to every recorder, the prelude stands before every CUDA kernel, and the headers replace CUDA's.
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
-# Headers of the GPU's that are CUDA C++ and nothing else, and serve the recorder too: searched after its own.
+# Headers for the GPU that are plain CUDA C++ also serve the recorder. They are searched after its own headers.
 _SHARED_HEADERS = data.root("kernels") / "include"
-# A source is read by this process when its macros are filled in, and these may make any amount of text.
+# This process reads the source after macro expansion, and macros may produce any amount of text.
 _MOST_EXPANDED = 32 << 20
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
 def build(launch: Launch, *, as_written: bool = False) -> Path:
-    """Return the instrumented shared library of a launch, from the cache where it was built before.
+    """Return the instrumented shared library of a launch, from the cache if it was built before.
 
     Parameters
     ----------
     launch
-        The kernel's text is compiled as it stands; `launch.kernel.path` gives it a name in messages.
+        The kernel's text is compiled unchanged; `launch.kernel.path` gives it a name in messages.
     as_written
-        Whether every access that the text names is made; by default the compiler may merge some.
+        Whether to keep every access of the source; by default the compiler may merge some.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
 
 
 def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
-    """Return a preprocessed source in which C++ stands in place of the asm statements."""
+    """Return a preprocessed source in which C++ replaces the asm statements."""
     path = launch.kernel.path
     expanded = wrapper.with_suffix(".ii")
     preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
@@ -148,7 +148,7 @@ def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
 
 
 def _already_preprocessed(flags: Sequence[str]) -> list[str]:
-    """Return the flags without those that count for the preprocessor: what it wrote must not meet them again."""
+    """Return the flags without those of the preprocessor, because its output must not be preprocessed again."""
     kept, skip = [], False
     for flag in flags:
         if not skip and flag != "-include" and not flag.startswith(("-D", "-I", "-U", "-iquote", "-idirafter")):
@@ -158,16 +158,16 @@ def _already_preprocessed(flags: Sequence[str]) -> list[str]:
 
 
 def _wherever_it_lies(flags: list[str], launch: Launch) -> str:
-    """Return the flags as they are for every copy of gemmviz, and in every process, whose own folder they name.
+    """Return the flags with neutral names for the folders of this copy of gemmviz and of this process.
 
-    The texts in these folders count by themselves: a library that another checkout or the wheel has made will do.
+    The key of a library has the texts in these folders, so a library of another checkout or of the wheel can be used.
     """
     told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
     return told.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
 
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
-    """Return the recorder's runtime, compiled once for all kernels: that takes longer than most kernels do."""
+    """Return the object files of the runtime. They are compiled once, as this takes longer than most kernels do."""
     plain = runtime_flags(tool)
     key = _digest([str(plain), tool.version, *runtime_texts()])
 
@@ -181,9 +181,9 @@ def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
             return kept.keep(new, folder, kept_name)
 
     parts = sorted(_RUNTIME.glob("*.c"))
-    if confined.active():  # one job after another there
+    if confined.active():  # the sandbox runs one job after another
         return [made(part) for part in parts]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # most of the time the compiler starts
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # starting the compiler takes most of the time
         return list(pool.map(made, parts))
 
 
@@ -198,10 +198,10 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
 
 
 def runtime_flags(tool: Compiler) -> list[str]:
-    """Return the flags with which the recorder's runtime is compiled."""
-    # Without debug information, which would be read with each kernel's.
+    """Return the compiler flags for the recorder's runtime."""
+    # No debug information: it would be read together with that of each kernel.
     unsanitised = ["-fno-sanitize=all"] if tool.kind == "clang" else []
-    # Functions that Python calls are visible; calls between all others take no detour.
+    # Only functions that Python calls are visible; all other calls are then direct.
     return ["-O2", "-g0", "-w", "-std=gnu11", "-U_FORTIFY_SOURCE", "-fvisibility=hidden", *unsanitised]
 
 
@@ -212,15 +212,15 @@ def _link_flags(tool: Compiler) -> list[str]:
 
 
 def _wrapper(launch: Launch) -> str:
-    """Return the kernel as it stands, and a call of its entry with arguments from an array of pointers."""
+    """Return the unchanged kernel with a function that calls its entry with arguments from an array of pointers."""
     kernel = launch.kernel
-    # Where CUDA takes an attribute, thread_local wants none: a word of the same length stands for another kind of it.
+    # CUDA allows an attribute here, thread_local does not: a word of the same length stands for an allowed form.
     code = kernel.text if kernel.backend == "c" else source_of_device(launch, _has_header)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
     lines = [*before, line_directive(kernel.path), text, f'#line 1 "{entry.ARGUMENTS}"', *behind]
     extern = "" if kernel.backend == "c" else 'extern "C" '
-    # An anchor in the same thread-local segment as the shared arrays gives that segment's address.
+    # An anchor in the same thread-local segment as the shared arrays gives the address of that segment.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
     lines += [
         f"{anchor} char gv_anchor;",
@@ -232,23 +232,23 @@ def _wrapper(launch: Launch) -> str:
 
 
 def _has_header(name: str) -> bool:
-    """Return whether a header of CUDA's is known here; C's and C++'s own are the compiler's."""
+    """Return whether the recorder has a header of CUDA. The compiler has the headers of C and C++."""
     return not name.startswith(("cuda", "cooperative_groups", "mma.h", "nv/")) or (_INCLUDE / name).is_file()
 
 
 def runtime_texts() -> tuple[str, ...]:
-    """Return the name and the text of every C file here: a recorder is built anew when one of them changes."""
+    """Return the name and the text of every C file of the recorder: a change of one makes a new build necessary."""
     return _texts(tuple(sorted(found for folder in (_RUNTIME, _PRELUDE, _INCLUDE) for found in _sources(str(folder)))))
 
 
 @lru_cache(maxsize=1)
 def _translator() -> tuple[str, ...]:
-    """Return the text of every file that makes C++ of inline PTX, for a recorder's key."""
+    """Return the text of every file that translates inline PTX to C++, for the key of a recorder."""
     return tuple(path.read_text(encoding="utf-8") for path in sorted((_HERE / "inline_ptx").glob("*.py")))
 
 
 def _sources(folder: str) -> Iterator[tuple[str, int, int]]:
-    """Yield path, time of change and size of every C file below a folder: every recording asks."""
+    """Yield path, modification time and size of every C file below a folder. Every recording calls this."""
     with os.scandir(folder) as inside:
         for entry in inside:
             if entry.is_dir():

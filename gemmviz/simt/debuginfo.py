@@ -1,4 +1,4 @@
-"""Reads a recorder's debug information: which source line an instruction comes from, where shared arrays lie."""
+"""Reads a recorder's debug information: the source line of each instruction, the addresses of the shared arrays."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -31,10 +31,10 @@ _ELEMENT = {
     "__nv_fp8_e4m3": "float8_e4m3fn",
     "__nv_fp8_e5m2": "float8_e5m2",
 }
-# Stands for a dtype: an mbarrier of gemmviz/ptx.h, which holds no data.
+# Used in place of a dtype for an mbarrier of gemmviz/ptx.h, which holds no data.
 BARRIER = "barrier"
 _VECTOR = re.compile(rf"({'|'.join(_ELEMENT)})([24])")
-# An address and the (line, column) of the kernel's file that it comes from; a line below 0: from another file.
+# An address and its (line, column) in the kernel's file; a line below 0 means another file.
 Line = tuple[int, tuple[int, int]]
 _NOWHERE, _HEADER = -1, -2
 _AGGREGATE = ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type")
@@ -43,7 +43,7 @@ _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
 
 @dataclass(frozen=True)
 class SharedArray:
-    """A ``__shared__`` array as the compiler laid it out: name, distance in bytes from the anchor, shape, dtype."""
+    """A ``__shared__`` array in the compiler's layout: name, offset in bytes from the anchor, shape, dtype."""
 
     name: str
     offset: int
@@ -53,10 +53,10 @@ class SharedArray:
 
 @dataclass(frozen=True)
 class DebugInfo:
-    """Lines and shared arrays of one shared library; addresses are relative to where it is loaded.
+    """Lines and shared arrays of one shared library; addresses are relative to its load address.
 
-    GCC puts marks beside the shared arrays that say which of them were constructed; ``guards`` holds their distances in
-    bytes from the anchor. ``entry`` is the address of the function that calls the kernel.
+    GCC puts flags beside the shared arrays that were constructed; ``guards`` holds the offsets of these flags in bytes
+    from the anchor. ``entry`` is the address of the function that calls the kernel.
     """
 
     addresses: list[int]
@@ -66,10 +66,10 @@ class DebugInfo:
     entry: int
 
     def place(self, address: int) -> tuple[int, int]:
-        """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) when it is not from there.
+        """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) for another file.
 
-        An instruction that the compiler gave no line of its own was mostly moved up, out of a loop: it gets the line of
-        the next one that has one.
+        The compiler has usually moved an instruction without a line upwards, out of a loop: it gets the line of the
+        next instruction that has one.
         """
         index = bisect_right(self.addresses, address) - 1
         if index < 0:
@@ -88,16 +88,16 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
     library
         The result of `gemmviz.simt.build.build`.
     source_name
-        The kernel file's name, whose lines count.
+        The name of the kernel's file; only its lines are kept.
 
     Raises
     ------
     LookupError
-        When it is no recorder.
+        When the library is no recorder.
     """
     with library.open("rb") as stream:
         elf = ELFFile(stream)
-        # A shared library's sections stand where they will be: nothing in them is relocated.
+        # The debug sections of a shared library need no relocation.
         dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
         exported = elf.get_section_by_name(".dynsym")
         anchor, entry = (_address(exported, name) for name in ("gv_anchor", "gv_entry"))
@@ -136,20 +136,20 @@ def _lines(dwarf: Any, unit: Any, source_name: str) -> Iterator[tuple[int, tuple
     program.stream.seek(program.program_start_offset)
     code = program.stream.read(program.program_end_offset - program.program_start_offset)
     for row in line_table.rows(code, program.header):
-        # Ends of sequences and other files close the kernel's lines: a negative line is never looked past.
+        # An end of a sequence or another file ends the kernel's lines: no search goes past a negative line.
         other = _NOWHERE if row.ends or row.file in of_call else _HEADER
         yield row.address, (row.line, row.column) if row.file in of_kernel and not row.ends else (other, 0)
 
 
 def _called(dwarf: Any, unit: Any, source_name: str, lines: list[Line]) -> list[Line]:
-    """Give code inlined from headers the line of the kernel that calls it.
+    """Give code that is inlined from headers the line of the call in the kernel.
 
-    Functions of the recorder's headers need it with GCC only: Clang has the word ``nodebug`` for them.
+    The recorder's own headers need this with GCC only: Clang has the attribute ``nodebug``.
     """
     lines = sorted(lines, key=lambda row: row[0])
     addresses = [address for address, _ in lines]
     found = dict(lines)
-    # Calls from inside come after those around them, and win.
+    # Inner calls come after the outer calls and replace their lines.
     for low, high, place in sorted(_inlined(dwarf, unit, source_name), key=lambda call: call[0] - call[1]):
         before = bisect_right(addresses, low) - 1
         if before >= 0 and lines[before][1][0] < 0:
@@ -216,9 +216,9 @@ def _shared(unit: Any, anchor: int) -> Iterator[SharedArray]:
 
 
 def _arrays(name: str, offset: int, kind: Any) -> Iterator[SharedArray]:
-    """Yield a variable as one array; a structure as its members, which are the arrays of the kernel's author."""
+    """Yield a variable as one array, or a structure as its members, which are the arrays in the source."""
     kind = _plain(kind)
-    if kind is not None and kind.tag == "DW_TAG_array_type" and _is_one(kind):  # dynamic: all of it is one structure
+    if kind is not None and kind.tag == "DW_TAG_array_type" and _is_one(kind):  # dynamic: one structure in total
         kind = _plain(_attribute_die(kind, "DW_AT_type"))
     if kind is not None and kind.tag in _AGGREGATE and kind.tag != "DW_TAG_union_type" and not _known(kind):
         for member in _members(kind):
@@ -238,7 +238,7 @@ def _plain(die: Any) -> Any:
 
 
 def _is_one(array: Any) -> bool:
-    """Say whether an array is of one structure, and has members that are arrays."""
+    """Return whether an array has one element, a structure with members that are arrays."""
     element = _plain(_attribute_die(array, "DW_AT_type"))
     extents = [_extent(child) for child in array.iter_children() if child.tag == "DW_TAG_subrange_type"]
     if extents != [1] or element is None or element.tag != "DW_TAG_structure_type" or _known(element):
@@ -248,7 +248,7 @@ def _is_one(array: Any) -> bool:
 
 
 def _known(die: Any) -> tuple[tuple[int, ...], str] | None:
-    """Return shape and dtype of those structures that CUDA brings: vectors, and numbers of a type of its own."""
+    """Return shape and dtype of the structures of CUDA: vectors, and numbers of CUDA's own types."""
     name = die.attributes.get("DW_AT_name")
     text = name.value.decode() if name else ""
     if text == "barrier" and die.attributes["DW_AT_byte_size"].value == 8:
@@ -270,7 +270,7 @@ def _type(die: Any) -> tuple[tuple[int, ...], str]:
         if die.tag == "DW_TAG_array_type":
             shape += [_extent(child) for child in die.iter_children() if child.tag == "DW_TAG_subrange_type"]
         elif die.tag in _AGGREGATE:
-            # An array of structures is shown as their members: one dimension more.
+            # An array of structures is shown as an array of their members, with one more dimension.
             inner, dtype = _known(die) or _flat(die)
             return (*shape, *inner) or (1,), dtype
         die = _attribute_die(die, "DW_AT_type")
@@ -283,9 +283,9 @@ def _type(die: Any) -> tuple[tuple[int, ...], str]:
 
 
 def _flat(die: Any) -> tuple[tuple[int, ...], str]:
-    """Return a structure's or union's own bytes as numbers of one type: its members' where all have the same.
+    """Return the bytes of a structure or union as numbers of one type: the type of all members if it is the same.
 
-    Where they differ it is words of the smallest member's size, so that no two members share an element.
+    If the types differ, the numbers are words of the smallest member's size, so that no two members share an element.
     """
     size: int = die.attributes["DW_AT_byte_size"].value
     kinds = {_type(_attribute_die(member, "DW_AT_type"))[1] for member in _members(die)}
@@ -299,7 +299,7 @@ def _extent(subrange: Any) -> int:
     if count is not None:
         return int(count.value)
     upper = subrange.attributes.get("DW_AT_upper_bound")
-    # An array of no elements has the bound -1, which some compilers write without a sign.
+    # An array without elements has the bound -1. Some compilers write it as an unsigned number.
     return (int(upper.value) + 1) % 2**64 if upper is not None else 0
 
 

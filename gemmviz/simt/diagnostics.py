@@ -1,4 +1,4 @@
-"""The recorder's diagnostics of a run, in words."""
+"""The recorder's diagnostics of a run, as texts."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -15,20 +15,20 @@ _KINDS: dict[int, Kind] = {NoteKind.OUT_OF_BOUNDS: "out of bounds", **dict.fromk
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """Something that is wrong with a kernel.
+    """A defect of a kernel.
 
     Attributes
     ----------
     kind
         The class of defect.
     line
-        Of the kernel's file, from 1; 0 where unknown.
+        The line of the kernel's file, from 1; 0 if unknown.
     text
-        For people; it begins with FILE:LINE and describes the first time.
+        The message for the user. It begins with FILE:LINE and describes the first occurrence.
     count
-        How often it came about, in all threads.
+        The number of occurrences in all threads.
     array
-        That was missed, or nothing.
+        The array that the access missed, or an empty text.
     """
 
     kind: Kind
@@ -46,7 +46,7 @@ def diagnostics_of_run(
     unwatched: Collection[int] = (),
     barrier_name: Callable[[int], str] = hex,
 ) -> list[Diagnostic]:
-    """Return the diagnostics of a run, each defect once: the compiler may make many instructions of one line.
+    """Return the diagnostics of a run, each defect once. The compiler may make several instructions of one line.
 
     Parameters
     ----------
@@ -55,13 +55,13 @@ def diagnostics_of_run(
     launch
         The launch.
     names
-        Of the watched arrays.
+        The names of the watched arrays.
     line_of
-        Returns the line of an instruction's address, 0 where unknown.
+        Returns the line of an instruction's address, 0 if unknown.
     unwatched
-        Addresses beside the arrays where the compiler, and not the kernel, keeps something.
+        Addresses beside the arrays that the compiler uses for its own data, and not the kernel.
     barrier_name
-        Names the mbarrier at an address.
+        Returns the name of the mbarrier at an address.
     """
     found: dict[tuple[int, int, int, int, int], Diagnostic] = {}
     for note in job.note[: job.notes]:
@@ -94,7 +94,7 @@ def diagnostics_of_run(
 
 
 def who(launch: Launch, block: int, thread: int) -> str:
-    """Name a thread as CUDA does; a C kernel has a loop."""
+    """Return the name of a thread in CUDA's form, or of the loop of a C kernel."""
     if launch.kernel.backend == "c":
         return tr("the loop")
     x, y, _ = launch.grid
@@ -107,7 +107,7 @@ def who(launch: Launch, block: int, thread: int) -> str:
 
 
 def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str]) -> str:
-    """Name the event that a thread waits for when no thread can go on."""
+    """Return a sentence about the event that a thread waits for when no thread can continue."""
     culprit = who(launch, note.block, note.thread)
     if note.kind == NoteKind.STUCK_AT_BARRIER:
         if not note.other:
@@ -129,7 +129,7 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
 
 
 def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int) -> str:
-    """Name the thread that uses a barrier which may be uninitialised by then; `line` is that of its initialisation."""
+    """Return a sentence about a thread that may use an uninitialised barrier; `line` is that of the initialisation."""
     said = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
     if note.kind == NoteKind.LATE:
         return tr(

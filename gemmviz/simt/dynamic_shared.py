@@ -1,4 +1,4 @@
-"""Dynamic shared memory: how a kernel's declaration of it becomes an array, and the type of that array's elements."""
+"""Dynamic shared memory: gives the array in a kernel's declaration a definition and an element type."""
 
 import re
 from dataclasses import replace
@@ -47,23 +47,23 @@ _TEMPLATE_TYPES = re.compile(r"\b(?:typename|class)\s+(\w+)\s*[,=>]")
 _CONSTANT = re.compile(
     r"(?:\bconst(?:expr)?\s[\w\s]*?\b(\w+)\s*=|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t])\s*([^;,\n]+)", re.MULTILINE
 )
-# A name that no kernel has; the arrays in it keep their own.
+# A namespace that no kernel uses; the arrays in it keep their own names.
 _PLACE = "gv_dynamic_shared"
 _ALIGNED = 1024
 
 
 def defined(text: str, shared_bytes: int) -> tuple[str, list[str], list[str]]:
-    """Return a source whose dynamic shared arrays have a definition, and the lines in front of it and behind it.
+    """Return a source whose dynamic shared arrays have a definition, and the lines to put before it and after it.
 
-    An array of one dimension, of a type that every function knows, is defined behind the source. One with further
-    dimensions, of a template's type or in a namespace becomes a reference to bytes that are defined in front of it.
+    An array with one dimension and a global type is defined after the source. An array with more dimensions, with a
+    template's type or in a namespace becomes a reference to bytes that are defined before the source.
 
     Parameters
     ----------
     text
         The source of the device; its lines keep their numbers.
     shared_bytes
-        Of dynamic shared memory in a block.
+        Bytes of dynamic shared memory per block.
     """
     size = max(shared_bytes, 1)
     plain = plain_code(text)
@@ -86,14 +86,14 @@ def defined(text: str, shared_bytes: int) -> tuple[str, list[str], list[str]]:
 
 
 def typed(array: SharedArray, launch: Launch) -> SharedArray:
-    """Return the array with the element type that the source gives to its bytes.
+    """Return the array with the element type that the source uses for its bytes.
 
-    The array stays one of bytes where the source names no type, several, or one that is not known.
+    The array stays an array of bytes if the source uses no type, several types, or an unknown type.
 
     Parameters
     ----------
     array
-        As the compiler sees it.
+        The array from the debug information.
     launch
         The launch: its source, and the values of its parameters.
     """
@@ -112,7 +112,7 @@ def typed(array: SharedArray, launch: Launch) -> SharedArray:
 
 
 def _of(array: SharedArray, dtype: str, extents: tuple[int, ...]) -> SharedArray:
-    """Return the array as rows of some extents, where its bytes are whole rows; else flat."""
+    """Return the array as rows with these extents if its bytes are whole rows; else as a flat array."""
     size = np.dtype(dtype).itemsize
     if array.shape[0] % size:
         return array
@@ -123,7 +123,7 @@ def _of(array: SharedArray, dtype: str, extents: tuple[int, ...]) -> SharedArray
 
 
 def _extents(brackets: str, plain: str, launch: Launch) -> tuple[int, ...]:
-    """Return the values in square brackets; none where one of them is not known."""
+    """Return the values in square brackets; an empty tuple if one of them is unknown."""
     constants = {first or second: value for first, second, value in _CONSTANT.findall(plain)}
 
     def value(text: str, depth: int = 0) -> int:

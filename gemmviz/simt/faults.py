@@ -1,4 +1,4 @@
-"""Faults that end a run early: each is raised as an error with a text for people."""
+"""Faults that end a run early. Each is raised as an error with a message for the user."""
 
 import signal
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class TooManyAccesses(ConstraintError):
 
 
 class TooManyBarriers(ConstraintError):
-    """A thread passes more barriers than can be numbered. ``line`` is that of the barrier, from 1, or None."""
+    """A thread passes more barriers than a recording can number. ``line`` is the barrier's line, from 1, or None."""
 
     def __init__(self, message: str, line: int | None) -> None:
         super().__init__(message)
@@ -154,16 +154,16 @@ def raise_fault(
     launch
         The launch.
     info, base
-        Of the recorder: its debug information, and the address where it is loaded.
+        The debug information of the recorder, and its load address.
     barrier_name
-        Names the mbarrier at an address.
+        Returns the name of the mbarrier at an address.
 
     Raises
     ------
     KernelFault
         When the kernel crashed or passed the deadline.
     TooManyAccesses, TooManyBarriers, ConstraintError
-        When it cannot be recorded as it is.
+        When the run cannot be recorded at this size or with this launch.
     """
     status = Status(job.status)
     if status is Status.OK:
@@ -187,7 +187,7 @@ def raise_fault(
 
 
 def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Callable[[int], str]) -> dict[str, object]:
-    """Return the values in the text of a status, beside thread and file."""
+    """Return the values for the message of a status, except thread and file."""
     match status:
         case Status.FULL:
             return {"kernel": launch.kernel.name, "size": launch.problem, "count": f"{job.capacity:,}"}
@@ -209,7 +209,7 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
 
 
 def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int | None) -> KernelFault:
-    """Return the error of a run that a signal ended."""
+    """Return the error for a run that a signal ended."""
     known = _SIGNALS.get(job.signal)
     cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)
     said = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}

@@ -12,8 +12,8 @@ import numpy as np
 
 MAX_ARRAYS, MAX_SITES, MAX_NOTES, PANEL_NAME, PTX_NAME = 32, 4096, 32, 32, 104
 WARP, WARPGROUP = 32, 128  # threads
-NEVER = 65535  # the phase in which a box arrived that never did
-PIECE_BYTES = 16  # of a box
+NEVER = 65535  # the arrival phase of a box that never arrived
+PIECE_BYTES = 16  # the bytes of a box that are copied at once
 
 # One column per field of an access, in the order of `RecorderRun`.
 COLUMNS: list[tuple[str, Any]] = [
@@ -32,7 +32,7 @@ ROW_BYTES = sum(np.dtype(kind).itemsize for _, kind in COLUMNS)
 
 
 class Status(IntEnum):
-    """How a run ended."""
+    """The end of a run: complete, or the reason of an early end."""
 
     OK = 0
     FULL = 1
@@ -79,7 +79,7 @@ class SiteKind(IntEnum):
 
 
 class EventKind(IntEnum):
-    """Events of an mbarrier; from `FENCE` on of none."""
+    """Events of an mbarrier; those from `FENCE` on belong to no mbarrier."""
 
     INIT = 0
     ARRIVE = 1
@@ -236,7 +236,7 @@ class _Line(ct.Structure):
 
 
 def described() -> dict[str, int]:
-    """Return this side's description: sizes and offsets in bytes, and numbers, by their names in C."""
+    """Return the description of the Python side: sizes and offsets in bytes, and numbers, by their names in C."""
     lines = {"GV_MAX_ARRAYS": MAX_ARRAYS, "GV_MAX_SITES": MAX_SITES, "GV_MAX_NOTES": MAX_NOTES}
     lines |= {"GV_NEVER": NEVER, "GV_PIECE_BYTES": PIECE_BYTES, "GV_PANEL_NAME": PANEL_NAME}
     lines |= {"GV_PTX_NAME": PTX_NAME}
@@ -251,7 +251,7 @@ def described() -> dict[str, int]:
         for field in structure._fields_:
             place = getattr(structure, field[0])
             lines |= {f"{name}.{field[0]}": place.offset, f"sizeof {name}.{field[0]}": place.size}
-    # The target of a pointer shows in no size.
+    # The size of a pointer does not show the type that it points to.
     lines |= {f"sizeof *gv_run.{column}": np.dtype(kind).itemsize for column, kind in (*COLUMNS, ("more", np.uint32))}
     records = {"gv_copy": COPY, "gv_box": BOX, "gv_event": EVENT, "gv_tensor_map": TENSOR_MAP}
     for name, record in records.items():
@@ -262,7 +262,7 @@ def described() -> dict[str, int]:
 
 
 def check(code: ct.CDLL) -> None:
-    """Compare both sides' descriptions.
+    """Compare the descriptions of the C side and the Python side.
 
     Parameters
     ----------

@@ -1,31 +1,31 @@
-"""Runs a line-number program of DWARF: from which file, line and column the instructions of a library come.
+"""Runs a line-number program of DWARF. Its result is the file, line and column of each instruction of a library.
 
-A kernel waits for this before it is recorded. pyelftools makes objects of every operation, which takes 20 times as long
-(measured). The rules are those of DWARF 5, section 6.2 (https://dwarfstd.org/doc/DWARF5.pdf).
+Every recording waits for this. pyelftools makes an object of every operation and takes 20 times as long (measured).
+The rules are those of DWARF 5, section 6.2 (https://dwarfstd.org/doc/DWARF5.pdf).
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-# Standard opcodes, and behind a zero byte the extended ones (DWARF 5, 7.22).
+# Standard opcodes, and the extended opcodes, which follow a zero byte (DWARF 5, 7.22).
 _EXTENDED, _COPY, _ADVANCE_PC, _ADVANCE_LINE, _SET_FILE, _SET_COLUMN = range(6)
 _CONST_ADD_PC, _FIXED_ADVANCE_PC = 8, 9
 _END_SEQUENCE, _SET_ADDRESS = 1, 2
 
 
 class Row(NamedTuple):
-    """From `address` on, instructions come from this place; `ends`: there are none from `address` on.
+    """The source place of the instructions from `address` to the next row, or the end of a sequence.
 
     Attributes
     ----------
     address
-        In the library.
+        The address in the library.
     file
-        The number of a file of the program's header.
+        The number of the file in the program's header.
     line, column
-        From 1; 0 where the compiler names none.
+        From 1; 0 where the compiler gives none.
     ends
-        Whether a sequence of instructions ends here.
+        Whether a sequence of instructions ends before `address`.
     """
 
     address: int
@@ -43,7 +43,7 @@ def rows(code: bytes, header: Mapping[str, Any]) -> Iterator[Row]:
     code
         The program, without its header.
     header
-        Its header, with the names that DWARF gives the fields. Instructions stand alone, and in no bundles.
+        Its header, with the field names of DWARF. The architecture has no bundles of instructions.
     """
     first_special, least_line, lines = header["opcode_base"], header["line_base"], header["line_range"]
     unit, operands = header["minimum_instruction_length"], header["standard_opcode_lengths"]
@@ -81,13 +81,13 @@ def rows(code: bytes, header: Mapping[str, Any]) -> Iterator[Row]:
             elif code[at] == _SET_ADDRESS:
                 address = int.from_bytes(code[at + 1 : at + length], "little")
             at += length
-        else:  # says nothing about the place
+        else:  # no information about the source place
             for _ in range(operands[opcode - 1]):
                 _, at = _unsigned(code, at)
 
 
 def _unsigned(code: bytes, at: int) -> tuple[int, int]:
-    """Return the number in LEB128 that stands at a place, and the place behind it (DWARF 5, 7.6)."""
+    """Return the LEB128 number at a position, and the position after it (DWARF 5, 7.6)."""
     value = shift = 0
     while code[at] & 0x80:
         value |= (code[at] & 0x7F) << shift

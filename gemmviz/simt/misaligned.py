@@ -1,4 +1,4 @@
-"""Which element a vector access begins at that stopped a run because of its address."""
+"""The first element of the misaligned vector access that ended a run."""
 
 from collections.abc import Sequence
 
@@ -11,19 +11,19 @@ from gemmviz.simt.layout import RecorderRun
 
 
 def misaligned(job: RecorderRun, thread: str, shared: Sequence[SharedArray]) -> tuple[str, str]:
-    """Describe a thread's access, for people, and name its array ("" where it is none that is watched).
+    """Return a message about the access, and the name of its array ("" if the array is not watched).
 
-    ``thread ... reads A[9], 16 bytes at once: the index must be ...``; it names no address, as that of an array is
-    another one in each run.
+    ``thread ... reads A[9], 16 bytes at once: the index must be ...``. The message has no address, because the address
+    of an array differs between runs.
 
     Parameters
     ----------
     job
-        After a run that ended with `Status.MISALIGNED`.
+        The job after a run that ended with `Status.MISALIGNED`.
     thread
-        How the thread is called.
+        The name of the thread.
     shared
-        The shared arrays, in the order of the watched ones from 3.
+        The shared arrays, in the order of the watched arrays from number 3.
     """
     size = job.fault_bytes
     arrays = job.array[: job.arrays]

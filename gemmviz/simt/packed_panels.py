@@ -1,4 +1,4 @@
-"""The arrays that a C kernel made while it ran: panels, which it packs parts of A and B into."""
+"""The arrays that a C kernel allocates while it runs: panels, into which it packs parts of A and B."""
 
 import ctypes as ct
 from typing import Any
@@ -8,7 +8,7 @@ from gemmviz.simt.layout import Panels
 
 
 def panels_of_run(code: ct.CDLL) -> list[SharedArray]:
-    """Return the arrays that the last run of a recorder made, in the order in which they are watched.
+    """Return the arrays that the kernel allocated in the last run of a recorder, in the order of the watched arrays.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def panels_of_run(code: ct.CDLL) -> list[SharedArray]:
     Returns
     -------
     list
-        Each with its name, (panels, depth, width) and dtype ``"float32"``; ``offset`` is 0, as no symbol stands for it.
+        Each with its name, (panels, depth, width) and dtype ``"float32"``; ``offset`` is 0, as it has no symbol.
     """
     made: Any = ct.POINTER(Panels)()
     count = code.gv_panels_made(ct.byref(made))

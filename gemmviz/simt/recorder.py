@@ -1,4 +1,4 @@
-"""Runs an instrumented kernel in this process and returns every access it made."""
+"""Runs an instrumented kernel in this process and returns all of its accesses."""
 
 import ctypes
 import math
@@ -31,13 +31,13 @@ from gemmviz.simt.tma_boxes import TmaReport
 
 # The columns of a recording of this length take 1.1 GB.
 MAX_ACCESSES = 50_000_000
-# Shared arrays stand 64 KiB apart (see cuda.h) and have 48 at most.
+# Shared arrays start 64 KiB apart (see cuda.h) and have at most 48 KiB.
 _SHARED_GUARD = 8 << 10
 # CUDA gives a thread up to 512 KiB of local memory. Only touched pages are committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
-BLOCKS_PER_WORKER = 2  # with fewer it is not worth sharing them
-_MAX_BLOCKS = 2**32 - 1  # the width of the column
+BLOCKS_PER_WORKER = 2  # with fewer, a further process costs more time than it saves
+_MAX_BLOCKS = 2**32 - 1  # the column has 32 bits
 
 
 @dataclass(frozen=True)
@@ -49,30 +49,30 @@ class RawTrace:
     columns
         One array per column of `layout.COLUMNS`.
     more
-        uint32, the bits of the further elements of accesses that cover several, in the order of the rows.
+        uint32, the bits of the elements after the first of each wider access, in the order of the rows.
     places
         (line, column) of each site.
     shared
-        The shared arrays, in the order in which column ``which`` numbers them from 3; 0 to 2 are A, B, C.
+        The shared arrays, in the order of their numbers in column ``which``, from 3; 0 to 2 are A, B, C.
     c
-        C as the kernel left it, flat.
+        C after the run, flat.
     diagnostics
-        Accesses out of bounds, barriers that some threads missed.
+        Accesses out of bounds, and barriers that some threads did not reach.
     kinds
         The kind of each site.
     copies
         The asynchronous copies that arrived.
-    told, barriers
-        The copy engine's boxes and the events of mbarriers; the arrays of these. All their addresses are offsets, as
+    tma, barriers
+        The copy engine's boxes and the events of mbarriers; the arrays of mbarriers. All addresses are offsets, like
         those of the shared arrays.
     together
-        How many threads handed each other values by one instruction: 1, `layout.WARP` or `layout.WARPGROUP`.
+        The number of threads that exchange values by one instruction: 1, `layout.WARP` or `layout.WARPGROUP`.
     unordered
-        Whether rows do not stand by block, phase and thread, because lanes of a warp waited for each other.
+        Whether the rows are not sorted by block, phase and thread, because lanes of a warp waited for each other.
     workers
-        How many processes ran the blocks.
+        The number of processes that ran the blocks.
     seconds
-        Time of the kernel, the recording of its accesses included.
+        The run time of the kernel in seconds, with the recording of its accesses.
     """
 
     columns: dict[str, npt.NDArray[Any]]
@@ -83,7 +83,7 @@ class RawTrace:
     diagnostics: list[diagnostics.Diagnostic]
     kinds: list[int]
     async_copies: Copies
-    told: TmaReport
+    tma: TmaReport
     barriers: list[debuginfo.SharedArray]
     together: int
     unordered: bool
@@ -93,9 +93,9 @@ class RawTrace:
 
 @dataclass(frozen=True)
 class AccessCount:
-    """How many accesses some blocks make, and how many further elements these cover.
+    """The number of accesses of some blocks, and the number of further elements in wider accesses.
 
-    ``complete``: whether it was counted to the end; ``seconds``: the time of counting.
+    ``complete``: whether the count reached the end; ``seconds``: the time of the count.
     """
 
     accesses: int
@@ -117,7 +117,7 @@ def run(
 ) -> RawTrace:
     """Run a recorder.
 
-    Call it in the main thread of a process that may die: a kernel is foreign code. `gemmviz.simt.apart.run` does so.
+    Call it in the main thread of a process that may crash, because a kernel is foreign code: see `gemmviz.simt.apart`.
 
     Parameters
     ----------
@@ -126,25 +126,25 @@ def run(
     launch
         The launch that was built.
     a, b
-        A and B as the kernel stores them, flat.
+        A and B in the kernel's layout, flat.
     deadline_s
-        When to give up.
+        The time limit in seconds.
     capacity
-        Most accesses to keep, up to `MAX_ACCESSES`.
+        The largest number of accesses to keep, up to `MAX_ACCESSES`.
     blocks
         The first block to run (linear, x fastest) and the one after the last; all by default. Clusters run whole.
     workers
-        How many processes may share the blocks; by default as many as this process may use cores. The recording
-        does not depend on it.
+        The largest number of processes that share the blocks; by default the number of cores that this process may
+        use. The recording does not depend on it.
 
     Raises
     ------
     KernelFault
         When the kernel crashes or passes the deadline.
     TooManyAccesses
-        When the accesses do not fit.
+        When there are more accesses than `capacity`.
     ConstraintError
-        When something else about the launch cannot be recorded.
+        When another property of the launch cannot be recorded.
     """
     job = _Job(library, launch, blocks)
     job.fill(a, b)
@@ -160,11 +160,11 @@ def run(
     more = _pages(run.capacity, np.dtype(np.uint32), sharing)
     run.more = more.ctypes.data
     began = time.perf_counter()
-    arrived, told = job.start()
+    arrived, tma = job.start()
     seconds = time.perf_counter() - began
     names = [*MATRICES, *(s.name for s in job.info.shared)]
     return RawTrace(
-        # Views, as a copy would take as much memory again: nothing behind them was ever touched.
+        # These are views, as copies would double the memory. The pages after their end were never touched.
         {name: column[: run.count] for name, column in columns.items()},
         more[: run.more_count],
         [job.place(pc) for pc in run.site_pc[: run.sites]],
@@ -173,7 +173,7 @@ def run(
         diagnostics.diagnostics_of_run(run, launch, names, lambda pc: job.place(pc)[0], job.guards, job.barrier_name),
         list(run.site_kind[: run.sites]),
         arrived,
-        told,
+        tma,
         job.barriers,
         max(run.together, 1),
         bool(run.unordered),
@@ -185,9 +185,9 @@ def run(
 def count(
     library: Path, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
 ) -> AccessCount:
-    """Count the accesses that some blocks make, without keeping any.
+    """Count the accesses of some blocks, without keeping any.
 
-    A and B are zeros, so that even large matrices take no memory. `limit` is how far to count; the other parameters and
+    A and B are zeros, so that even large matrices take no memory. The count stops at `limit`; the other parameters and
     the errors are those of `run`.
     """
     job = _Job(library, launch, blocks)
@@ -203,8 +203,8 @@ def count(
 
 
 def most_workers(launch: Launch) -> int:
-    """Return how many processes may share the blocks of a launch."""
-    # A process that has used CUDA must not be forked; the one that runs recorders in the sandbox never uses it.
+    """Return the largest number of processes that may share the blocks of a launch."""
+    # A process that has used CUDA must not be forked. The process that runs recorders in the sandbox never uses CUDA.
     if launch.kernel.backend != "cuda":
         return 1
     if not confined.active() and _has_cuda():
@@ -222,7 +222,7 @@ def _has_cuda() -> bool:
 
 
 class _Job:
-    """One run from its arguments to its end. A, B and C are zeros, and there is no place for accesses yet."""
+    """One run from its arguments to its end. At first A, B and C are zeros, and there is no memory for accesses."""
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ class _Job:
         if not 0 <= first < end <= launch.blocks:
             raise ConstraintError(
                 tr(
-                    "{kernel} at {size} has the blocks 0 to {last}: {range} is no range of them",
+                    "{kernel} at {size} has the blocks 0 to {last}: {range} is not a range of blocks",
                     kernel=launch.kernel.name,
                     size=launch.problem,
                     last=launch.blocks - 1,
@@ -256,7 +256,7 @@ class _Job:
         self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
         data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]
         self.info = replace(info, shared=[dynamic_shared.typed(array, launch) for array in data])
-        # Where the library is loaded: the real address of a function less the one in the file.
+        # The load address of the library: the address of a function minus its address in the file.
         self._base = (ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value or 0) - info.entry
         self._code.gv_anchor_address.restype = ctypes.c_void_p
         self._anchor = int(self._code.gv_anchor_address())
@@ -266,7 +266,7 @@ class _Job:
             GuardedMatrix(math.prod(launch.problem.shape(name)), np.dtype(dtype))
             for name, dtype in zip(MATRICES, dtypes, strict=True)
         ]
-        # C of a kernel with D is no array of the recording.
+        # If a kernel reads C and writes D, then C is no array of the recording.
         self._read = (
             GuardedMatrix(math.prod(launch.problem.shape("C")), np.dtype(dtypes[C])) if launch.kernel.has_d else None
         )
@@ -282,12 +282,12 @@ class _Job:
             self._find_tiles(dtypes)
 
     def _find_tiles(self, dtypes: Sequence[str]) -> None:
-        """Run the first block, or cluster, once and keep nothing but where the copy engine's boxes stand.
+        """Run the first block or cluster once, and return the tiles of the copy engine's boxes.
 
-        Memory that the kernel declares as bytes is watched as the tiles of these boxes.
+        Shared memory that the kernel declares as bytes is watched as these tiles.
         """
         run, first, end = self.run, self.run.first_block, self.run.end_block
-        # The very first: another one may wait for this one.
+        # It must be the first block, because another block may wait for it.
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity = run.more_capacity = MAX_ACCESSES
         run.deadline_s = _SCOUTING_S
@@ -300,12 +300,12 @@ class _Job:
         run.count = run.more_count = run.sites = run.notes = run.unordered = run.together = run.status = 0
         arrays = self.info.shared
         tiles = [tile for array in arrays for tile in tma_boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
-        # A place belongs to the first array that holds it.
+        # An address belongs to the first array that contains it.
         self.info = replace(self.info, shared=[*tiles, *arrays])
         self._watch(len(tiles))
 
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
-        """Set A and B, and C to values that no kernel computes by chance."""
+        """Set A and B, and fill C with values that no kernel computes by chance."""
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
         self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
         self.arrays[C].view.view(np.uint8)[:] = 0 if self.launch.kernel.zeroed else poison_byte(self.launch.kernel)
@@ -316,11 +316,11 @@ class _Job:
             before.view[:] = stored(kernel, "C", c_before(self.launch.problem.shape("C")))
 
     def barrier_name(self, address: int) -> str:
-        """Name the mbarrier at an address: ``full[2]``."""
+        """Return the name of the mbarrier at an address: ``full[2]``."""
         return tma_boxes.barrier_name(self.barriers, address - self._anchor)
 
     def _watch(self, tiles: int = 0) -> None:
-        """Hand the arrays to the recorder; the first shared ones may be `tiles`, which lie in others."""
+        """Pass the arrays to the recorder. The first shared arrays may be `tiles`, which are parts of others."""
         shared_arrays = self.info.shared
         if len(shared_arrays) + 3 > MAX_ARRAYS:
             raise ConstraintError(
@@ -347,34 +347,34 @@ class _Job:
         self.run.arrays = 3 + len(shared_arrays)
 
     def start(self) -> tuple[Copies, TmaReport]:
-        """Run, and raise the fault, if any."""
+        """Run the kernel, raise its fault if there is one, and return the reports."""
         async_copies.begin(self._code, self.run.capacity)
         tma_boxes.begin(self._code, self.run.capacity)
         self._code.gv_record(ctypes.byref(self.run))
         arrived = async_copies.copies_of_run(self._code, self.run.site_pc[: self.run.sites])
-        told = tma_boxes.boxes_of_run(self._code, self._anchor, self.place)
+        tma = tma_boxes.boxes_of_run(self._code, self._anchor, self.place)
         self.info = replace(self.info, shared=[*self.info.shared, *packed_panels.panels_of_run(self._code)])
         raise_fault(self.run, self.launch, self.info, self._base, self.barrier_name)
-        return arrived, told
+        return arrived, tma
 
     def place(self, pc: int) -> tuple[int, int]:
-        """Return line and column of an instruction."""
+        """Return the line and the column of an instruction."""
         return self.info.place(pc - self._base)
 
 
 def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:
-    """Return memory that is only committed as it is written.
+    """Return memory that is committed only when it is written.
 
-    NumPy would ask Linux for huge pages: these are committed 2 MiB at a time, and where memory is in pieces the kernel
-    takes longer to make one than the recorder takes to fill it (measured: 3 to 7 times as long as small pages).
+    NumPy would ask Linux for huge pages, which are committed 2 MiB at a time. If memory is fragmented, Linux needs
+    longer to make a huge page than the recorder needs to fill it (measured: 3 to 7 times as long as small pages).
     """
     return np.frombuffer(mmap.mmap(-1, max(count, 1) * dtype.itemsize, sharing | mmap.MAP_ANONYMOUS), dtype, count)
 
 
-# A kernel is recorded many times; its library does not change under its name.
+# A kernel is recorded many times, and a library never changes after it has its name.
 _debug_info = lru_cache(maxsize=8)(debuginfo.read_debug_info)
 
 
 def read_beforehand(library: Path, file_name: str) -> None:
-    """Read the facts that `run` needs about a library, without loading it: later forks have them."""
+    """Read the debug information of a library without loading it, so that later forks have it."""
     _debug_info(library, file_name)

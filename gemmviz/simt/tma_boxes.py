@@ -1,4 +1,4 @@
-"""The recorder's report on the copy engine's boxes and on mbarriers, and the arrays that boxes make of bare bytes."""
+"""The recorder's report on the copy engine's boxes and on mbarriers, and the tiles of boxes in untyped memory."""
 
 import ctypes
 from collections.abc import Callable, Collection, Sequence
@@ -27,10 +27,10 @@ class TmaReport:
     Attributes
     ----------
     boxes
-        One record per box that was asked for, in no order: `layout.BOX`. ``arrived`` is `layout.NEVER` for one that
-        never arrived.
+        One record per requested box, in no order: `layout.BOX`. ``arrived`` is `layout.NEVER` for a box that never
+        arrived.
     events
-        One record per thing that happened to an mbarrier, block by block in order: `layout.EVENT`.
+        One record per event of an mbarrier, block by block in order: `layout.EVENT`.
     """
 
     boxes: npt.NDArray[Any]
@@ -38,26 +38,26 @@ class TmaReport:
 
 
 def begin(code: ctypes.CDLL, capacity: int) -> None:
-    """Get ready for a run of at most `capacity` accesses.
+    """Prepare for a run of at most `capacity` accesses.
 
     Raises
     ------
     ConstraintError
-        When there is no memory.
+        When there is not enough memory.
     """
     if not code.gv_boxes_begin(ctypes.c_uint64(capacity)) or not code.gv_events_begin(ctypes.c_uint64(capacity)):
         raise ConstraintError(tr("not enough memory to record {count} accesses", count=f"{capacity:,}"))
 
 
 def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[int, int]] | None = None) -> TmaReport:
-    """Return the report since `begin`, and give its memory back.
+    """Return the report since `begin`, and free its memory.
 
     Parameters
     ----------
     code
         The recorder.
     anchor
-        Where offsets in shared memory are counted from.
+        The address from which offsets in shared memory are counted.
     place
         Returns the source line of an instruction's address; without it, ``line`` is 0.
     """
@@ -67,19 +67,19 @@ def boxes_of_run(code: ctypes.CDLL, anchor: int, place: Callable[[int], tuple[in
     )
     code.gv_boxes_end()
     code.gv_events_end()
-    # Each block's own are in order, whichever process ran it.
-    return TmaReport(*(told[np.argsort(told["block"], kind="stable")] for told in (boxes, events)))
+    # The records of each block are in order, because one process ran it.
+    return TmaReport(*(log[np.argsort(log["block"], kind="stable")] for log in (boxes, events)))
 
 
-def _relative(told: npt.NDArray[Any], anchor: int, place: Callable[[int], tuple[int, int]] | None) -> npt.NDArray[Any]:
+def _relative(log: npt.NDArray[Any], anchor: int, place: Callable[[int], tuple[int, int]] | None) -> npt.NDArray[Any]:
     """Return records with offsets instead of addresses, and lines instead of instructions."""
     for name in ("shared", "barrier"):
-        if name in (told.dtype.names or ()):
-            told[name] -= anchor
-    pcs, which = np.unique(told["pc"], return_inverse=True)
+        if name in (log.dtype.names or ()):
+            log[name] -= anchor
+    pcs, which = np.unique(log["pc"], return_inverse=True)
     lines = [place(int(pc))[0] if place else 0 for pc in pcs]
-    told["pc"] = np.array(lines, np.int64)[which]
-    return told
+    log["pc"] = np.array(lines, np.int64)[which]
+    return log
 
 
 def _records(function: Any, kind: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -92,21 +92,21 @@ def _records(function: Any, kind: np.dtype[Any]) -> npt.NDArray[Any]:
 def tiles(
     array: SharedArray, boxes: npt.NDArray[Any], dtypes: Sequence[str], names: Collection[str] = ()
 ) -> list[SharedArray]:
-    """Return the arrays of tiles that boxes make of shared memory declared as one row of bytes or numbers.
+    """Return the tiles of boxes in shared memory that is declared as one row of bytes or numbers, as arrays.
 
-    The boxes of a matrix that stand one behind the other are one array: (stages, boxes of a stage, rows, columns),
-    where a stage is the memory that one mbarrier waits for; without the first two where they are 1.
+    Adjacent boxes of one matrix are one array with the shape (stages, boxes per stage, rows, columns), without the
+    first two where they are 1. A stage is the memory of the boxes that one mbarrier waits for.
 
     Parameters
     ----------
     array
-        The bytes, or numbers.
+        The array of bytes or numbers.
     boxes
-        Those of a run (`Told`).
+        The boxes of a run (`TmaReport`).
     dtypes
-        Of A, B and C.
+        The types of A, B and C.
     names
-        That are taken.
+        The names that are in use already.
     """
     if len(array.shape) != 1:
         return []
@@ -124,7 +124,7 @@ def tiles(
             runs = np.split(mine, np.flatnonzero(np.diff(mine["shared"]) != size) + 1)
             for number, run in enumerate(runs):
                 start, end = int(run["shared"][0]) - array.offset, int(run["shared"][-1]) - array.offset + size
-                # A tile on top of another's place has no array of its own.
+                # A tile that overlaps another one gets no array.
                 if end > length or any(start < other and begin < end for begin, other in taken):
                     continue
                 taken.append((start, end))
@@ -135,7 +135,7 @@ def tiles(
 
 
 def _between(array: SharedArray, taken: Sequence[tuple[int, int]]) -> list[SharedArray]:
-    """Return the parts of an array of numbers between tiles and behind them, which the kernel fills by itself."""
+    """Return the parts of an array of numbers between tiles and after them, which the kernel fills without TMA."""
     size = np.dtype(array.dtype).itemsize
     found, at = [], 0
     for start, end in [*sorted(taken), (array.shape[0] * size, 0)]:
@@ -150,13 +150,13 @@ def _shape(run: npt.NDArray[Any], dtype: str) -> tuple[int, ...]:
     of_stage = np.unique(run["barrier"], return_counts=True)[1]
     each = int(of_stage[0]) if (of_stage == of_stage[0]).all() else 1
     stages = run["barrier"].reshape(-1, each)
-    if (stages != stages[:, :1]).any():  # they do not stand side by side
+    if (stages != stages[:, :1]).any():  # the boxes of a stage are not adjacent
         each = 1
     return (*(side for side in (len(run) // each, each) if side > 1), *tile)
 
 
 def barrier_name(arrays: Sequence[SharedArray], offset: int) -> str:
-    """Name an mbarrier, ``full[2]``, by its offset; one that is in no array by the offset itself."""
+    """Return the name of the mbarrier at an offset, ``full[2]``; the offset as text if it is in no array."""
     for array in arrays:
         index, within = divmod(offset - array.offset, _BARRIER_BYTES)
         if 0 <= index < int(np.prod(array.shape)) and not within:
@@ -167,12 +167,12 @@ def barrier_name(arrays: Sequence[SharedArray], offset: int) -> str:
 
 
 def described(launch: Launch, matrix: str, arrays: Sequence[Any]) -> npt.NDArray[np.uint8]:
-    """Return the tensor map of a matrix as the recorder's kernels take it (`layout.TENSOR_MAP`).
+    """Return the tensor map of a matrix in the recorder's form (`layout.TENSOR_MAP`).
 
     Parameters
     ----------
     launch
-        Whose maps.
+        The launch with the tensor maps.
     matrix
         ``"A"``, ``"B"`` or ``"C"``.
     arrays
@@ -185,7 +185,7 @@ def described(launch: Launch, matrix: str, arrays: Sequence[Any]) -> npt.NDArray
     filled = np.zeros(1, TENSOR_MAP)
     itemsize = arrays[which].view.itemsize
     filled[0] = (arrays[which].address, which, itemsize, rows, columns, box.rows, box.columns, box.swizzle)
-    # It is copied as a whole, by instructions that want it aligned.
+    # The kernel copies it as a whole, with instructions that need an aligned address.
     room = np.zeros(_MAP_BYTES + _MAP_ALIGNMENT, np.uint8)
     start = -room.ctypes.data % _MAP_ALIGNMENT
     aligned = room[start : start + _MAP_BYTES]

@@ -1,4 +1,4 @@
-"""Which element a kernel meant that touched memory far from every array."""
+"""The intended element of an access to memory far from every array."""
 
 import re
 import signal
@@ -9,7 +9,7 @@ from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.simt.layout import RecorderRun
 
-NULL_PAGES = 1 << 16  # below, an address is a null pointer's and no index
+NULL_PAGES = 1 << 16  # a lower address comes from a null pointer, not from an index
 _FAR = 1 << 32
 _LOCAL = re.compile(
     r"(?<![\w:])(?:float|double|int|unsigned|uint\w*|half2?|__half2?|__nv_bfloat162?|float[234]|u?int[234]|T|char|short)"
@@ -20,18 +20,18 @@ _MOST_NAMES = 6
 
 
 def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None:
-    """Return the element that a faulting access would be, and how many its matrix has; None where that is unknown.
+    """Return the element that a faulting access meant, and the number of elements of its matrix; None if unknown.
 
-    It is known when the source line indexes one matrix only, as A, B and C lie too close to differ by the address.
+    It is known if the source line indexes only one matrix. A, B and C are too close to be distinguished by the address.
 
     Parameters
     ----------
     job
-        After a run that ended with a signal.
+        The job after a run that ended with a signal.
     launch
         The launch.
     line
-        Of the kernel's file, from 1.
+        The line of the kernel's file, from 1.
     """
     if job.signal not in (signal.SIGSEGV, signal.SIGBUS) or job.fault_address < NULL_PAGES or not line:
         return None
@@ -52,13 +52,13 @@ def meant(job: RecorderRun, launch: Launch, line: int) -> tuple[str, int] | None
 
 
 def local_arrays(launch: Launch) -> list[str]:
-    """Return the names of the arrays among a kernel's local variables, as far as its text shows them."""
+    """Return the names of a kernel's local arrays, as far as its text shows them."""
     code = plain_code(device_code(launch.kernel.text, launch.kernel.entry), directives=False)
     return list(dict.fromkeys(_LOCAL.findall(_SHARED.sub("", code))))[:_MOST_NAMES]
 
 
 def _parameters(launch: Launch, matrix: str) -> list[str]:
-    """Return the name that the entry gives to a matrix; none when its head cannot be read."""
+    """Return the entry's name of a matrix in a list, which is empty when its head cannot be parsed."""
     function = re.split(r"[\s<]", launch.kernel.entry)[0].rpartition("::")[2]
     head = re.search(rf"\b{function}\s*\(([^()]*)\)\s*{{", plain_code(launch.kernel.text))
     parameters = head[1].split(",") if head else []

@@ -76,7 +76,7 @@ class Function:
 
 @dataclass(frozen=True)
 class ParsedSource:
-    """The content of a file.
+    """The declarations and launches of a file.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ParsedSource:
     constants
         Whole-number constants of the file, as tokens: macros, ``constexpr``, ``const``, ``enum``.
     tunable
-        Macros that may be given from outside, for they stand behind ``#ifndef``.
+        Macros that a compiler option may set, because they stand behind ``#ifndef``.
     launches
         Launches by host code of this file.
     words
@@ -102,7 +102,7 @@ class ParsedSource:
     words: frozenset[str]
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
-        """Return the constants whose value cannot be given from outside."""
+        """Return the constants that no compiler option can set."""
         return {name: value for name, value in self.constants.items() if name not in self.tunable}
 
 
@@ -115,7 +115,7 @@ class Surroundings:
 
 
 def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
-    """Read a file; unintelligible parts are left out, and no error is raised for them.
+    """Read a file. Parts that cannot be parsed are left out, and no error is raised for them.
 
     Parameters
     ----------
@@ -174,12 +174,12 @@ _ALIAS = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(
 
 
 def _aliases(plain: str) -> list[tuple[str, str]]:
-    """Return (new, old) of every type that gets another name."""
+    """Return (new name, old name) of every type alias."""
     return [(new or other, (old or before).split()[-1]) for old, new, other, before in _ALIAS.findall(plain)]
 
 
 def _resolved(function: Function, aliases: dict[str, str]) -> Function:
-    """Return a function with the types of its parameters as they are called at first."""
+    """Return a function with every alias in the types of its parameters replaced by the original type."""
 
     def resolved(kind: str) -> str:
         for _ in range(_DEEPEST):
@@ -218,7 +218,7 @@ _NO_TYPES = {"struct", "class", "union", "enum", "namespace", "return", "else", 
 
 
 def _launches_of(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, _Macro]) -> list[HostLaunch]:
-    """Return the launches in another file, each with that file's constants behind those around it."""
+    """Return the launches in another file. Each has the constants around it, then the constants of that file."""
     if "<<<" not in plain:
         return []
     own, calls, _, _ = _macros(plain)
@@ -251,7 +251,7 @@ def _macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Macro], 
 
 
 def _declared(tokens: list[str]) -> dict[str, tuple[str, ...]]:
-    """Return constants that are declared outside of functions, or inside of them as constexpr."""
+    """Return the constants declared outside functions, and the constexpr constants inside functions."""
     found: dict[str, tuple[str, ...]] = {}
     depth, at = 0, 0
     while at < len(tokens):
@@ -280,7 +280,7 @@ def _expand(
     functions: dict[str, _Macro],
     busy: frozenset[str] = frozenset(),
 ) -> list[str]:
-    """Fill in macros, but for those that are whole numbers: their names say more than their values."""
+    """Expand the macros, except those that are whole numbers: their names are clearer than their values."""
     out: list[str] = []
     at = 0
     while at < len(tokens) and len(out) < MOST_TOKENS:
@@ -333,7 +333,7 @@ def _functions(
 
 
 def _partners(tokens: list[str]) -> list[int]:
-    """Return, for each opening bracket, its closing one; the number of tokens for all else."""
+    """Return the position of the closing bracket for each opening bracket; the number of tokens for other tokens."""
     found, waiting = [len(tokens)] * len(tokens), []
     for at, token in enumerate(tokens):
         if token in OPEN:
@@ -344,7 +344,7 @@ def _partners(tokens: list[str]) -> list[int]:
 
 
 def _head(tokens: list[str], name: int) -> list[str]:
-    """Return the tokens before a function's name: back to the end of the code before."""
+    """Return the tokens between the end of the previous declaration and a function's name."""
     start = name
     while start > 0 and tokens[start - 1] not in (";", "}", "{"):
         start -= 1

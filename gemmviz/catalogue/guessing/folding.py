@@ -1,4 +1,4 @@
-"""Expressions of front matter as text: their value, brackets, and the parts that can be computed at once."""
+"""Expressions of front matter as text: evaluate them, put them in brackets, and compute their constant parts."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.tokens import closing
 
 _KEPT = 2048
-"""The number of texts whose meaning is kept."""
+"""The number of parsed expressions in the cache."""
 
 
 def evaluate(text: str, values: Mapping[str, int]) -> float | None:
@@ -23,7 +23,7 @@ def evaluate(text: str, values: Mapping[str, int]) -> float | None:
 
 @lru_cache(_KEPT)
 def _expression(text: str) -> Expression | None:
-    """Return an expression, parsed once: a guess evaluates the same ones with thousands of parameters."""
+    """Return a parsed expression. It is cached, because a guess evaluates it with thousands of parameter values."""
     try:
         return Expression(text)
     except FrontMatterError:
@@ -31,14 +31,14 @@ def _expression(text: str) -> Expression | None:
 
 
 def bracket(text: str) -> str:
-    """Put an expression in brackets where it is not one word."""
+    """Put an expression in brackets unless it is a single word."""
     text = fold(text)
     return text if re.fullmatch(r"\w+|\w+\([^()]*\)", text) else f"({text})"
 
 
 @lru_cache(_KEPT)
 def fold(text: str) -> str:
-    """Compute an expression that has no name in it, and drop brackets around a single word or the whole."""
+    """Compute the value of an expression without names, and drop brackets around a single word or the whole text."""
     text = re.sub(r"(?<!\w)\((\w+)\)", r"\1", text.strip())
     while text.startswith("(") and closing(list(text), 0) == len(text) - 1:
         text = text[1:-1]

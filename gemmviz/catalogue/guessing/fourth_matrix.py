@@ -13,14 +13,14 @@ _CALLED_BIAS = re.compile(r"(?:(?:d|dev|ptr|g)_?)?bias(?:_?(?:in|d|dev|ptr|vec|v
 
 
 def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
-    """Return the roles with one for a fourth pointer that is only read, if its name says what it is; else the same.
+    """Return the roles, with a role for a fourth pointer that is only read if its name makes the role clear.
 
     Parameters
     ----------
     function, index
-        The kernel, and how it uses its pointers.
+        The kernel, and the use of its pointers.
     roles
-        Those of A, B and C, with C for the matrix that is written.
+        The roles of A, B and C. C is the matrix that is written.
     """
     result = roles.parameter("C")
     left = [p.name for p in function.parameters if p.pointer and p.name and not roles.of.get(p.name)]

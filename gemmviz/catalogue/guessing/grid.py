@@ -14,14 +14,14 @@ class Blocks:
 
 
 def one_block(size: str, side: list[Term], block: tuple[str, ...]) -> list[str]:
-    """Return the condition on a size where the threads of one block have all of its rows or columns."""
+    """Return the condition on a size where one block computes all rows or all columns of C."""
     threads = [t for t in side if kind_of(t.atom) == "thread"]
     extents = dict(zip("xyz", block, strict=False))
     return [f"{size} == {extents.get(threads[0].atom[-1], '1')}"] if threads else []
 
 
 def in_words(grid: tuple[str, ...], chosen: dict[str, Blocks]) -> str:
-    """Return the choice made by each block index, in words."""
+    """Return a sentence part that says what each block index selects."""
     sides: dict[str, list[str]] = {}
     for size, blocks in chosen.items():
         sides.setdefault(blocks.axis, []).append("rows" if size == "M" else "columns")

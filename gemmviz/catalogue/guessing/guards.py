@@ -7,7 +7,7 @@ from gemmviz.catalogue.guessing.roles import Roles, kind_of
 
 
 def flat(indexing: Indexing, roles: Roles, body: str, *, strided: bool) -> str:
-    """Return M * N where one index runs through all of C up to that product; else an empty text."""
+    """Return M * N where one index covers all elements of C up to this product; else an empty text."""
     if "blockIdx . y" in body:
         return ""
     # A grid-stride loop compares in its head.
@@ -16,7 +16,7 @@ def flat(indexing: Indexing, roles: Roles, body: str, *, strided: bool) -> str:
         for index, bound in ((left, right), (right, left)):
             sizes = [[roles.of.get(n, "") for n in product] for product in bound.terms]
             of_blocks = any("blockIdx" in name for product in index.terms for name in product)
-            # Where C's index is made of a row and a column, they must be made of the number of the thread.
+            # Where C's index has a row and a column, both must be computed from the number of the thread.
             if strided and index.terms.get(("threadIdx.x",)) != 1:
                 continue
             if of_blocks and len(sizes) == 1 and len(sizes[0]) == 2 and set(sizes[0]) <= {"M", "N", "K"}:
@@ -38,15 +38,15 @@ def guarded(size: str, indexing: Indexing, roles: Roles) -> bool:
 
 
 def k_of(roles: Roles) -> str:
-    """Return the parameter that is K."""
+    """Return the name of the parameter with the role K."""
     return roles.parameter("K") or next((roles.parameter(other) for role, other in roles.equal if role == "K"), "")
 
 
 def tail_guarded(indexing: Indexing, roles: Roles, body: str) -> bool:
-    """Return whether a comparison guards a last step along k that is not whole.
+    """Return whether a comparison guards an incomplete last step along k.
 
-    ``k0 < K`` alone does not: it only tests whether there is a step, where ``k0 + threadIdx.x < K`` tests each
-    element of it.
+    ``k0 < K`` alone does not guard it: it only tests whether a step begins inside K. ``k0 + threadIdx.x < K`` tests
+    each element of the step.
     """
     k = k_of(roles)
     if not k or re.search(rf"\b{k} (\) )?% ", body):

@@ -1,4 +1,4 @@
-"""Guesses the front matter of a kernel that somebody wrote without it."""
+"""Guesses the front matter of a kernel that has none."""
 
 import json
 import re
@@ -22,13 +22,13 @@ from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 
 ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
-# Below this a guess is named among the doubts.
+# A guess with a lower confidence is listed among the doubts.
 SURE = 0.5
 
 
 @dataclass(frozen=True)
 class Guess:
-    """What the front matter of a file should say, and why.
+    """The guessed front matter of a file, with the evidence for it.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Guess:
     parameters
         (name, type) of each parameter of the entry.
     roles
-        What each parameter is, in their order; ``""`` where nothing fits.
+        The role of each parameter, in the order of the parameters; ``""`` where no role fits.
     params, block, grid, shared, requires, dtype, accumulate, math
         As in `gemmviz.catalogue.kernel.Kernel`, expressions as text.
     column_major
@@ -49,15 +49,15 @@ class Guess:
     why
         Evidence by key of the front matter and by parameter name.
     others
-        Launches that are less likely, from the most likely on.
+        Less likely launches, the most likely of them first.
     settled
-        What a recording said; empty before one was made.
+        The result of the recordings that tested the guess; empty before the first recording.
     adds
-        Whether the kernel adds to what C holds before, with atomicAdd.
+        Whether the kernel adds its result to the old values of C, with atomicAdd.
     stores
         The element type of C.
     epilogue
-        The function that the kernel applies to its result, if a name in it says so; else empty.
+        The function that the kernel applies to its result, if a name in the kernel shows it; else empty.
     """
 
     path: Path
@@ -85,7 +85,7 @@ class Guess:
     epilogue: str = ""
 
     def front_matter(self) -> str:
-        """Return the comment block that describes the kernel, with a line end behind it."""
+        """Return the comment block that describes the kernel, with a line end after it."""
         title = re.sub(r"[_\s]+", " ", self.path.stem).strip() or "Kernel"
         keys = [
             ("title", json.dumps(title, ensure_ascii=False)),
@@ -98,7 +98,7 @@ class Guess:
         if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
         if self.mapped:
-            # Nobody can tell from the source how large a box is.
+            # The source does not give the size of a box.
             boxes = ", ".join(f'{matrix} = {{ box = ["?", "?"], swizzle = 0 }}' for matrix in self.mapped)
             keys.append(("maps", f"{{ {boxes} }}"))
         if self.shared != "0":
@@ -120,7 +120,7 @@ class Guess:
         if self.column_major:
             keys.append(("layout", "{ " + ", ".join(f'{m} = "column"' for m in sorted(self.column_major)) + " }"))
         needed = needed_version(name for name, _ in keys)
-        if needed > 1:  # a file that does not say is written for the first
+        if needed > 1:  # the default of front matter is version 1
             keys.insert(0, ("version", str(needed)))
         width = max(len(name) for name, _ in keys)
         lines = [f"// {name:<{width}} = {value}" for name, value in keys]
@@ -132,12 +132,12 @@ class Guess:
 
     @property
     def mapped(self) -> tuple[str, ...]:
-        """The matrices that the kernel is given a tensor map of."""
+        """The matrices that the kernel reads or writes through a tensor map."""
         return tuple(matrix for matrix in MATRICES if matrix + SUFFIX in self.roles)
 
     @property
     def doubts(self) -> list[str]:
-        """What a person should look at, in sentences."""
+        """The points that a person should check, as sentences."""
         if not self.entry:
             wanted = "function marked __global__" if is_cuda(self.path) else "function with three pointers"
             return [f"{self.path.name} has no {wanted}: there is nothing to run."]
@@ -147,11 +147,11 @@ class Guess:
         for (name, kind), role in zip(self.parameters, self.roles, strict=True):
             known = self.why.get(name, GuessReason(0, ""))
             if not role:
-                found.append(f"Parameter {name or '(without a name)'} ({kind}) is nothing that a GEMM is given.")
+                found.append(f"Parameter {name or '(without a name)'} ({kind}) has no role in a GEMM.")
             elif known.confidence < SURE and not self.right:
-                found.append(f"Is parameter {name} really {role}? All that is known: {known.why}.")
+                found.append(f"Is parameter {name} really {role}? The only evidence: {known.why}.")
         found += [f"No parameter is {m}." for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
-        found += [f"maps has to say how large a box of {m} is, and how it is swizzled." for m in self.mapped]
+        found += [f"maps must give the size of a box of {m} and its swizzle." for m in self.mapped]
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
                 known = self.why.get(key, GuessReason(1, ""))
@@ -161,7 +161,7 @@ class Guess:
 
 
 def guess(text: str, path: Path, entry: str | None = None, around: Surroundings | None = None) -> Guess:
-    """Guess the front matter of a file. Nothing of the file is run, and no text is too strange to be looked at.
+    """Guess the front matter of a file. No code of the file runs, and no text raises an error.
 
     Parameters
     ----------
@@ -170,13 +170,13 @@ def guess(text: str, path: Path, entry: str | None = None, around: Surroundings 
     path
         Its suffix says whether it is C or CUDA.
     entry
-        Which of its functions to describe; the one that looks most like a GEMM by default.
+        The function to describe; by default the one that looks most like a GEMM.
     around
-        The files around it, whose constants and launches count.
+        The files around it; their constants and launches are evidence, too.
     """
     try:
         return _guess(text, path, entry, around)
-    except RecursionError:  # brackets without end: nothing that anybody wrote
+    except RecursionError:  # thousands of nested brackets: no person wrote this
         return Guess(path, text)
 
 
@@ -186,7 +186,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
     if not is_cuda(path):
         fitting = [f for f in fitting if sum(p.pointer for p in f.parameters) >= 3 and f.name != "main"]
-        # What another function of the file calls is a part of the product; the program around it is none.
+        # A function that another function calls computes only a part of the product. Calls by main do not count.
         called = {word for f in source.functions if f.name != "main" for word in f.body if word != f.name}
         fitting = [f for f in fitting if f.name not in called or f.name == entry] or fitting
     ranked = sorted(fitting, key=lambda f: -_likeness(f, source))
@@ -199,7 +199,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
 
 
 def _likeness(function: Function, source: ParsedSource) -> float:
-    """Return how much a function looks like a GEMM."""
+    """Return a score that is higher the more a function looks like a GEMM."""
     kinds = [p.type for p in function.parameters if p.pointer]
     score = 3.0 * (len(kinds) == 3) + 2.0 * bool(re.search(r"(?i)gemm|mat_?mul|mm|mult", function.name))
     score += sum(not p.pointer for p in function.parameters) >= 1
@@ -208,7 +208,7 @@ def _likeness(function: Function, source: ParsedSource) -> float:
 
 
 def _describe(function: Function, source: ParsedSource, path: Path, text: str, names: tuple[str, ...]) -> Guess:
-    # A template parameter is no constant of that name in another function.
+    # A template parameter hides a constant with the same name in another function.
     own = {name for _, name, _ in function.template}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     function = inlined(function, source)
@@ -263,7 +263,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
 def _used(
     params: dict[str, tuple[int, ...]], entry: str, made: Shape, source: ParsedSource
 ) -> dict[str, tuple[int, ...]]:
-    """Leave out parameters that nothing names any more."""
+    """Leave out the parameters that no expression uses any more."""
     words = set(re.findall(r"\w+", " ".join([entry, *made.block, *made.grid, made.shared, *made.requires])))
     return {name: values for name, values in params.items() if name in words | source.words}
 
@@ -280,12 +280,12 @@ def _dtype(function: Function, roles: Roles, matrix: str) -> ElementType:
 
 
 def _sums(function: Function, stored: SumType) -> SumType:
-    """Return the type that sums are kept in: C's, or float where C has 16 bits and the body declares floats."""
+    """Return the type of the running sums: the type of C, or float where C has 16 bits and the body declares floats."""
     return "float32" if np.dtype(stored).itemsize == 2 and "float" in function.body else stored
 
 
 def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:
-    """Ask for rows that begin at a multiple of what one vector access takes, where no tile asks for more."""
+    """Require row lengths that are a multiple of the widest vector access, unless a tile requires more."""
     for matrix, (row, column) in (("A", ("K", "M")), ("B", ("N", "K")), ("C", ("N", "M"))):
         pointer = index.pointers.get(roles.parameter(matrix))
         size = column if matrix in roles.column_major else row
@@ -298,5 +298,5 @@ def _texts(parts: Iterable[str]) -> str:
 
 
 def is_described(text: str) -> bool:
-    """Return whether a text has front matter already, be it right or wrong."""
+    """Return whether a text has front matter already, valid or not."""
     return re.search(r"^//[ \t]*---gemmviz(?![ \t]+breaks\b)", text, re.MULTILINE) is not None

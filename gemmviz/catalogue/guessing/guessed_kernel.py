@@ -1,4 +1,4 @@
-"""The kernel that a guess describes, and whether it is one."""
+"""The kernel that a guess describes, and a check that the guess is valid front matter."""
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.guessing.guess import Guess
@@ -11,13 +11,13 @@ def guessed_kernel(made: Guess) -> Kernel:
     Raises
     ------
     FrontMatterError
-        When the guess is no valid front matter, for example because a parameter stayed unknown.
+        When the guess is not valid front matter, for example because the role of a parameter is unknown.
     """
     return parse(made.described(), made.path)
 
 
 def valid(made: Guess) -> str:
-    """Return what is wrong with the front matter of a guess; nothing when it is valid."""
+    """Return the error in the front matter of a guess; an empty text when it is valid."""
     try:
         guessed_kernel(made)
     except FrontMatterError as error:

@@ -30,16 +30,16 @@ def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
 
 
 def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
-    """Return the launch as front matter gives it; None where the host code uses names without a meaning here.
+    """Return the launch in the form of front matter; None where the host code uses names of unknown meaning.
 
     Parameters
     ----------
     launch, function, source
         From `gemmviz.catalogue.guessing.cxx.read_source`.
     roles
-        The roles of the parameters: they give the host's own names a meaning.
+        The roles of the parameters. They give the meaning of the names in the host code.
     made
-        The launch by the kernel's own code; its constraints are kept.
+        The launch that was guessed from the kernel's own code; its constraints are kept.
     """
     given = _given(launch, function, source, roles, made)
 
@@ -75,7 +75,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
 
 
 def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:
-    """Return an expression with the host's extents of the block in the place of names that stood for them."""
+    """Return an expression in which the host's extents of the block replace the placeholder names."""
     for axis, extent in zip("XYZ", (*block, "1", "1"), strict=False):
         for name in (f"BLOCK_{axis}", f"GV_BLOCK_{axis}", f"B{axis}"):
             if name in made.params and name not in params:
@@ -90,11 +90,11 @@ class _Given:
     Attributes
     ----------
     params
-        Values of its parameters.
+        Values of the kernel's parameters.
     offered
-        Those of them that the host code's own constants give.
+        The values that come from constants of the host code.
     names
-        The meaning of the host's names: a size or a parameter.
+        The meaning of the names in the host code: a size or a parameter.
     """
 
     params: dict[str, tuple[int, ...]]
@@ -113,7 +113,7 @@ def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
         named = dict(plain) if len(dict(plain)) == len(plain) else {}
         names |= named
         if any(len(values) > 1 and name not in named.values() for name, values in offered.items()):
-            # Block and grid are numbers then, which hold for the first launch only.
+            # Block and grid are then numbers, and the numbers are right for the first launch only.
             offered = {name: values[:1] for name, values in offered.items()}
         params |= offered
     for name in [name for name in arguments if name in params and name not in offered]:
@@ -129,7 +129,7 @@ def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
 
 
 def _shortened(text: str, params: Mapping[str, tuple[int, ...]]) -> str:
-    """Return an expression, with the numbers of parameters that have one value only where it is too long."""
+    """Return an expression. If it is too long, numbers replace the parameters that have only one value."""
     if len(text) <= LONGEST:
         return text
     one = {name: str(values[0]) for name, values in params.items() if len(values) == 1}
@@ -141,7 +141,7 @@ def _is_name(argument: tuple[str, ...]) -> bool:
 
 
 def _speaks_of(text: str, allowed: set[str]) -> bool:
-    """Return whether a text is an expression of allowed names."""
+    """Return whether a text is an expression that uses allowed names only."""
     try:
         return not Expression(text).names() - allowed
     except FrontMatterError:
@@ -181,7 +181,7 @@ def _sides(launch: HostLaunch, function: Function, roles: Roles, made: Shape) ->
 
 
 def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Drop the parts that only make a number a float: ``ceil(N / 16.0f)``, ``ceil((float) N / 16)``."""
+    """Drop the parts that only convert to float: ``ceil(N / 16.0f)``, ``ceil((float) N / 16)``."""
     out: list[str] = []
     for token in tokens:
         number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
@@ -202,7 +202,7 @@ def _constant(source: ParsedSource, word: str, depth: int = 0) -> Polynomial | N
 def _local(
     launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[str, str], depth: int = 0
 ) -> Polynomial | None:
-    """Return a name's meaning at a launch: a size or parameter first, then a constant around it, then the file's."""
+    """Return the value of a name at a launch: a size or parameter, a constant around the launch, or one of the file."""
     if word in names:
         return Polynomial.name(names[word]) if names[word] != word else None
     if word in launch.constants and depth <= 8:
@@ -213,7 +213,7 @@ def _local(
 def _offered(
     first: HostLaunch, function: Function, source: ParsedSource, wanted: list[str]
 ) -> dict[str, tuple[int, ...]]:
-    """Return the template arguments that the host code's own constants give, of all launches; empty where unclear."""
+    """Return the template arguments that constants of the host code give, over all launches; empty where unclear."""
     if not wanted or not first.constants.keys() & {word for argument in first.template for word in argument}:
         return {}
     names = [name for _, name, _ in function.template]
@@ -232,7 +232,7 @@ def _offered(
             return {}
     columns = [tuple(dict.fromkeys(column)) for column in zip(*rows, strict=True)]
     several = [i for i, values in enumerate(columns) if len(values) > 1]
-    # Values of different launches may not be mixed: several are offered only where one condition keeps them together.
+    # Values of different launches must not be mixed. Several are offered only if a condition ties them together.
     if any([row[i] for row in rows] != [row[several[0]] for row in rows] for i in several):
         columns = [values[:1] for values in columns]
     return dict(zip(wanted, columns, strict=True))
@@ -244,7 +244,7 @@ def _together(offered: dict[str, tuple[int, ...]]) -> list[str]:
 
 
 def _ceilings(text: str) -> str:
-    """Write C's way to round a quotient up as ``ceil``, and any other quotient as ``floor``."""
+    """Write a C quotient that rounds up as ``ceil``, and any other quotient as ``floor``."""
 
     def put(found: re.Match[str]) -> str:
         above, below = found[1], found[2]

@@ -1,4 +1,4 @@
-"""Indexing of pointers in a function of C or CUDA: the meaning of its local names, and every place it accesses."""
+"""Indexing of pointers in a C or CUDA function: the values of its local names, and the index of every access."""
 
 import re
 from collections.abc import Sequence
@@ -30,14 +30,14 @@ class Pointer:
     Attributes
     ----------
     terms
-        Products that its indices are made of, each with its whole factors. A name that ends in ``#`` counts the
-        advances of the variable in front of it.
+        The products in its indices, each with its whole factors. A name that ends in ``#`` counts the advances of
+        the variable in front of it.
     reads, writes
-        The number of either in the source.
+        The number of reads and of writes in the source.
     added
         Whether atomicAdd writes it.
     vector
-        Elements of the widest access.
+        The number of elements in the widest access.
     """
 
     terms: dict[Product, set[int]] = field(default_factory=dict)
@@ -75,11 +75,11 @@ class Indexing:
     shared_terms
         The terms in each bracket behind a shared array.
     compared
-        (left, right) of every comparison outside of the head of a loop.
+        (left, right) of every comparison outside the head of a loop.
     loops
-        Every ``for`` loop with a plain head.
+        Every ``for`` loop with a start, a bound and a step.
     quotients
-        (parameter, divisor) of every whole parameter that is divided just as it is: ``K / BK``, but not
+        (parameter, divisor) of every whole-number parameter that is divided directly: ``K / BK``, but not
         ``(K + BK - 1) / BK``.
     """
 
@@ -145,7 +145,7 @@ class _Reader:
             return None
         self.busy.add(name)
         if name in self.unclear:
-            # Set in several ways: one name by itself that keeps its dependencies.
+            # It has several values: a name of its own stands for them and keeps their dependencies.
             mentions = sorted({w for part in self.sources[name] for w in self._names_in(self.value(part))})
             found = Polynomial.name("{" + f"{name}: {' '.join(mentions)}"[:_LONGEST_NAME] + "}")
         else:
@@ -170,7 +170,7 @@ class _Reader:
         return heads
 
     def _close(self, at: int) -> int:
-        """Return the position where a bracket closes, or where it has gone on for too long."""
+        """Return the position where a bracket closes, or the longest allowed end."""
         return at + closing(self.tokens[at : at + _LONGEST], 0)
 
     def _end(self, at: int) -> int:
@@ -194,7 +194,7 @@ class _Reader:
                 self._assign(name, sign, tuple(self.tokens[at + 1 : self._end(at + 1)]))
 
     def _assign(self, name: str, sign: str, value: tuple[str, ...]) -> None:
-        """Record one assignment: the name advances, or is set for the first time, or in another way than before."""
+        """Record one assignment: an advance, a first value, or a value that differs from the one before."""
         self.sources.setdefault(name, []).append(value)
         if sign in ("+=", "-="):
             self.moves.setdefault(name, []).append(value if sign == "+=" else ("-", "(", *value, ")"))
@@ -249,7 +249,7 @@ class _Reader:
             pointer.add(moved if once else moved * Polynomial.name(f"{self.tokens[at]}#"), scale)
         elif after == "++":
             pointer.add(Polynomial.name(f"{self.tokens[at]}#"), scale)
-        # A declaration is none: its value is read by itself.
+        # A declaration is no access: its value is read separately.
         elif after != "=" or self.tokens[at + 2 : at + 3] == [self.tokens[at]]:
             end = self._index(at, after, pointer, scale)
             pointer.vector = max(pointer.vector, scale, self._cast_before(at))
@@ -275,7 +275,7 @@ class _Reader:
         return end
 
     def _cast_before(self, at: int) -> int:
-        """Return the number of elements in the type of the nearest cast in front; 0 where this statement has none."""
+        """Return the number of elements in the type of the nearest cast before; 0 if this statement has no cast."""
         for token in reversed(self.tokens[max(at - 12, 0) : at]):
             if token in (";", "{", "}", "="):
                 return 0
@@ -344,7 +344,7 @@ class _Reader:
                 self.result.quotients.append((name, divisor))
 
     def _until(self, at: int, way: int) -> int:
-        """Return the end of the side of a comparison that lies from `at` in one direction."""
+        """Return the end of one side of a comparison, from `at` in one direction."""
         depth = 0
         for place in range(at, at + _LONGEST_SIDE * way, way):
             if not 0 <= place < len(self.tokens):
@@ -359,7 +359,7 @@ class _Reader:
 
 
 def _brackets(tokens: Sequence[str], at: int) -> list[tuple[str, ...]]:
-    """Return the content of each of the square brackets that follow each other from `at` on."""
+    """Return the content of each square bracket in the row of brackets that starts at `at`."""
     found = []
     while at < len(tokens) and tokens[at] == "[":
         end = at + closing(list(tokens[at : at + _LONGEST]), 0)

@@ -1,4 +1,4 @@
-"""Puts device functions in the place of their calls: an index in a helper counts as one of the kernel's."""
+"""Replaces calls of device functions by their bodies, so that an index in a helper counts as one of the kernel."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ _DEEPEST, _MOST_CALLS, _LONGEST = 3, 12, 20_000
 
 
 def inlined(function: Function, source: ParsedSource) -> Function:
-    """Return a kernel with the bodies of the functions that it hands a pointer to, where they stand as statements.
+    """Return a kernel with calls replaced by bodies, where a call is a statement and has a pointer argument.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def _filled(body: list[str], known: Mapping[str, Function], depth: int) -> list[
 
 
 def _behind(body: Sequence[str], at: int) -> int:
-    """Return where the bracket of the call at a name closes, which a semicolon follows; 0 where it is no such call."""
+    """Return the position of the closing bracket of a call that a semicolon follows; 0 where there is no such call."""
     start = at + 1
     if body[start : start + 1] == ["<"]:
         depth = 0

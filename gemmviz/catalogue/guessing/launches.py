@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_whole, split
 
 _LONGEST_LAUNCH = 300
-# With one of these a constant of the host begins.
+# Words at the start of the declaration of a host constant.
 _TYPES = {"const", "constexpr", "int", "unsigned", "uint", "size_t", "auto", "long", "uint32_t", "int64_t"}
 _MOST_LAUNCHES = 64
 
@@ -15,7 +15,7 @@ _MOST_LAUNCHES = 64
 class HostLaunch:
     """A launch ``name<...><<<grid, block, shared>>>(...)`` in the file; each part in tokens.
 
-    `constants` are those that the host code declares in the scopes around the launch.
+    `constants` are the constants that the host code declares in the scopes around the launch.
     """
 
     name: str
@@ -28,7 +28,7 @@ class HostLaunch:
 
 
 def launches(tokens: list[str]) -> list[HostLaunch]:
-    """Return the launches among the tokens of a file, in its order; after many of them, no more."""
+    """Return the launches among the tokens of a file, in the order of the file, up to a limit."""
     declared = _shapes(tokens)
     found: list[HostLaunch] = []
     for at in (i for i, token in enumerate(tokens) if token == "<<<"):
@@ -36,7 +36,7 @@ def launches(tokens: list[str]) -> list[HostLaunch]:
             break
         end = next((i for i in range(at, min(at + _LONGEST_LAUNCH, len(tokens))) if tokens[i] == ">>>"), at)
         name, template = _called(tokens, at)
-        # Of several with one name the last in front of the launch.
+        # If several have the same name, the last one before the launch is meant.
         shapes = {word: parts for place, word, parts in declared if place < at}
         parts = split(tokens[at + 1 : end])
         if name and len(parts) >= 2 and tokens[end + 1 : end + 2] == ["("]:
@@ -48,9 +48,9 @@ def launches(tokens: list[str]) -> list[HostLaunch]:
 
 
 def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
-    """Return launches of kernels whose name is a value, as in ``run(gemm, grid, block)`` or ``pointer = gemm;``.
+    """Return launches of kernels that are used as a value, as in ``run(gemm, grid, block)`` or ``pointer = gemm;``.
 
-    Block and grid are those declared next to it by such names.
+    Block and grid are the nearest variables with such names.
     """
     found: list[HostLaunch] = []
     shapes = _shapes(tokens)
@@ -74,7 +74,7 @@ def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:
     for place in range(at, max(at - LONGEST_BRACKET, -1), -1):
         depth += (tokens[place] == "}") - (tokens[place] == "{")
         depth = max(depth, 0) if tokens[place] == "{" else depth
-        # Behind a bracket or a comma it belongs to a parameter.
+        # After a bracket or a comma the word belongs to a parameter.
         if depth == 0 and tokens[place] in _TYPES and tokens[max(place - 1, 0)] not in ("<", ",", "("):
             end = next((i for i in range(place, min(place + 200, at)) if tokens[i] in ";{"), place)
             for part in split(tokens[place:end]):
@@ -85,7 +85,7 @@ def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:
 
 
 def _called(tokens: list[str], at: int) -> tuple[str, tuple[tuple[str, ...], ...]]:
-    """Return name and template arguments of the call before position `at`."""
+    """Return the name and the template arguments of the call before position `at`."""
     last = at - 1
     if last >= 0 and tokens[last] == ">":
         start, depth = last, 0
@@ -99,7 +99,7 @@ def _called(tokens: list[str], at: int) -> tuple[str, tuple[tuple[str, ...], ...
 
 
 def _shapes(tokens: list[str]) -> list[tuple[int, str, tuple[tuple[str, ...], ...]]]:
-    """Return place, name and parts of every ``dim3 name(x, y)``, ``dim3 name{x, y}`` and ``dim3 name = dim3(x, y)``."""
+    """Return position, name, parts of each ``dim3 name(x, y)``, ``dim3 name{x, y}`` and ``dim3 name = dim3(x, y)``."""
     found: list[tuple[int, str, tuple[tuple[str, ...], ...]]] = []
     for at in (i for i, token in enumerate(tokens) if token == "dim3"):
         place = at + 1 + (tokens[at + 1 : at + 2] == ["const"])
@@ -115,7 +115,7 @@ def _shapes(tokens: list[str]) -> list[tuple[int, str, tuple[tuple[str, ...], ..
 
 
 def _parts_filled(part: tuple[str, ...], shapes: dict[str, tuple[tuple[str, ...], ...]]) -> tuple[str, ...]:
-    """Fill in ``block.x`` and the like."""
+    """Replace ``block.x``, ``grid.y`` and similar members by their values."""
     out: list[str] = []
     at = 0
     while at < len(part):

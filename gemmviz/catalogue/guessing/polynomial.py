@@ -1,4 +1,4 @@
-"""Index arithmetic of a kernel's source as sums of products, which show the factor of each index."""
+"""Index arithmetic of a kernel as sums of products. They show the factor of each index."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.guessing.tokens import closing, split
 
-# A product of names, sorted; the empty one is the number 1. A part that cannot be multiplied out (a quotient, a call)
-# is one name by itself: its text.
+# A product of names, sorted. The empty product is 1. A part that cannot be multiplied out (a quotient, a call) is one
+# name: its own text.
 Product = tuple[str, ...]
 _CASTS = {
     "int",
@@ -39,7 +39,7 @@ class Polynomial:
 
     @classmethod
     def name(cls, name: str) -> "Polynomial":
-        """Return a name by itself."""
+        """Return a polynomial that is one name."""
         return cls({(name,): 1})
 
     def __add__(self, other: "Polynomial") -> "Polynomial":
@@ -61,7 +61,7 @@ class Polynomial:
         return Polynomial({p: -f for p, f in self.terms.items()})
 
     def over(self, other: "Polynomial") -> "Polynomial":
-        """Return the quotient: multiplied out where that is exact in any case, else a name by itself."""
+        """Return the quotient: a polynomial where the division is always exact, else one name."""
         if other == ONE:
             return self
         if len(other.terms) == 1:
@@ -73,12 +73,12 @@ class Polynomial:
         return Polynomial.name(f"({self:b} / {other:b})")
 
     def modulo(self, other: "Polynomial") -> "Polynomial":
-        """Return the remainder, a name by itself."""
+        """Return the remainder as one name."""
         return Polynomial.name(f"({self:b} % {other:b})")
 
     @property
     def value(self) -> int | None:
-        """The value of a constant; None when it is not one."""
+        """The value of a constant; None when the polynomial is not constant."""
         return None if any(self.terms.keys() - {()}) else self.terms.get((), 0)
 
     def __str__(self) -> str:
@@ -92,7 +92,7 @@ class Polynomial:
         )
 
     def __format__(self, spec: str) -> str:
-        """Return the text; with ``b`` in brackets where it is not one word."""
+        """Return the text; with ``b`` in brackets unless it is one word."""
         text = str(self)
         single = re.fullmatch(r"[\w.#]+", text) or (
             len(self.terms) == 1 and len(next(iter(self.terms))) == 1 == max(self.terms.values())
@@ -112,7 +112,7 @@ def parse(tokens: tuple[str, ...] | list[str], lookup: Lookup = lambda name: Non
     tokens
         The expression.
     lookup
-        The value of a name; None for a name that stands for itself.
+        Returns the value of a name; None for a name that stays as it is.
     """
     return _Parser(list(tokens), lookup).sum()
 
@@ -150,7 +150,7 @@ class _Parser:
         return total if self.at >= len(self.tokens) else Polynomial.name(self._opaque(self.tokens))
 
     def _no_arithmetic(self) -> bool:
-        """Return whether a comparison, a choice or a mixture of bit operators stands outside of all brackets."""
+        """Return whether a comparison, a choice or a mixture of bit operators stands outside all brackets."""
         depth, signs = 0, 0
         for token in self.tokens:
             depth += (token in "([{") - (token in ")]}")
@@ -219,7 +219,7 @@ class _Parser:
         return Polynomial.name(token) if found is None else found
 
     def _opaque(self, tokens: list[str]) -> str:
-        """Return a text with the meaning of each name filled in, so that its dependencies stay visible."""
+        """Return a text with the value of each name filled in, so that its dependencies stay visible."""
         words = []
         for token in tokens:
             found = self.lookup(token) if re.match(r"[A-Za-z_]", token) and self.depth <= _DEEPEST else None

@@ -1,4 +1,4 @@
-"""What each parameter of a kernel most likely is, and how its matrices are stored: by name and by use."""
+"""The most likely role of each parameter of a kernel and the layout of its matrices, from names and uses."""
 
 import re
 from collections.abc import Callable
@@ -58,7 +58,7 @@ _NAME_WEIGHTS = (6, 3, 1)
 
 @dataclass(frozen=True)
 class GuessReason:
-    """How sure a guess is (0 to 1), and why, in a sentence."""
+    """The confidence in a guess (0 to 1), and the reason for it, as a sentence."""
 
     confidence: float
     why: str
@@ -66,7 +66,7 @@ class GuessReason:
 
 @dataclass(frozen=True)
 class Term:
-    """One summand of an index: a block, thread or loop index times a factor, times the stride where `size` is set."""
+    """One summand of an index: a block, thread or loop index times a factor, and times the stride if `size` is set."""
 
     atom: str
     factor: Polynomial
@@ -75,18 +75,18 @@ class Term:
 
 @dataclass
 class Roles:
-    """What the parameters are.
+    """The roles of the parameters.
 
     Attributes
     ----------
     of
-        Role by parameter name; ``""`` where nothing fits.
+        Role by parameter name; ``""`` where no role fits.
     why
         Evidence by parameter name.
     column_major
         The matrices stored by columns.
     equal
-        Sizes that the kernel takes to be the same: ("K", "N").
+        Pairs of sizes that must be equal, because the kernel has one parameter for both: ("K", "N").
     rows, columns
         The block, thread or loop indices that choose the row and the column of C.
     """
@@ -104,7 +104,7 @@ class Roles:
 
 
 def kind_of(atom: str) -> str:
-    """Return what sort of index a name is: of a ``block``, a ``thread``, a ``loop``, or ``""`` for none of these."""
+    """Return the kind of index that a name is: ``block``, ``thread``, ``loop``, or ``""`` for none of these."""
     return "block" if "blockIdx" in atom else "thread" if "threadIdx" in atom else "loop" if "#" in atom else ""
 
 
@@ -121,7 +121,7 @@ def terms(indexing: Indexing, pointer: str, sizes: set[str]) -> list[Term]:
 
 
 def assign(function: Function, indexing: Indexing) -> Roles:
-    """Say what each parameter of a function is."""
+    """Return the role of each parameter of a function, with the evidence."""
     roles = Roles()
     _matrices(function, indexing, roles)
     sizes = {
@@ -144,7 +144,7 @@ def assign(function: Function, indexing: Indexing) -> Roles:
         )
         fits = known and not roles.parameter(role)
         roles.of[p.name] = role if fits else ""
-        why = f"{p.name} is a single {p.type}" if fits else f"nothing says what {p.type} {p.name} is"
+        why = f"{p.name} is a single {p.type}" if fits else f"the role of {p.type} {p.name} is unknown"
         roles.why[p.name] = GuessReason(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
     return roles
 
@@ -194,22 +194,20 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
         choose(role, [p for p in left if _word(p.name) in _MATRIX_WORDS[role]], 0.9, f"is called like {role}")
     for role in ("A", "B"):
         left = [p for p in pointers if p not in chosen.values()]
-        choose(
-            role, left[:1], 0.6, "comes first of what is read" if role == "A" else "is the other matrix that is read"
-        )
+        choose(role, left[:1], 0.6, "is the first matrix that is read" if role == "A" else "is the other matrix read")
     for p in pointers:
         if p in chosen.values():
             continue
         if _may_be_none(p.name, function.body) and "bias" not in p.name.lower():
             roles.of[p.name] = "0"
-            roles.why[p.name] = GuessReason(0.8, f"{p.name} may be a null pointer: the kernel asks")
+            roles.why[p.name] = GuessReason(0.8, f"{p.name} may be a null pointer: the kernel tests it")
         else:
             roles.of[p.name] = ""
             roles.why[p.name] = GuessReason(0.1, f"{p.name} is one pointer more than A, B and C")
 
 
 def _may_be_none(name: str, body: tuple[str, ...]) -> bool:
-    """Return whether a function asks whether a pointer leads anywhere."""
+    """Return whether a function tests a pointer for null."""
     text = " ".join(body)
     null = r"(?:NULL|nullptr|0)"
     return (
@@ -227,12 +225,12 @@ def _primary(found: list[Term]) -> tuple[str, ...]:
 
 
 _Votes = dict[str, dict[str, list[str]]]
-# The summands of each matrix's index: those that a stride multiplies (True), and the others.
+# The summands in the index of each matrix: those with a stride as a factor (True), and the others (False).
 _Sides = dict[str, dict[bool, list[Term]]]
 
 
 def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
-    """Find rows, columns and layouts, and say which size each parameter is used as."""
+    """Find rows, columns and layouts, and return the votes for the role of each size parameter."""
     votes: _Votes = {name: {} for name in sizes}
     names = {role: roles.parameter(role) for role in MATRICES}
     if not all(names.values()):
@@ -265,7 +263,7 @@ def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
 
 
 def _turned(side: _Sides, roles: Roles, names: dict[str, str], strided_is_rows: bool) -> str:
-    """Return why A and B seem to be the other way round, ``"strides"`` or ``"sides"``; nothing where they do not."""
+    """Return the evidence that A and B are exchanged, ``"strides"`` or ``"sides"``; an empty text without evidence."""
     if any(roles.why[names[matrix]].confidence >= 0.8 for matrix in "AB"):
         return ""
     strides = {matrix: {t.size.lower() for t in side[matrix][True]} for matrix in "AB"}
@@ -275,18 +273,21 @@ def _turned(side: _Sides, roles: Roles, names: dict[str, str], strided_is_rows: 
 
 
 def _exchange(side: _Sides, roles: Roles, names: dict[str, str], turned: str) -> None:
-    """Let A be B, and B be A, in all that is given."""
+    """Exchange A and B in all arguments."""
     side["A"], side["B"] = side["B"], side["A"]
     names["A"], names["B"] = names["B"], names["A"]
     for matrix in "AB":
         name, shared = names[matrix], "rows" if matrix == "A" else "columns"
         roles.of[name] = matrix
-        by_stride = GuessReason(0.8, f"{name} goes with the stride ld{matrix.lower()}")
+        by_stride = GuessReason(0.8, f"{name} is indexed with the stride ld{matrix.lower()}")
         roles.why[name] = by_stride if turned == "strides" else GuessReason(0.6, f"{name} shares its {shared} with C")
 
 
 def _by_columns(side: _Sides, roles: Roles) -> frozenset[str]:
-    """Return which of A and B are stored by columns: the index of C that they share has the other place in theirs."""
+    """Return the matrices of A and B that are stored by columns.
+
+    The stride multiplies the row index of a matrix stored by rows, and the column index of one stored by columns.
+    """
     found = set()
     for matrix, atoms, strided_means_row in (("A", roles.rows, True), ("B", roles.columns, False)):
         in_strided, in_unit = (any(t.atom in atoms for t in side[matrix][strided]) for strided in (True, False))
@@ -296,7 +297,7 @@ def _by_columns(side: _Sides, roles: Roles) -> frozenset[str]:
 
 
 def _strided_is_rows(side: _Sides, strided: tuple[str, ...], unit: tuple[str, ...]) -> bool:
-    """Return whether what the stride of C multiplies chooses its row: it is then shared with A, and not with B."""
+    """Return whether the part of C's index with the stride selects the row. Then A has this part, and B does not."""
     score = 0
     for matrix, sign in (("A", 1), ("B", -1)):
         atoms = {t.atom for t in (*side[matrix][True], *side[matrix][False])}
@@ -364,7 +365,8 @@ def _sizes(function: Function, roles: Roles, votes: _Votes) -> None:
             free = next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
             roles.of[name] = free
-            roles.why[name] = GuessReason(0.2, f"{name} is left over" if free else f"nothing says what {name} is")
+            why = f"{name} is the remaining parameter" if free else f"the role of {name} is unknown"
+            roles.why[name] = GuessReason(0.2, why)
     for role in ("M", "N", "K"):
         owner = next((n for n in order if votes[n].get(role)), "")
         given = roles.of.get(owner, "")

@@ -1,4 +1,4 @@
-"""Gives every local variable of a function a name of its own, where the source uses one name in several scopes."""
+"""Renames local variables so that each has a unique name, where the source uses one name in several scopes."""
 
 import re
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def rename(tokens: Sequence[str]) -> list[str]:
     words = list(tokens)
     declared = list(_declarations(words))[:_MOST_DECLARATIONS]
     seen: dict[str, int] = {}
-    # Inner scopes come later, so that their renamed variables no longer have the outer one's name.
+    # Inner scopes are renamed later: their variables then no longer have the name of the outer one.
     for at in declared:
         name = tokens[at]
         seen[name] = seen.get(name, 0) + 1
@@ -74,7 +74,7 @@ def _end(tokens: list[str], at: int) -> int:
 
 
 def _scope_end(tokens: list[str], at: int) -> int:
-    """Return the end of the scope of a declaration: of its block, or of the loop whose head it stands in."""
+    """Return the end of the scope of a declaration: the end of its block, or of its loop if it is in the head."""
     depth = 0
     for place in range(at, -1, -1):
         depth += (tokens[place] in ")}]") - (tokens[place] in "({[")

@@ -1,4 +1,4 @@
-"""Makes a guess sure: tries it, and what is nearly as likely, until one of them computes the right C."""
+"""Confirms a guess: tries it, then the next likely guesses, until one of them computes the right C."""
 
 import math
 import re
@@ -14,34 +14,34 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
 
-# M, N and K differ, so that a launch that mixes them up is found out; and one that no tile divides.
+# M, N and K differ, so that a launch that exchanges them fails. The uneven size is no multiple of a tile.
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
 _MOST_TRIES = 16
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
-# Sizes that only try the conditions are kept smaller: one that took too long would count as wrong.
+# Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
 _MOST_PRODUCTS = 2**22
 _MOST_DIVISOR = 256
-# Bytes that a block may have: without asking, and at most on compute capability 8.6 and 9.0. Source: CUDA C++
-# Programming Guide, "Technical Specifications per Compute Capability".
+# Bytes of shared memory per block: the default limit, and the limits of compute capability 8.6 and 9.0. Source: CUDA
+# C++ Programming Guide, "Technical Specifications per Compute Capability".
 _MOST_SHARED = ("49152", "101376", "232448")
-# The confidence of what the host code says is higher.
+# Evidence from the host code has a higher confidence.
 _SAID = 0.9
 TryOne = Callable[[Kernel, Problem], str]
 
 
 def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess:
-    """Return the first of the likely guesses that is right, with the sizes at which it was; else the guess as it is.
+    """Return the first likely guess that is right, with the sizes at which it was right; else the unchanged guess.
 
     Parameters
     ----------
     guess
         From `gemmviz.catalogue.guessing.guess.guess`.
     try_one
-        Runs a kernel at a size and returns what is wrong, in a sentence; nothing when C is right. It may raise
+        Runs a kernel at a size and returns the error as a sentence; an empty text when C is right. It may raise
         `BuildError` when the compiler refuses the source: then no other launch helps.
     alternatives
-        Whether to go on with what is nearly as likely where the guess is wrong.
+        Whether to try the next likely guesses when the guess is wrong.
     """
     first = ""
     tried = 0
@@ -53,7 +53,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             first = first or str(error)
             continue
         if size is None or size.m * size.n > _MOST_ELEMENTS:
-            first = first or f"no small size near {_EVEN} keeps what the launch requires"
+            first = first or f"no small size near {_EVEN} meets the conditions of the launch"
             continue
         tried += 1
         try:
@@ -72,7 +72,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
 
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
-    """Try sizes that are multiples of what the guess asks for and of no more; where one is wrong, ask for more."""
+    """Try sizes that are multiples of the required divisors and of no larger ones; require more if one is wrong."""
     said = f"recorded: C is right at {size}"
     odd = _odd(right, "MNK", size)
     if odd is None or odd == size:
@@ -99,7 +99,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
 
 
 def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
-    """Return the guess with the fewest sizes taken to be equal with which another size is right; None without one."""
+    """Return the guess that requires the fewest equal sizes and is right at a second size; None without one."""
     for equal in (("M == N",), ("K == N",), ("M == N", "K == N")):
         made = replace(right, requires=tuple(dict.fromkeys((*right.requires, *equal))))
         odd = _odd(made, "MNK", size)
@@ -109,7 +109,7 @@ def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem
 
 
 def _offered(right: Guess, try_one: TryOne) -> Guess:
-    """Leave out the values of parameters that were not recorded, or gave a wrong C."""
+    """Leave out the parameter values that were not recorded or gave a wrong C."""
     tied = {name for pair in _pairs(right) for name in pair}
     made, tried = right, 0
     for name, values in right.params.items():
@@ -129,13 +129,13 @@ def _offered(right: Guess, try_one: TryOne) -> Guess:
 
 
 def _pairs(made: Guess) -> list[list[str]]:
-    """Return the pairs of parameters that a condition ties to each other."""
+    """Return the pairs of parameters that a condition makes equal."""
     pairs = [condition.split(" == ") for condition in made.requires if " == " in condition]
     return [pair for pair in pairs if set(pair) <= made.params.keys()]
 
 
 def _other_values(right: Guess, try_one: TryOne) -> Guess:
-    """Try the other values that the file's own launches give, and say which of them are wrong."""
+    """Try the parameter values of the other launches in the file, and report the wrong ones."""
     tied = {name for pair in _pairs(right) for name in pair}
     if not right.right or not tied:
         return right
@@ -163,7 +163,7 @@ def _wrong(made: Guess, size: Problem, try_one: TryOne) -> str:
 
 
 def _divisors(made: Guess, name: str) -> list[tuple[str, int]]:
-    """Return what a size must be a multiple of: the condition of the guess, and the number that it comes to."""
+    """Return the divisors of a size: each condition of the guess, and its divisor as a number."""
     kernel = guessed_kernel(made)
     values: dict[str, int] = {"M": 1, "N": 1, "K": 1, **kernel.defaults}
     found = []
@@ -176,9 +176,9 @@ def _divisors(made: Guess, name: str) -> list[tuple[str, int]]:
 
 
 def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
-    """Return a size of which some extents are an odd multiple of what the guess asks for; None where there is none.
+    """Return a size with some extents that are odd multiples of their required divisors; None where there is none.
 
-    Three times and more, so that there is more than one step; once, where that would take long to record.
+    The multiple is three or more, so that there is more than one step; one, if the recording would take long.
     """
     kernel = guessed_kernel(made)
     small, large = {}, {}
@@ -195,7 +195,7 @@ def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
 
 
 def _more(made: Guess, name: str) -> Guess | None:
-    """Ask for the next multiple of a size: the tile where it is one, else twice what is asked for now."""
+    """Require a larger divisor of a size: the tile if it is a multiple of the current divisor, else twice as much."""
     divisors = _divisors(made, name)
     number = math.lcm(*(value for _, value in divisors))
     tile = made.tiles.get(name, "1")
@@ -217,23 +217,23 @@ def _more(made: Guess, name: str) -> Guess | None:
 
 
 def _fixed(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a kernel that is given no size: each is what it must be a multiple of."""
+    """Return the conditions of a kernel without size parameters: each size equals its required divisor."""
     found = [re.fullmatch(r"([MNK]) % (\w+) == 0", condition) for condition in made.requires]
     sizes = {match[1]: match[2] for match in found if match}
     return tuple(f"{name} == {size}" for name, size in sizes.items()) if len(sizes) == 3 else ()
 
 
 def _whole_tiles(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a guess, and that each size is a multiple of its tile."""
+    """Return the conditions of a guess and one more per size: it is a multiple of its tile."""
     tiles = {name: tile if tile.isalnum() else f"({tile})" for name, tile in made.tiles.items() if tile != "1"}
     return tuple(dict.fromkeys((*made.requires, *(f"{name} % {tile} == 0" for name, tile in tiles.items()))))
 
 
 def _whole_blocks(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a guess, and that each size is a multiple of what the grid divides it by.
+    """Return the conditions of a guess and one more per size: it is a multiple of its divisor in the grid.
 
-    A grid that has a fixed extent, too, goes through the blocks of one size in that many columns: its part is one of
-    them.
+    A grid with a fixed extent folds the blocks along one size into that many columns: the required divisor is then the
+    grid's divisor over the number of columns.
     """
     fixed = math.prod(int(extent) for extent in made.grid if extent.isdecimal())
     asked: dict[str, int] = {}
@@ -247,12 +247,12 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
 
 
 def _guessed_shared(made: Guess) -> bool:
-    """Return whether dynamic shared memory is used, and the host code does not say how much."""
+    """Return whether the kernel uses dynamic shared memory and the host code does not give its size."""
     return made.shared != "0" and made.why.get("shared", GuessReason(1, "")).confidence < _SAID
 
 
 def _candidates(guess: Guess) -> Iterator[Guess]:
-    """Return the guess, and then what it may have mixed up."""
+    """Yield the guess, then variants of it with likely errors corrected."""
     launches = [guess, *guess.others]
     yield from launches
     # The host code may compute the shared memory at run time.
@@ -260,7 +260,7 @@ def _candidates(guess: Guess) -> Iterator[Guess]:
     yield from roomy
     whole = (replace(one, requires=_whole_blocks(one)) for one in (*roomy, *launches))
     yield from (one for one in whole if one not in launches)
-    # A guard may not do what it seems to do: then whole tiles are needed.
+    # A guard may be incomplete: then whole tiles are needed.
     yield from (replace(one, requires=_whole_tiles(one)) for one in launches if _whole_tiles(one) != one.requires)
     if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
         yield from (replace(one, requires=_fixed(one)) for one in launches if _fixed(one))
@@ -278,7 +278,7 @@ def _candidates(guess: Guess) -> Iterator[Guess]:
                 yield turned
                 if first == "A" and len(one.grid) == 2:
                     yield replace(turned, grid=one.grid[::-1])
-    # One distance between rows may stand for another one.
+    # The kernel may use the row stride of one matrix for another.
     yield from (replace(one, requires=tuple(dict.fromkeys((*one.requires, "M == N", "K == N")))) for one in launches)
     for matrix in "BAC":
         yield replace(guess, column_major=guess.column_major ^ {matrix})

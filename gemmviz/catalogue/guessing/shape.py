@@ -26,7 +26,7 @@ _OF_WARP = re.compile(r"\(\((?:blockDim\.(\w) \* blockIdx\.\w \+ threadIdx\.\w)\
 
 @dataclass
 class Shape:
-    """A launch, as front matter gives it; `why` holds the evidence by key of the front matter."""
+    """A launch in the form of front matter. `why` holds the evidence by key of the front matter."""
 
     params: dict[str, tuple[int, ...]] = field(default_factory=dict)
     block: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Shape:
 
 
 class Shaper:
-    """Derives a launch from the source's use of block, thread and loop indices."""
+    """Derives a launch from the use of block, thread and loop indices in the source."""
 
     def __init__(self, function: Function, source: ParsedSource, indexing: Indexing, roles: Roles, dtype: str) -> None:
         self.function, self.source, self.indexing, self.roles, self.dtype = function, source, indexing, roles, dtype
@@ -61,7 +61,7 @@ class Shaper:
         return parse(tokens, look).value
 
     def shape(self, params: dict[str, tuple[int, ...]]) -> Shape:
-        """Return the launch with one value per parameter, chosen so that the source's own arithmetic holds."""
+        """Return the launch with one value per parameter, chosen so that the arithmetic of the source is consistent."""
         self.params = dict(params)
         made = Shape(params=dict(params))
         self._block_dims(made)
@@ -77,12 +77,12 @@ class Shaper:
     # -- the direction of an index
 
     def _side(self, atoms: tuple[str, ...]) -> list[Term]:
-        """Return the summands of C's index that choose a row, or those that choose a column."""
+        """Return the summands of C's index that select a row, or those that select a column."""
         strided = any(t.size for t in self.found["C"] if t.atom in atoms)
         return [t for t in self.found["C"] if bool(t.size) == strided] if atoms else []
 
     def _text(self, value: Polynomial) -> str:
-        """Return an expression of parameters and numbers: the block's own extents are filled in."""
+        """Return an expression of parameters and numbers, with the extents of the block filled in."""
         text = str(value)
         for axis, extent in zip("xyz", self.free, strict=False):
             text = re.sub(rf"\bblockDim\.{axis}\b", bracket(extent) if extent else "1", text)
@@ -99,7 +99,7 @@ class Shaper:
     # -- the block
 
     def _block_dims(self, made: Shape) -> None:
-        """Find extents of the block that the source leaves open, and give them a name or a number."""
+        """Give a name or a number to the extents of the block that the source does not define."""
         self.free: list[str] = ["", "", ""]
         for axis, letter in enumerate("xyz"):
             if not any(f"blockDim.{letter}" in f"{t.atom} {t.factor}" for t in self.found["C"]):
@@ -131,7 +131,7 @@ class Shaper:
         return ""
 
     def _extent(self, term: Term, side: list[Term], values: Mapping[str, int]) -> Polynomial | None:
-        """Return the number of values of a thread index: the next larger factor of its direction over its own."""
+        """Return the number of values of a thread index: the next larger factor on its side divided by its own."""
         mine = self._number(term.factor, values)
         if not mine:
             return None
@@ -143,7 +143,7 @@ class Shaper:
         return min(larger, key=lambda pair: pair[0])[1].over(term.factor) if larger else None
 
     def _threads(self, rows: list[Term], columns: list[Term], values: Mapping[str, int]) -> dict[str, list[Polynomial]]:
-        """Return the extents of every thread index of C, by the axis of the block that it is made of."""
+        """Return the extents of every thread index in C's index, by axis of the block."""
         found: dict[str, list[Polynomial]] = {}
         for side in (rows, columns):
             for term in side:
@@ -163,11 +163,11 @@ class Shaper:
         used = [axis for axis in "xyz" if f"threadIdx . {axis}" in self.body]
         if self.function.bounds and used in ([], ["x"]):
             bound = parse(list(self.function.bounds))
-            made.why["block"] = GuessReason(0.8, "__launch_bounds__ says how many threads a block has")
+            made.why["block"] = GuessReason(0.8, "__launch_bounds__ gives the number of threads of a block")
             return (self._text(bound),)
         if not used:
             made.why["block"] = GuessReason(
-                0.6, "no thread index is used" + (": one warp works together" if warp != ONE else "")
+                0.6, "no thread index is used" + (": one warp cooperates" if warp != ONE else "")
             )
             return (self._text(warp),)
         block = []
@@ -181,17 +181,17 @@ class Shaper:
                 self.free[letter] or (self._text(total) if known else self._from_shared(f"threadIdx.{axis}") or "1")
             )
         made.why["block"] = GuessReason(
-            0.75, "the thread indices of C, each up to the next larger part of its row or column"
+            0.75, "the thread indices of C, each up to the next larger part of its row or column index"
         )
         return tuple(block)
 
     def _mentions_lanes(self) -> bool:
         return "wmma" not in self.body
 
-    # -- values that go together
+    # -- values that fit each other
 
     def _choose(self, made: Shape, rows: list[Term], columns: list[Term]) -> None:
-        """Choose the values nearest to the usual ones for which a block is legal and its loads cover its tiles."""
+        """Choose the values closest to the usual ones with a legal block whose loads cover its tiles."""
         for values in _combinations(made.params):
             if self._fits(values, rows, columns):
                 alone = len(made.params) - sum(name in self.free for name in made.params) == 1
@@ -205,14 +205,12 @@ class Shaper:
                     )
                     made.params[name] = (value, *rest)
                 if made.params:
-                    made.why["params"] = GuessReason(
-                        0.7, "usual sizes for which a block is legal and its loads cover its tiles"
-                    )
+                    made.why["params"] = GuessReason(0.7, "usual sizes with a legal block whose loads cover its tiles")
                 return
         made.params = {name: values[:1] for name, values in made.params.items()}
         if made.params:
             made.why["params"] = GuessReason(
-                0.2, "no usual sizes fit the source's arithmetic: these are only the usual ones"
+                0.2, "no usual sizes fit the arithmetic of the source: these are the usual sizes without a check"
             )
 
     def _fits(self, values: Mapping[str, int], rows: list[Term], columns: list[Term]) -> bool:
@@ -257,7 +255,7 @@ class Shaper:
         return True
 
     def _covers(self, found: list[Term], threads: float, values: Mapping[str, int]) -> bool:
-        """Return whether linear thread indices, divided into a row and a column, reach all of a tile and no more."""
+        """Return whether a linear thread index, split into a row and a column, covers the tile exactly."""
         for strided in (True, False):
             side = [t for t in found if bool(t.size) == strided]
             numbers = {id(t): self._number(t.factor, values) or 0 for t in side}
@@ -300,7 +298,7 @@ class Shaper:
         made.why["grid"] = GuessReason(0.8, in_words(made.grid, chosen))
 
     def _blocks(self, size: str, side: list[Term], made: Shape, values: Mapping[str, int]) -> Blocks | None:
-        """Return the blocks that share the rows (M) or columns (N) of C; None where one has them all."""
+        """Return the blocks that divide the rows (M) or columns (N) of C; None where one block has them all."""
         blocks = [t for t in side if kind_of(t.atom) == "block"]
         if not blocks:
             return None
@@ -340,7 +338,7 @@ class Shaper:
         return "1"
 
     def _fragments(self, made: Shape) -> None:
-        """Require whole fragments: tensor cores load nothing less, and only from aligned rows."""
+        """Require whole fragments: tensor cores load only whole ones, and only from aligned rows."""
         found = re.search(r"matrix_a , (\w+) , (\w+) , (\w+) ,", self.body)
         for size, extent in zip(("M", "N", "K"), found.groups() if found else (), strict=False):
             text = fold(str(self.constants.get(extent, extent)))
@@ -348,20 +346,20 @@ class Shaper:
                 made.requires.append(f"{size} % {text} == 0")
 
     def _step(self, made: Shape, values: Mapping[str, int]) -> None:
-        """Find the k-step, and the divisor that K must have."""
+        """Find the k-step and the required divisor of K."""
         whole = tail_guarded(self.indexing, self.roles, self.body)
         self._loop_step(made, values, whole)
         k = k_of(self.roles)
         for name, divisor in self.indexing.quotients:
             number = self._number(divisor, values)
             condition = f"K % {bracket(self._text(divisor))} == 0"
-            # The quotient drops the rest of K, and no guard handles it.
+            # The quotient drops the remainder of K, and no guard handles it.
             if name == k and not whole and number and number > 1 and condition not in made.requires:
                 made.requires.append(condition)
 
     def _loop_step(self, made: Shape, values: Mapping[str, int], whole: bool) -> None:
         in_c = {t.atom for t in self.found["C"]}
-        # Along k, A is walked with its stride where it is stored by columns, B where it is stored by rows.
+        # Along k, A advances by its stride if it is stored by columns, B if it is stored by rows.
         strided = {"A": "A" in self.roles.column_major, "B": "B" not in self.roles.column_major}
         along = [t for m in "AB" for t in self.found[m] if bool(t.size) == strided[m]]
         steps = [t for t in along if kind_of(t.atom) == "loop" and t.atom not in in_c]
@@ -393,7 +391,7 @@ class Shaper:
 
 
 def _combinations(params: dict[str, tuple[int, ...]]) -> Iterator[dict[str, int]]:
-    """Return values for all parameters, those nearest to the usual ones first."""
+    """Yield values for all parameters, the most usual combinations first."""
     names = list(params)
     places = itertools.islice(itertools.product(*(range(len(params[n])) for n in names)), _MOST_COMBINATIONS)
     for place in sorted(places, key=lambda p: (sum(p), p)):

@@ -1,4 +1,4 @@
-"""Cuts C and CUDA into tokens, and takes lists of them apart."""
+"""Splits C and CUDA into tokens, and splits lists of tokens."""
 
 import re
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ _TOKEN = re.compile(
     r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
 )
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
-# Files are cut here: a kernel is short, and guessing must end soon.
+# A longer file is cut off here: a kernel is short, and guessing must end soon.
 LONGEST = 400_000
 MOST_TOKENS = 80_000
 LONGEST_BRACKET = 15_000
 
 
 def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
-    """Split tokens at a separator outside of all brackets; no tokens give no parts."""
+    """Split tokens at a separator outside all brackets; no tokens give no parts."""
     parts: list[tuple[str, ...]] = []
     part: list[str] = []
     depth = 0
@@ -33,7 +33,7 @@ def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
 
 
 def split_text(text: str) -> tuple[str, ...]:
-    """Split a list in a user's text at the commas outside of all brackets, and drop empty parts."""
+    """Split a list in a user's text at the commas outside all brackets, and drop empty parts."""
     parts, depth, part = [], 0, ""
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
@@ -46,7 +46,7 @@ def split_text(text: str) -> tuple[str, ...]:
 
 
 def closing(tokens: tuple[str, ...] | list[str], start: int) -> int:
-    """Return the position where the bracket that opens at `start` closes; the number of tokens when it never does."""
+    """Return the position of the bracket that closes the one at `start`; the number of tokens if none does."""
     depth = 0
     for at in range(start, min(start + LONGEST_BRACKET, len(tokens))):
         depth += (tokens[at] in OPEN) - (tokens[at] in CLOSE)
@@ -61,7 +61,7 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 
 def without_comments(text: str) -> str:
-    """Return a text of as many lines without comments, and with empty strings."""
+    """Return the text with the same lines, but without comments and with empty strings."""
     return _COMMENT_OR_STRING.sub(
         lambda found: '""' if found[0][0] == '"' else "0" if found[0][0] == "'" else " " + "\n" * found[0].count("\n"),
         text,
@@ -69,7 +69,7 @@ def without_comments(text: str) -> str:
 
 
 def numbered(text: str) -> tuple[list[str], list[int]]:
-    """Return the tokens of a text and the line of each; ``<< <`` is what ``<<<`` is."""
+    """Return the tokens of a text and the line of each; ``<< <`` counts as ``<<<``."""
     text = re.sub(r"<<[ \t]+<|<[ \t]+<<", "<<<", text)
     text = re.sub(r">>[ \t]+>(?=\s*\()|>[ \t]+>>(?=\s*\()", ">>>", text)
     tokens, lines, line, before = [], [], 1, 0

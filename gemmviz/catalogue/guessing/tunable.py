@@ -9,7 +9,7 @@ _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+|(?:block|tile|thread|work)_size(?:_\w+)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NOT_PARAMS = re.compile(r"NULL|INFINITY|NAN|(INT|FLT|DBL|CUDART|CHAR)_\w+|EXIT_\w+|CUDA\w*|CUBLAS\w*")
 THREADS = r"(NUM_?)?THREADS|NT|THREAD_?COUNT"
-# Usual names of tile sizes, and their usual values, the commonest first.
+# Usual names of tile sizes, and their usual values, the most common first.
 _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"k?WARP_?SIZE", (32,)),
     (THREADS, (256, 128, 64, 512, 32)),
@@ -26,7 +26,7 @@ _TILES = (16, 8, 32)
 
 
 def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[int, ...]]:
-    """Return the tunable parameters: template arguments, macros that the file leaves open, and usual values of each."""
+    """Return the tunable parameters (template arguments, macros without a fixed value), with usual values of each."""
     names = [name for kind, name, _ in function.template if kind != "typename"]
     names += [word for word in dict.fromkeys(function.body) if word in source.tunable]
     others = (
@@ -57,13 +57,13 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
 
 
 def _declared(body: tuple[str, ...]) -> set[str]:
-    """Return the names that a function declares itself.
+    """Return the names of the local variables of a function.
 
-    A type stands in front of the first name of a declaration, a comma between brackets that are closed in front of the
-    others; behind each stands a value or an end.
+    A type stands before the first name of a declaration. A comma, outside the brackets of a value, stands before each
+    of the others. A value or the end of the declaration follows each name.
     """
     found: set[str] = set()
-    has_value: dict[int, bool] = {}  # of the declarations that are open, by their depth in brackets
+    has_value: dict[int, bool] = {}  # whether an open declaration has a value already, by its depth in brackets
     depth = 0
     for at in range(1, len(body) - 1):
         before, word, after = body[at - 1 : at + 2]
@@ -82,7 +82,7 @@ def _declared(body: tuple[str, ...]) -> set[str]:
         if _NAME.fullmatch(before) and before not in ("return", "else") and (ends or after == ","):
             has_value[depth] = False
             found |= {word}
-        # Two commas may also be those of template arguments, but only within a value.
+        # A name between two commas may also be a template argument, but only inside a value.
         elif before == "," and depth in has_value and (ends or (after == "," and not has_value[depth])):
             found |= {word}
     return found

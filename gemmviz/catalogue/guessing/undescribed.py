@@ -1,4 +1,4 @@
-"""The message about a file without front matter: it can be guessed only where there is a kernel."""
+"""The message about a file without front matter. Front matter can be guessed only if the file has a kernel."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from gemmviz.language import tr
 
 
 def what_to_do(text: str, path: Path) -> str:
-    """Return, for people, the fault of a file without front matter, and the remedy.
+    """Return a message for the user: a file has no front matter, and the remedy.
 
     Parameters
     ----------

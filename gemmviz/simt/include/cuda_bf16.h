@@ -6,7 +6,7 @@ GV_DEVICE unsigned short gv_bfloat16_bits(double exact)
     float near = (float)exact;
     unsigned bits = __builtin_bit_cast(unsigned, near);
     if (near != near) return 0x7fff;
-    // A number that only became a tie when it was rounded to a float must not be rounded as one.
+    // A number that became a tie only by rounding to float must not be rounded as a tie.
     if ((bits & 0xffff) == 0x8000 && (double)near != exact) bits += ((double)near < exact) == (near > 0) ? 1 : -1;
     return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
@@ -21,7 +21,7 @@ struct alignas(2) __nv_bfloat16 {
     GV_METHOD __nv_bfloat16(long v) : gv_bits(gv_bfloat16_bits((double)v)) {}
     GV_METHOD __nv_bfloat16(unsigned long v) : gv_bits(gv_bfloat16_bits((double)v)) {}
     GV_METHOD operator float() const { return __builtin_bit_cast(float, (unsigned)gv_bits << 16); }
-#if !defined(__clang__) // GCC calls the write of a whole structure out before the read that it takes its value from
+#if !defined(__clang__) // GCC reports the write of a whole structure before the read of its new value
     __nv_bfloat16(const __nv_bfloat16 &) = default;
     GV_METHOD __nv_bfloat16 &operator=(const __nv_bfloat16 &v)
     {

@@ -1,5 +1,5 @@
 // 8-bit floats (OCP 8-bit Floating Point Specification 1.0): E4M3 without infinities, and E5M2.
-// A number that is too large becomes the largest one, as CUDA's types do it.
+// A number that is too large becomes the largest finite number, as with CUDA's types.
 #pragma once
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -20,7 +20,7 @@ GV_DEVICE __nv_fp8_storage_t gv_fp8_bits(float v, int digits, int bias, float la
     if (size > largest) size = largest;
     int exponent = (int)(__builtin_bit_cast(unsigned, size) >> 23) - 127;
     if (exponent < 1 - bias) exponent = 1 - bias;
-    // In units of the last digit; a carry goes into the exponent.
+    // In units of the last bit; a carry increases the exponent.
     int units = (int)__builtin_rintf(size * gv_power_of_two(digits - exponent));
     return (__nv_fp8_storage_t)(sign | (unsigned)(((exponent + bias - 1) << digits) + units));
 }
@@ -37,7 +37,7 @@ GV_DEVICE float gv_e4m3_value(__nv_fp8_storage_t bits)
 {
     return (bits & 0x7f) == 0x7f ? __builtin_nanf("") : gv_fp8_value(bits, 3, 7);
 }
-// Its digits are the upper ones of a half.
+// Its bits are the upper bits of a half.
 GV_DEVICE float gv_e5m2_value(__nv_fp8_storage_t bits)
 {
     return (float)__builtin_bit_cast(half, (unsigned short)(bits << 8));
@@ -74,7 +74,7 @@ GV_FP8(__nv_fp8_e5m2, e5m2);
 #undef GV_FP8
 #undef GV_FP8_COPIES
 
-// Several in one word: the first one in its lowest byte.
+// Several numbers in one word, the first in the lowest byte.
 #define GV_FP8_PAIR(type, kind) \
     struct alignas(2) type { \
         __nv_fp8x2_storage_t __x; \

@@ -1,4 +1,4 @@
-// Asynchronous copies to shared memory, as CUDA's own header offers them. Meanings as in the CUDA C++ Programming
+// Asynchronous copies to shared memory, with the interface of CUDA's header. Rules: CUDA C++ Programming
 // Guide, "Pipeline Primitives Interface".
 #pragma once
 #include "../runtime/kernel_calls/async_copies.h"

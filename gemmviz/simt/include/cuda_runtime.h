@@ -1,1 +1,1 @@
-// Kernel files often include this one. The recorder's part of CUDA is in cuda.h, which every build includes first.
+// Kernel files often include this header. The recorder declares CUDA in cuda.h, which every build includes first.

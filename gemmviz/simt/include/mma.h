@@ -18,7 +18,7 @@ struct tf32;
 }
 GV_DEVICE float __float_to_tf32(float v) { return __builtin_bit_cast(float, gv_tf32_bits(v)); }
 
-// The meaning of a fragment's type in memory and registers.
+// The representation of a fragment's type in memory and in registers.
 template <class T> struct gv_type {
     static_assert(sizeof(T) == 0,
         "fragments of this type cannot be recorded: use half, bfloat16, tf32, signed char, unsigned char or double "
@@ -48,10 +48,10 @@ template <> struct gv_layout<col_major> {
     static constexpr int by_columns = 1;
 };
 
-// Where the elements are: one line per use and shape. Of half operands some shapes hold every element twice or more,
-// which bfloat16 operands of the same shape do not: `of` leaves the repetitions out for them. Of bytes a lane holds
-// four neighbours along K, as in "Matrix Fragments for mma.m16n8k16 with .u8 or .s8 type" (PTX ISA); that these are the
-// places in x[] was read in the machine code of load_matrix_sync for sm_90, of bytes and of doubles.
+// The places of the elements: one line per use and shape. Some shapes hold every half element twice or more. bfloat16
+// operands of the same shape hold it once, so `of` leaves out the repetitions for them. Of bytes a lane holds four
+// neighbours along K, as in "Matrix Fragments for mma.m16n8k16 with .u8 or .s8 type" (PTX ISA). Their places in x[] were
+// read in the machine code of load_matrix_sync for sm_90, of bytes and of doubles.
 template <class Use, int M, int N, int K, bool Bytes> struct gv_shape {
     static_assert(K == 0,
         "this shape of a fragment cannot be recorded: use 16x16x16, 32x8x16 or 8x32x16, 16x16x8 for tf32 and 8x8x4 for "

@@ -1,1 +1,1 @@
-"""Inline PTX: the asm statements of a CUDA kernel, as C++ that the recorder compiles for the CPU."""
+"""Inline PTX: translates the asm statements of a CUDA kernel to C++, which the recorder compiles for the CPU."""

@@ -6,7 +6,7 @@ from gemmviz.simt.inline_ptx.grammar import NotPtx, Pair, Value, Vector
 from gemmviz.simt.inline_ptx.values import TYPES, Values
 
 _FLOATS = ("f16", "bf16", "f16x2", "bf16x2", "f32", "f64")
-# Rounding to nearest is what C++ does; subnormal numbers, which .ftz takes for zero, are kept.
+# C++ rounds to nearest. Subnormal numbers are kept, although .ftz flushes them to zero.
 _SAME = {"rn", "ftz", "lo", "approx", "noftz", "full"}
 _COMPARED = {
     **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
@@ -17,14 +17,14 @@ _CONDITIONS = {"and": "&&", "or": "||", "xor": "!="}
 
 
 def _kind(parts: Sequence[str], others: set[str] | None = None) -> str:
-    """Return the type at the end of an instruction's name; all parts before must be among `others`, or mean nothing."""
+    """Return the type at the end of an instruction's name. The parts before must be in `others` or have no effect."""
     if not parts or parts[-1] not in TYPES or set(parts[:-1]) - _SAME - (others or set()):
         raise NotPtx
     return parts[-1]
 
 
 def _expression(form: str, arguments: int) -> Callable[[Sequence[str], Sequence[Value], Values], str]:
-    """Return the translator of an instruction whose result is an expression of C++ of its operands' one type."""
+    """Return the translator of an instruction whose result is a C++ expression of operands of one type."""
 
     def translated(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
         kind = _kind(parts, {"sat"} if parts[-1:] == ["f32"] else None)
@@ -111,7 +111,7 @@ def _selp(parts: Sequence[str], operands: Sequence[Value], values: Values) -> st
 
 
 def _mov(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``mov``, which also packs a vector into a register and takes it apart."""
+    """``mov``; it also packs a vector into a register and unpacks it."""
     kind = TYPES[_kind(parts)]
     target, source = operands
     bits = {"unsigned short": 16, "unsigned": 32, "unsigned long long": 64}.get(kind, 0)

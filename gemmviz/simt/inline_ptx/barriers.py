@@ -21,7 +21,7 @@ def sync(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 
 def arrive(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``bar.arrive number, threads``: counts at the barrier, and goes on."""
+    """``bar.arrive number, threads``: the thread arrives at the barrier and continues."""
     number, threads = (values.value(operand, "int") for operand in operands)
     return f"gv_named_arrival({number}, {threads});"
 

@@ -1,6 +1,6 @@
-"""Gives a preprocessed source the columns of the file that it comes from, by which accesses on one line are told apart.
+"""Restores the original columns in a preprocessed source, because they distinguish the accesses on one line.
 
-A preprocessor keeps the lines, and writes each line's tokens with single blanks between them.
+A preprocessor keeps the lines, but writes the tokens of a line with single blanks between them.
 """
 
 import re
@@ -13,18 +13,18 @@ _TOKEN = re.compile(rf"{_TEXT}|\w+|\S", re.DOTALL)
 
 
 def aligned(text: str, kernel: str, source: str) -> str:
-    """Return a preprocessed source in which the tokens of the kernel's file stand at their columns.
+    """Return a preprocessed source in which the tokens of the kernel's file have their original columns.
 
-    What a macro makes begins where the macro does; what follows it on the line stands where it did.
+    The expansion of a macro begins at the column of the macro; the tokens after the macro keep their columns.
 
     Parameters
     ----------
     text
         The preprocessor's output, with its line markers.
     kernel
-        The name of the kernel's file, as the markers have it.
+        The name of the kernel's file in the markers.
     source
-        The text that was preprocessed under that name.
+        The text of this file before preprocessing.
     """
     plain = without_comments(source).split("\n")
     line, inside = 0, False
@@ -43,7 +43,7 @@ def aligned(text: str, kernel: str, source: str) -> str:
 
 
 def _line(written: str, original: str, marker: str) -> str:
-    """Return one line with its tokens where the original has them; a marker stands where it has to be broken."""
+    """Return one line with the original columns of its tokens, and a marker where the line must be split."""
     new, old = (list(_TOKEN.finditer(one)) for one in (written, original))
     if [token[0] for token in new] == [token[0] for token in old]:
         return original

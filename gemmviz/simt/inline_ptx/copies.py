@@ -1,4 +1,4 @@
-"""cp.async, and the matrices that a warp loads and stores together: ldmatrix, stmatrix.
+"""cp.async, and the matrices that the lanes of a warp load and store together: ldmatrix, stmatrix.
 
 Rules: PTX ISA, "Data Movement and Conversion Instructions" and "Warp-level matrix load instruction: ldmatrix".
 """
@@ -40,7 +40,7 @@ def wait_all(parts: Sequence[str], operands: Sequence[Value], values: Values) ->
 
 
 def ldmatrix(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r0, r1, r2, r3}, [row]``; some write the shape behind the number."""
+    """``ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r0, r1, r2, r3}, [row]``; some write the shape after the number."""
     count = _count(parts)
     if len(items(operands[0])) != count:
         raise NotPtx

@@ -23,11 +23,11 @@ _REGISTER_TYPES = {
     "f64": "double",
 }
 
-_MOST_DIGITS = 3  # of the number of registers that one declaration makes
+_MOST_DIGITS = 3  # in the number of registers of one declaration
 
 
 class NotPtx(Exception):
-    """A text that is not PTX, or that the recorder does not know; the message names what."""
+    """A text that is not PTX, or PTX that the recorder does not know. The message is the unknown part."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Number:
-    """A constant, as it is written."""
+    """A constant, as in the source."""
 
     text: str
 
@@ -73,7 +73,7 @@ Value = Name | Number | Vector | Pair | Address
 
 @dataclass(frozen=True)
 class Instruction:
-    """An instruction, in `block`: the predicate that it depends on, its name with all modifiers, its operands."""
+    """An instruction in `block`, with its predicate, its name with all modifiers, and its operands."""
 
     predicate: Name | None
     opcode: str
@@ -91,7 +91,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Register:
-    """A register that the text declares; `kind` is the type of the C++ variable."""
+    """A declared register; `kind` is the type of the C++ variable."""
 
     name: str
     kind: str
@@ -100,7 +100,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Program:
-    """What an asm statement says; a block is the numbers of the braces around, from the outermost."""
+    """The content of an asm statement. A block is given by the numbers of the braces around it, outermost first."""
 
     items: tuple[Instruction | Label, ...]
     registers: tuple[Register, ...]
@@ -112,12 +112,12 @@ def parse(text: str) -> Program:
     Parameters
     ----------
     text
-        Of an asm statement, with ``%0`` for operands and ``%%`` for a percent sign.
+        The text of an asm statement, with ``%0`` for operands and ``%%`` for a percent sign.
 
     Raises
     ------
     NotPtx
-        When it is something else.
+        When it is not PTX.
     """
     return _Parser(_tokens(_COMMENT.sub(" ", text))).program()
 
@@ -162,7 +162,7 @@ class _Parser:
             self._items.append(Label(self._word(), block))
             self._at += 1
             return
-        if self._next().split(".")[:2] == ["", "reg"]:  # some leave out the blank: .reg.b32
+        if self._next().split(".")[:2] == ["", "reg"]:  # the blank may be missing: .reg.b32
             self._declaration(self._word().removeprefix(".reg").lstrip("."), block)
             return
         predicate = None
@@ -175,7 +175,7 @@ class _Parser:
             operands.append(self._value())
             if not self._take(",") and self._next() not in (";", ""):
                 raise NotPtx(f"{opcode} ... {self._next()}")
-            if self._at == len(self._tokens):  # the last one may lack its semicolon in a macro
+            if self._at == len(self._tokens):  # in a macro the last semicolon may be missing
                 break
         self._items.append(Instruction(predicate, opcode, tuple(operands), block))
 

@@ -28,8 +28,8 @@ def mbarrier_arrive(parts: Sequence[str], operands: Sequence[Value], values: Val
     given = list(operands)
     state = None if isinstance(given[0], Address) else given.pop(0)
     address, number = values.address(given[0]), values.value(given[1], "unsigned") if len(given) > 1 else "1u"
-    told = values.store(state, f"gv_mbarrier_phase({values.pointer(given[0])})") if state else ""
-    return f"{told} gv_ptx::{'arrive_expect' if 'expect_tx' in parts else 'arrive'}({address}, {number});"
+    stored = values.store(state, f"gv_mbarrier_phase({values.pointer(given[0])})") if state else ""
+    return f"{stored} gv_ptx::{'arrive_expect' if 'expect_tx' in parts else 'arrive'}({address}, {number});"
 
 
 def mbarrier_expect(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -40,7 +40,7 @@ def mbarrier_expect(parts: Sequence[str], operands: Sequence[Value], values: Val
 
 
 def mbarrier_wait(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``mbarrier.try_wait{.parity}.shared.b64 done, [barrier], parity or state``: here it ends with the phase."""
+    """``mbarrier.try_wait{.parity}.shared.b64 done, [barrier], parity or state``: here it waits for the phase's end."""
     phase = values.value(operands[2], "unsigned long long")
     wait = f"gv_mbarrier_wait({values.pointer(operands[1])}, (unsigned)({phase} & 1));"
     return wait + values.store(operands[0], "true")
@@ -54,7 +54,7 @@ def mbarrier_arrive_copied(parts: Sequence[str], operands: Sequence[Value], valu
 
 
 def cluster_wait(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``barrier.cluster.wait``: here the blocks meet at the wait, and not at the arrival before it."""
+    """``barrier.cluster.wait``: here the blocks synchronise at the wait, not at the arrival before it."""
     return "gv_cluster_barrier();"
 
 
@@ -67,7 +67,7 @@ def mapa(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str
 
 
 def proxy_fence(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``fence.proxy.async.shared::cta``: the copy engine and the tensor cores see what the thread has written."""
+    """``fence.proxy.async.shared::cta``: makes the thread's writes visible to the copy engine and the tensor cores."""
     if parts[:1] != ["async"]:
         return ""
     shared = "" if "global" in parts else "gv_shared_written();"
@@ -75,7 +75,7 @@ def proxy_fence(parts: Sequence[str], operands: Sequence[Value], values: Values)
 
 
 def box(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``cp.async.bulk.tensor``: a box to shared memory, counted by an mbarrier; or to the matrix."""
+    """``cp.async.bulk.tensor``: a box to shared memory, which an mbarrier counts, or to the matrix."""
     if set(parts) & {"im2col", "im2col_no_offs", "tile::gather4", "tile::scatter4", "cta_group::1", "cta_group::2"}:
         raise NotPtx
     given = operands[:-1] if "L2::cache_hint" in parts else operands

@@ -1,4 +1,4 @@
-"""The instructions that are known, each by the beginning of its name, with what translates it."""
+"""The known instructions, by the beginning of their names, with their translators."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from gemmviz.simt.inline_ptx.products import mma
 from gemmviz.simt.inline_ptx.values import Values
 
 Translator = Callable[[Sequence[str], Sequence[Value], Values], str]
-"""Makes C++ of the rest of an instruction's name, split at its dots, and its operands."""
+"""Returns the C++ of an instruction for the rest of its name, split at its dots, and its operands."""
 
 _KNOWN: dict[str, Translator] = {
     **ARITHMETIC,
@@ -84,7 +84,7 @@ def translate(instruction: Instruction, values: Values) -> str:
     Raises
     ------
     NotPtx
-        When it is not known.
+        When the instruction is unknown.
     """
     parts = instruction.opcode.split(".")
     for length in range(len(parts), 0, -1):
@@ -92,6 +92,6 @@ def translate(instruction: Instruction, values: Values) -> str:
         if known is not None:
             try:
                 return known(parts[length:], instruction.operands, values)
-            except (IndexError, ValueError, KeyError):  # too few operands, or other types than it has
+            except (IndexError, ValueError, KeyError):  # too few operands, or unknown types
                 raise NotPtx(instruction.opcode) from None
     raise NotPtx(instruction.opcode)

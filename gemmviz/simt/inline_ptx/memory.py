@@ -9,7 +9,7 @@ from gemmviz.simt.inline_ptx.grammar import NotPtx, Value, Vector
 from gemmviz.simt.inline_ptx.values import TYPES, Values, items
 
 _SPACES = {"shared", "shared::cta", "global", "const", "param", "local"}
-# Whatever an access says of caches, it is one access.
+# Cache hints do not change the number of accesses.
 _CACHES = {
     *("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "relaxed", "mmio", "gpu", "sys", "cta", "cluster"),
     *("L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"),
@@ -27,7 +27,7 @@ _REDUCED_TYPES = {"u32", "s32", "u64", "s64", "b32", "b64", "f32", "f64", "f16",
 
 
 def _access(parts: Sequence[str]) -> tuple[str, int]:
-    """Return the type of an access's elements, and how many it has at once."""
+    """Return the element type of an access and the number of its elements."""
     lengths = [_LENGTHS[part] for part in parts if part in _LENGTHS]
     kind = parts[-1] if parts else ""
     if kind not in TYPES or set(parts[:-1]) - _SPACES - {_CLUSTER} - _CACHES - _ORDERS - set(_LENGTHS):
@@ -67,7 +67,7 @@ def st(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
 
 
 def cvta(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``cvta.to.shared.u64 a, p`` and back: an address is an address, and its low 32 bits will do."""
+    """``cvta.to.shared.u64 a, p`` and back: all addresses are generic here, and the low 32 bits are enough."""
     if not parts or parts[-1] not in ("u32", "u64") or set(parts[:-1]) - _SPACES - {"to"}:
         raise NotPtx
     address = values.value(operands[1], "unsigned long long")
@@ -113,7 +113,7 @@ def nothing(parts: Sequence[str], operands: Sequence[Value], values: Values) -> 
 
 
 def fence(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``fence.acq_rel.gpu``, ``membar.gl``: order accesses for other blocks; in a block there is nothing to do."""
+    """``fence.acq_rel.gpu``, ``membar.gl``: order accesses for other blocks; without effect within a block."""
     return "" if {"cta", "cluster"} & set(parts) else "gv_thread_fence();"
 
 

@@ -19,7 +19,7 @@ _TYPES = {
     "s32": "GV_S32",
     "f64": "GV_DOUBLE",
 }
-# Depths (K) by the type of the operands, and the sums that they may have.
+# The depths (K) for each type of the operands, and the allowed types of the sums.
 _BYTES = {(16, 8, 16), (16, 8, 32), (8, 8, 16)}
 _SHAPES = {
     "f16": {(16, 8, 16), (16, 8, 8), (8, 8, 4)},

@@ -1,4 +1,4 @@
-"""Rewrites a preprocessed source: C++ in place of its asm statements, each at the place that it comes from."""
+"""Rewrites a preprocessed source: C++ replaces each asm statement and keeps its line and column."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -15,7 +15,7 @@ _POP = "#pragma clang attribute pop\n"
 
 
 def has_asm(texts: Iterable[str]) -> bool:
-    """Say whether one of some sources may have an asm statement."""
+    """Return whether one of the sources may have an asm statement."""
     return any(_ASM.search(text) and _ASM.search(plain_code(text)) for text in texts)
 
 
@@ -27,25 +27,25 @@ def rewritten(text: str, kernel: str, folder: Path, ours: Collection[Path]) -> s
     text
         The preprocessor's output, with its line markers.
     kernel
-        The name of the user's file, as the markers have it.
+        The name of the user's file in the markers.
     folder
-        Where that file lies: a header in it is the user's, however it was included.
+        The folder of this file: a header in it belongs to the user in any form of include.
     ours
-        Folders with headers of the recorder's: statements there stay.
+        Folders with headers of the recorder: statements in them are kept.
     """
 
     def own(file: str, system: bool) -> bool:
         path = Path(file)
         if any(path.is_relative_to(other) for other in ours):
             return False
-        # GCC calls a line the system's where it comes from one of its macros.
+        # GCC marks a line as a line of the system if it comes from a macro of the system.
         return not system or file == kernel or path.is_relative_to(folder)
 
     places = Places(text)
     parts, at = [], 0
     changes = [(place, line, 0) for place, line in _inlined(text, lambda f, system: f != kernel and own(f, system))]
     for number, statement in enumerate(statements(text, own)):
-        # As a macro: whatever is in it gets the place of its name. Behind it the line goes on where it was.
+        # A macro gives its whole expansion the place of its name. After it the line continues at its old column.
         macro = f"GV_ASM_{number}"
         after, line, _ = places.at(statement.end)
         instead = f"\n#define {macro} {translated(statement, number)}\n"
@@ -63,9 +63,9 @@ def _blank_before(text: str, place: int) -> str:
 
 
 def _inlined(text: str, local: Callable[[str, bool], bool]) -> Iterator[tuple[int, str]]:
-    """Yield where a line is to be put in, and the line: functions of a user's headers become part of their callers.
+    """Yield positions and lines to insert there, so that functions in a user's headers are inlined.
 
-    The line of the kernel's file that calls them is then known for each access.
+    Then each of their accesses has the line of the call in the kernel's file.
     """
     inside = False
     depth = at = 0

@@ -1,6 +1,6 @@
-"""Finds the asm statements of a preprocessed source: where each stands, its template and its operands.
+"""Finds the asm statements of a preprocessed source: the position, the template and the operands of each.
 
-The grammar is that of GCC's extended asm, which CUDA takes over (Inline PTX Assembly in CUDA, "Assembler statements").
+The grammar is that of GCC's extended asm, which CUDA uses, too (Inline PTX Assembly in CUDA, "Assembler statements").
 """
 
 import re
@@ -21,7 +21,7 @@ _OPERAND = re.compile(r"[\s,]*(?:\[\s*(?P<name>\w+)\s*\]\s*)?(?=\")")
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|(\n)|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b": "\b"}
 _LINE_END = re.compile("\n")
-_SYSTEM = "3"  # among a line marker's flags: a header of the system
+_SYSTEM = "3"  # the flag of a line marker for a header of the system
 _OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
 
 
@@ -41,9 +41,9 @@ class Statement:
     Attributes
     ----------
     start, end
-        Where it stands in the preprocessed text, from the word ``asm`` to its closing parenthesis.
+        Its positions in the preprocessed text, from the word ``asm`` to its closing parenthesis.
     file, line
-        Where it comes from, as the line markers say.
+        Its source, according to the line markers.
     template
         The instructions.
     outputs, inputs
@@ -60,7 +60,7 @@ class Statement:
 
 
 class Places:
-    """From which file and line each place of a preprocessed text comes."""
+    """The source file and line of each position of a preprocessed text."""
 
     def __init__(self, text: str) -> None:
         self._ends = [m.start() for m in _LINE_END.finditer(text)]
@@ -68,7 +68,7 @@ class Places:
         self._starts = [mark[0] for mark in self._marks]
 
     def at(self, place: int) -> tuple[str, int, bool]:
-        """Return file, line, and whether the file is a header of the system."""
+        """Return the file, the line, and whether the file is a header of the system."""
         index = bisect_right(self._starts, place) - 1
         if index < 0:
             return "", bisect_left(self._ends, place) + 1, False
@@ -84,7 +84,7 @@ def statements(text: str, own: Callable[[str, bool], bool]) -> Iterator[Statemen
     text
         The preprocessor's output, with its line markers.
     own
-        Says of a file, and whether it is a header of the system, if its statements count.
+        Returns whether the statements of a file count, from its name and whether it is a header of the system.
     """
     places = Places(text)
     for found in _WORD.finditer(text):
@@ -92,7 +92,7 @@ def statements(text: str, own: Callable[[str, bool], bool]) -> Iterator[Statemen
             continue
         file, line, system = places.at(found.start())
         opening = _QUALIFIERS.match(text, found.end())
-        assert opening is not None  # it may be empty
+        assert opening is not None  # the group may be empty
         if not own(file, system) or text[opening.end() : opening.end() + 1] != "(":
             continue
         statement = _statement(text, found.start(), opening.end(), file, line)
@@ -101,7 +101,7 @@ def statements(text: str, own: Callable[[str, bool], bool]) -> Iterator[Statemen
 
 
 def _statement(text: str, start: int, opening: int, file: str, line: int) -> Statement | None:
-    """Return the statement whose parenthesis opens at a place; None where it is not one."""
+    """Return the statement whose parenthesis opens at a position; None where there is no statement."""
     sections, end = _sections(text, opening)
     if not end:
         return None
@@ -114,7 +114,7 @@ def _statement(text: str, start: int, opening: int, file: str, line: int) -> Sta
 
 
 def _sections(text: str, opening: int) -> tuple[list[str], int]:
-    """Return the parts between the colons of a parenthesis, and the place behind it (0: it does not end)."""
+    """Return the parts between the colons of a parenthesis, and the position after it (0: it does not end)."""
     sections: list[str] = []
     begin, depth = opening + 1, 0
     for token in _TOKEN.finditer(text, opening):
@@ -134,7 +134,7 @@ def _sections(text: str, opening: int) -> tuple[list[str], int]:
 
 
 def _operands(section: str) -> list[Operand] | None:
-    """Return the operands of a section; None where it has others than such. The comma between two may be missing."""
+    """Return the operands of a section; None where something else stands. The comma between two may be missing."""
     found, at = [], 0
     section = MARKER.sub("", section).rstrip().rstrip(",")
     while at < len(section):
@@ -152,7 +152,7 @@ def _operands(section: str) -> list[Operand] | None:
 
 
 def _strings_end(text: str, start: int) -> int:
-    """Return the place behind the string literals that begin at a place, and the blanks behind them."""
+    """Return the position after the string literals that begin at a position, and after the blanks that follow."""
     while (literal := _STRING.match(text, start)) is not None:
         start = literal.end()
         start += len(text) - start - len(text[start:].lstrip())
@@ -160,7 +160,7 @@ def _strings_end(text: str, start: int) -> int:
 
 
 def _closing(text: str, opening: int) -> int:
-    """Return the place behind the parenthesis that opens at a place; 0 where none does, or it does not end."""
+    """Return the position after the parenthesis that opens at a position; 0 if none opens there, or it does not end."""
     if text[opening : opening + 1] != "(":
         return 0
     depth = 0
@@ -173,7 +173,7 @@ def _closing(text: str, opening: int) -> int:
 
 
 def _texts(section: str) -> str | None:
-    """Return the text that neighbouring string literals make; None where there is anything else."""
+    """Return the text of adjacent string literals; None where there is anything else."""
     section = MARKER.sub("", section)
     texts, at = [], 0
     for literal in _STRING.finditer(section):

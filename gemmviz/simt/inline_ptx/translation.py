@@ -1,4 +1,4 @@
-"""Makes C++ of an asm statement: a block that calls the recorder's functions."""
+"""Translates an asm statement to C++: a block that calls the recorder's functions."""
 
 import re
 
@@ -7,7 +7,7 @@ from gemmviz.simt.inline_ptx.grammar import Instruction, Label, Name, NotPtx, Pr
 from gemmviz.simt.inline_ptx.statements import Operand, Statement
 from gemmviz.simt.inline_ptx.values import Values
 
-# By the letter of a constraint: Inline PTX Assembly in CUDA, "Constraints".
+# The declaration for each constraint letter: Inline PTX Assembly in CUDA, "Constraints".
 _INPUTS = {
     "h": "const unsigned short {0} = gv_ptx::in<unsigned short>({1});",
     "r": "const unsigned {0} = gv_ptx::in<unsigned>({1});",
@@ -20,21 +20,21 @@ _LONGEST_NAME = 100  # see GV_PTX_NAME
 
 
 def translated(statement: Statement, number: int) -> str:
-    """Return the C++ of a statement, on one line and without a semicolon behind it.
+    """Return the C++ of a statement, on one line and without a semicolon at the end.
 
     Parameters
     ----------
     statement
         Any asm statement.
     number
-        Of the statement in its source: its variables and labels have it in their names.
+        The number of the statement in its source; the names of its variables and labels contain it.
     """
     try:
         program = parse(statement.template.replace("%=", str(number)))
         operands, declared = _operands(statement, number)
     except NotPtx as unknown:
         return f"do {{ {_stop(str(unknown))} }} while (0)"
-    except RecursionError:  # braces in braces without end
+    except RecursionError:  # thousands of nested braces
         return f"do {{ {_stop(statement.template)} }} while (0)"
     registers = {register: f"gv{number}r{i}" for i, register in enumerate(program.registers)}
     values = Values(operands, registers)
@@ -49,7 +49,7 @@ def translated(statement: Statement, number: int) -> str:
 
 
 def _operands(statement: Statement, number: int) -> tuple[dict[str, str], list[str]]:
-    """Return the variable of each operand, and what declares the variables."""
+    """Return the variable of each operand, and the declarations of the variables."""
     variables: dict[str, str] = {}
     declared = []
     for i, operand in enumerate((*statement.outputs, *statement.inputs)):
@@ -66,7 +66,7 @@ def _operands(statement: Statement, number: int) -> tuple[dict[str, str], list[s
 
 def _input(operand: Operand, variable: str, variables: dict[str, str]) -> str:
     constraint = operand.constraint.replace("i", "n")
-    if constraint.isdigit() and f"%{constraint}" in variables:  # it begins in the register of an output
+    if constraint.isdigit() and f"%{constraint}" in variables:  # it uses the register of an output
         return f"gv_ptx::put({variables[f'%{constraint}']}, gv_ptx::bits({operand.expression}));"
     letter = next((letter for letter in constraint if letter in _INPUTS), "")
     if not letter:
@@ -99,7 +99,7 @@ def _jump(item: Instruction, labels: dict[Label, str]) -> str:
 
 
 def _stop(instruction: str) -> str:
-    """Return the statement that ends a run which comes to an instruction that is not known."""
+    """Return the statement that ends the run when it reaches an unknown instruction."""
     readable = re.sub(r"[^ -~]+", " ", instruction).strip()[:_LONGEST_NAME]
     escaped = readable.replace("\\", "\\\\").replace('"', '\\"')
     return f'gv_unknown_ptx("{escaped}");'

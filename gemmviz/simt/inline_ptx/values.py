@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gemmviz.simt.inline_ptx.grammar import Address, Name, NotPtx, Number, Register, Value, Vector
 
-# What instructions call a type, and the C++ type of its values: see prelude/inline_ptx/.
+# The names of types in instructions, and the C++ types of their values: see prelude/inline_ptx/.
 TYPES = {
     "pred": "bool",
     "u8": "unsigned char",
@@ -76,7 +76,7 @@ class Values:
         self._block: tuple[int, ...] = ()
 
     def enter(self, block: tuple[int, ...]) -> None:
-        """Look up registers from now on as the instructions of a block do."""
+        """Look up registers from now on in the scope of a block."""
         self._block = block
 
     def variable(self, name: str) -> str:
@@ -85,11 +85,11 @@ class Values:
         Raises
         ------
         NotPtx
-            When nobody has declared it.
+            When it is not declared.
         """
         if name in self._operands:
             return self._operands[name]
-        # The innermost block that declares it.
+        # The declaration in the innermost block counts.
         visible = [r for r in self._registers if r.name == name and r.block == self._block[: len(r.block)]]
         if not visible:
             raise NotPtx(name)
@@ -116,11 +116,11 @@ class Values:
         return f"!gv_ptx::as<bool>({text})" if value.negated else f"gv_ptx::as<{kind}>({text})"
 
     def is_predicate(self, value: Value) -> bool:
-        """Say whether a value is a predicate that the statement declares."""
+        """Return whether a value is a predicate that the statement declares."""
         return isinstance(value, Name) and any(r.name == value.text and r.kind == "bool" for r in self._registers)
 
     def words(self, value: Value, kind: str = "unsigned") -> str:
-        """Return the registers of a vector as the initialiser of an array of C++."""
+        """Return the registers of a vector as the initialiser of a C++ array."""
         return f"{{{', '.join(self.value(item, kind) for item in items(value))}}}"
 
     def store(self, target: Value, value: str) -> str:
@@ -136,7 +136,7 @@ class Values:
         return "".join(self.store(item, f"{array}[{i}]") for i, item in enumerate(items(target)))
 
     def address(self, value: Value) -> str:
-        """Return an address as a C++ expression: a number of 64 bits."""
+        """Return an address as a C++ expression: a 64-bit number."""
         if not isinstance(value, Address) or not value.terms:
             raise NotPtx("an operand that is no address")
         return " + ".join(self.value(term, _WORD) for term in value.terms)
@@ -156,5 +156,5 @@ class Values:
 
 
 def items(value: Value) -> Sequence[Value]:
-    """Return the elements of a vector, or the value itself where it is none."""
+    """Return the elements of a vector, or the value itself if it is not a vector."""
     return value.items if isinstance(value, Vector) else (value,)

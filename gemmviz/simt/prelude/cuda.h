@@ -1,27 +1,27 @@
-// CUDA's words for a plain C++ compiler: a kernel's source compiles for the CPU as it stands.
-// It is included before the kernel. Whatever is not declared here is refused by name, by the compiler.
+// CUDA's words for a plain C++ compiler, so that the unchanged source of a kernel compiles for the CPU.
+// It is included before the kernel. The compiler refuses a word of CUDA that is not declared here, with its name.
 #pragma once
 
-// Clang's C++ library asks __has_attribute(__noinline__), which no macro of that name survives: let it ask first.
+// Clang's C++ library tests __has_attribute(__noinline__), which fails after a macro of that name: include it before.
 #if __has_include(<__config>)
 #include <__config>
 #endif
 
-// Words that nvcc has from the host's headers.
+// Words that nvcc takes from the headers of the host.
 #include <float.h>
 #include <limits.h>
 #include <stdint.h>
 typedef __SIZE_TYPE__ size_t;
 typedef unsigned long ulong;
 
-// A file asks these whether nvcc reads it, and for which GPU: here for all that any GPU has.
+// A file tests these macros for nvcc and for the GPU: here they stand for a GPU with all features.
 #define __CUDACC__ 1
 #define __NVCC__ 1
 #ifndef __CUDA_ARCH__
 #define __CUDA_ARCH__ 900
 #endif
 
-// A kernel's output is lost: a thread's words would come in another order than on a GPU.
+// The output of a kernel is dropped: its lines would have another order than on a GPU.
 extern "C" inline __attribute__((visibility("hidden"), no_sanitize("thread"))) int printf(const char *, ...)
 {
     return 0;
@@ -37,7 +37,7 @@ struct dim3 {
     constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
 };
 
-// Functions rather than variables: reading an index must not be recorded as an access to memory.
+// Functions and not variables, because a read of an index must not be recorded as an access to memory.
 #define threadIdx gv_thread_index()
 #define blockIdx gv_block_index()
 #define blockDim dim3(gv_block_shape())
@@ -48,7 +48,7 @@ struct dim3 {
 #define __device__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
-// Empty, as the system's own headers say __attribute__((__noinline__)).
+// Empty, because the headers of the system use __attribute__((__noinline__)).
 #define __noinline__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define gvalign __align__ // see build.py
@@ -56,13 +56,13 @@ struct dim3 {
 #define __cluster_dims__(...)
 #define __grid_constant__
 #define __constant__ static
-// One copy per OS thread, and a block runs on one OS thread: this is "shared by a block" here.
-// The arrays stand far apart, so that an index which runs out of one does not land in the next.
+// There is one copy per OS thread, and a block runs on one OS thread: so the block shares the array.
+// The arrays are far apart, so that an index out of bounds of one array does not reach the next array.
 #define __shared__ thread_local __attribute__((aligned(65536)))
 
 #define __syncthreads() gv_barrier()
 
-// Without debug information of its own, inlined code counts as the kernel's line that calls it.
+// Inlined code without debug information gets the line of the call in the kernel.
 #if defined(__clang__)
 #define GV_METHOD inline __attribute__((always_inline, nodebug))
 #else
@@ -70,7 +70,7 @@ struct dim3 {
 #endif
 #define GV_DEVICE static GV_METHOD
 
-// An assertion that is false ends the run, and names the line and the thread.
+// A false assertion ends the run; the message has the line and the thread.
 #undef NDEBUG
 #define __assert_fail gv_assert_fail
 #include <assert.h>
@@ -80,7 +80,7 @@ extern "C" GV_METHOD void gv_assert_fail(const char *, const char *, unsigned, c
 }
 
 template <class T> GV_DEVICE T __ldg(const T *p) { return *p; }
-// Caches are not recorded: whatever a load or store says of them, it is one access.
+// Caches are not recorded: a load or store with a cache hint is one access.
 template <class T> GV_DEVICE T __ldca(const T *p) { return *p; }
 template <class T> GV_DEVICE T __ldcg(const T *p) { return *p; }
 template <class T> GV_DEVICE T __ldcs(const T *p) { return *p; }
@@ -91,8 +91,8 @@ template <class T, class V> GV_DEVICE void __stwt(T *p, const V &v) { *p = v; }
 template <class T, class V> GV_DEVICE void __stcg(T *p, const V &v) { *p = v; }
 template <class T, class V> GV_DEVICE void __stcs(T *p, const V &v) { *p = v; }
 
-// Fences order accesses for others, and make none wait: the recorder keeps every thread's own order anyway. Those
-// that other blocks can rely on are reported.
+// A fence orders accesses for other threads, and no thread waits at it. The recorder keeps the order of each thread
+// anyway. Fences that other blocks can rely on are reported.
 GV_DEVICE void __threadfence() { gv_thread_fence(); }
 GV_DEVICE void __threadfence_block() {}
 GV_DEVICE void __threadfence_system() { gv_thread_fence(); }
@@ -101,7 +101,7 @@ GV_DEVICE long long clock64() { return 0; }
 GV_DEVICE int clock() { return 0; }
 GV_DEVICE void __trap() { __builtin_trap(); }
 
-// An address is an address: here no window of memory begins elsewhere.
+// All addresses are generic here: there are no separate windows for kinds of memory.
 GV_DEVICE size_t __cvta_generic_to_shared(const void *p) { return (size_t)p; }
 GV_DEVICE size_t __cvta_generic_to_global(const void *p) { return (size_t)p; }
 GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
@@ -111,12 +111,12 @@ GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 #include "cuda_warp.h"
 #include "cuda_atomic.h"
 
-// A pointer argument whose type the kernel's own prototype decides.
+// A pointer argument. The prototype of the kernel decides its type.
 struct gv_pointer {
     void *p;
     template <class T> operator T *() const { return (T *)p; }
 };
-// A tensor map, by value or by reference, of whatever type the kernel's prototype has for it.
+// A tensor map, by value or by reference. The prototype of the kernel decides its type.
 struct gv_tensor_map_at {
     void *p;
     template <class T> operator T &() const { return *(T *)p; }

@@ -1,9 +1,9 @@
-// Atomic operations. Fibres give way at barriers only, so that a read and a write in a row are atomic by themselves.
+// Atomic operations. Fibres switch only at barriers, so a read followed by a write is always atomic.
 #pragma once
 
 #define GV_ATOMICALLY __attribute__((no_sanitize("thread"), noinline))
 
-// The pointer decides the type, and not the value: atomicAdd(&sum, 1) on a float.
+// The pointer decides the type, not the value: atomicAdd(&sum, 1) on a float.
 template <class T> struct gv_same {
     typedef T type;
 };

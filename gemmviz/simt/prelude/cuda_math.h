@@ -1,7 +1,7 @@
-// The arithmetic that CUDA offers without an include.
+// The arithmetic functions that CUDA has without an include.
 #pragma once
 
-extern "C" { // as math.h declares them, which a kernel may include
+extern "C" { // the same declarations as in math.h, which a kernel may include
 float fmaf(float a, float b, float c) noexcept;
 float fminf(float a, float b) noexcept;
 float fmaxf(float a, float b) noexcept;
@@ -66,7 +66,7 @@ GV_DEVICE unsigned min(unsigned a, int b) { return min(a, (unsigned)b); }
 GV_DEVICE unsigned min(int a, unsigned b) { return min((unsigned)a, b); }
 GV_DEVICE unsigned max(unsigned a, int b) { return max(a, (unsigned)b); }
 GV_DEVICE unsigned max(int a, unsigned b) { return max((unsigned)a, b); }
-// The product of two floats is exact in double, so that one rounding decides. Ties are rounded to even by the cast.
+// The product of two floats is exact in double, so the result is rounded once. The cast rounds ties to even.
 GV_DEVICE float gv_next(float v, float towards) { return __builtin_nextafterf(v, towards); }
 GV_DEVICE float __fmul_rn(float a, float b) { return a * b; }
 GV_DEVICE float __fmul_rd(float a, float b)
@@ -82,12 +82,12 @@ GV_DEVICE float __fmul_ru(float a, float b)
     return near < exact ? gv_next(near, __builtin_inff()) : near;
 }
 GV_DEVICE float __fmul_rz(float a, float b) { return (double)a * b < 0 ? __fmul_ru(a, b) : __fmul_rd(a, b); }
-// Macros, as the C library's headers declare functions of these names.
+// Macros, because headers of the C library declare functions with these names.
 #define __expf(v) expf(v)
 #define __logf(v) logf(v)
 #define __powf(base, exponent) powf(base, exponent)
 GV_DEVICE float __frsqrt_rn(float v) { return 1 / sqrtf(v); }
-// As newer C libraries declare them.
+// The same declarations as in newer C libraries.
 extern "C" GV_METHOD float rsqrtf(float v) noexcept { return 1 / sqrtf(v); }
 extern "C" GV_METHOD double rsqrt(double v) noexcept { return 1 / sqrt(v); }
 GV_DEVICE float __fadd_rn(float a, float b) { return a + b; }
@@ -119,7 +119,7 @@ GV_DEVICE unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigne
 GV_DEVICE int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 GV_DEVICE int __clzll(long long v) { return v ? __builtin_clzll((unsigned long long)v) : 64; }
 GV_DEVICE int __ffsll(long long v) { return __builtin_ffsll(v); }
-// Four products of bytes, added up: a tensor core's little brother.
+// The sum of four products of bytes.
 GV_DEVICE int __dp4a(int a, int b, int c)
 {
     for (int i = 0; i < 32; i += 8) c += (int)(signed char)(a >> i) * (signed char)(b >> i);

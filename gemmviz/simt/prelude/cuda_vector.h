@@ -1,8 +1,8 @@
-// CUDA's vector types. Copying one is a single access of 8 or 16 bytes, as it is on a GPU.
+// CUDA's vector types. A copy of a vector is a single access of 8 or 16 bytes, as on a GPU.
 #pragma once
 
 // clang-format off: pieces of a structure.
-// A C++ compiler copies a struct member by member; through a type of the full width it has to copy at once.
+// A C++ compiler copies a struct member by member. Through a type of the full width it must copy at once.
 #define GV_VECTOR(type, n, align_bytes, ...) \
     struct alignas(align_bytes) type##n { \
         typedef type gv_whole __attribute__((vector_size(n * sizeof(type)), may_alias)); \

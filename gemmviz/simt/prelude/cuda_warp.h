@@ -1,4 +1,4 @@
-// Values between the lanes of a warp: shuffles, votes, and waiting. Meanings as in the CUDA C++ Programming
+// Exchange of values between the lanes of a warp: shuffles, votes and __syncwarp. Rules: CUDA C++ Programming
 // Guide, "Warp Shuffle Functions" and "Warp Vote Functions".
 #pragma once
 

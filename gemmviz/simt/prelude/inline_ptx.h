@@ -1,4 +1,4 @@
-// What the C++ calls that simt/inline_ptx makes of a kernel's asm statements. It is included only where there are such.
+// Functions for the C++ that simt/inline_ptx makes of asm statements. It is included only if a kernel has some.
 #pragma once
 #include "../include/cuda_bf16.h"
 #include "../include/cuda_fp16.h"
@@ -12,7 +12,7 @@
 #include "inline_ptx/memory.h"
 #include "inline_ptx/hopper.h"
 
-// A tensor map, as the driver's header has it.
+// A tensor map, declared as in the driver's header.
 struct CUtensorMap_st {
     alignas(64) unsigned long long opaque[16];
 };

@@ -1,4 +1,4 @@
-// Writes down every access to the watched arrays: one row each.
+// Records every access to the watched arrays as one row.
 #include "access.h"
 #include "notes.h"
 #include "ownership.h"
@@ -15,7 +15,7 @@ static uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site
 
 enum { GV_NOWHERE = GV_MAX_ARRAYS };
 
-// Where an instruction went the last time: mostly it goes to the same array again.
+// The array that an instruction accessed last: usually it accesses the same array again.
 static struct {
     uintptr_t pc;
     uint16_t site;
@@ -48,7 +48,7 @@ static inline uint32_t value_at(uintptr_t address, const gv_watched *array)
     }
 }
 
-// Keeps the values of an access: the first element's in its row, those of the others apart, as few accesses have any.
+// Keeps the values of an access: that of the first element in its row, the others separately, as few accesses have any.
 static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, uint64_t more)
 {
     gv_run *r = gv_now.run;
@@ -57,7 +57,7 @@ static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, 
         r->more[more++] = value_at(at + done - a->itemsize, a);
 }
 
-// The value of a write is in memory by the time its thread makes its next access, reaches a barrier or returns.
+// The value of a write is in memory when its thread makes its next access, reaches a barrier or returns.
 void gv_settle(void)
 {
     if (!pending.is) return;
@@ -66,7 +66,7 @@ void gv_settle(void)
     keep_values(row, &gv_known[gv_now.run->which[row]], pending.address, pending.more);
 }
 
-// Block, thread, phase and turn stay the same over many rows: they are written down for all of them at once.
+// Block, thread, phase and turn stay the same over many rows: they are written for all of them at once.
 void gv_mark(void)
 {
     gv_run *r = gv_now.run;
@@ -103,12 +103,12 @@ static inline int inside(const gv_watched *a, uintptr_t at, uint32_t bytes)
     return at - a->start < a->bytes && at - a->start + bytes <= a->bytes;
 }
 
-// Returns the array that an access goes to; GV_NOWHERE where none is watched, or where it misses the one that it means.
+// Returns the array of an access; GV_NOWHERE if the address is in no watched array, or only in the guard of one.
 static uint32_t array_at(uintptr_t at, uint32_t bytes, int write, uintptr_t pc)
 {
     gv_run *r = gv_now.run;
     if (gv_on_stack(at)) return GV_NOWHERE; // a local variable: as written there are many
-    // First of all: the arrays of a structure stand side by side, each in the others' guard.
+    // Exact ranges first: the arrays of a structure are adjacent, and each is in the guard of the others.
     for (uint32_t i = 0; i < r->arrays; i++)
         if (inside(&gv_known[i], at, bytes)) return i;
     for (uint32_t i = 0; i < r->arrays; i++) {

@@ -1,15 +1,15 @@
-// Writes down accesses to the watched arrays. Every file above it may call this.
+// Records accesses to the watched arrays. Every file in a later layer may call this.
 #pragma once
 #include "running.h"
 
 // Forgets the accesses of the last run.
 void gv_access_begin(void);
 
-// Writes down one access of the running thread. `how`: GV_WRITE or not, and whether any address will do.
+// Records one access of the running thread. `how`: GV_WRITE or not, and whether any address is allowed.
 enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc);
 
-// The same; says whether that made a row: not where the address is in no array.
+// The same; returns whether there is a row for it. There is none where the address is in no array.
 static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how, uintptr_t pc)
 {
     uint64_t before = gv_now.run->count;
@@ -20,8 +20,8 @@ static inline uint32_t gv_access_made_row(void *address, uint32_t bytes, int how
 // Sets the kind of an instruction (gv_site_kind).
 void gv_site_is(uintptr_t pc, int kind);
 
-// Keeps the value of the last write; called where a thread gives way, as by then the value is in memory.
+// Keeps the value of the last write. It is called where a thread stops running, as the value is then in memory.
 void gv_settle(void);
 
-// Writes block, thread, phase and turn into the rows since the last call; to be called before any of them changes.
+// Writes block, thread, phase and turn to the rows since the last call. Call it before one of them changes.
 void gv_mark(void);

@@ -1,6 +1,6 @@
 // Asynchronous copies from global to shared memory (cp.async). Rules: PTX ISA, "Data Movement and Conversion
 // Instructions: Asynchronous copy": a thread's groups complete in order, and only its own wait makes a copy visible to
-// it. Here a copy arrives as late as it may, at that wait: without it the thread reads the old value.
+// it. Here a copy arrives as late as allowed, at this wait: without the wait the thread reads the old value.
 #define _GNU_SOURCE
 #include "async_copies.h"
 #include "access.h"
@@ -25,7 +25,7 @@ typedef struct {
 static thread_copies of[MOST_THREADS]; // of the blocks that run together
 static uint32_t run;
 
-// Shared with processes that are forked later: each of them adds to it.
+// Shared memory with processes that are forked later; each of them adds to it.
 static struct {
     uint64_t count, instructions;
     uintptr_t pc[MOST_INSTRUCTIONS];
@@ -61,7 +61,7 @@ static void tell_instruction(uintptr_t pc)
     uint64_t known = __atomic_load_n(&told->instructions, __ATOMIC_ACQUIRE);
     for (uint64_t i = 0; i < known && i < MOST_INSTRUCTIONS; i++)
         if (told->pc[i] == pc) return;
-    // Two processes may both add it: twice is as good as once.
+    // Two processes may both add it: a double entry does no harm.
     uint64_t at = __atomic_fetch_add(&told->instructions, 1, __ATOMIC_ACQ_REL);
     if (at >= MOST_INSTRUCTIONS) gv_stop(GV_TOO_MANY_SITES);
     told->pc[at] = pc;
@@ -88,7 +88,7 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
     copy *c = &t->under_way[t->end++ % MOST_UNDER_WAY];
     if (source_bytes > bytes) source_bytes = bytes;
     *c = (copy){.to = shared, .pc = pc, .bytes = bytes, .group = t->groups, .phase = gv_now.phase};
-    // The hardware wants both addresses to be multiples of the size, however much is read.
+    // The hardware requires both addresses to be multiples of the size, for any number of source bytes.
     if (source_bytes && (uintptr_t)global & (bytes - 1)) {
         gv_now.run->last_pc = pc;
         gv_stop_misaligned((uintptr_t)global, bytes, 0);
@@ -109,7 +109,7 @@ static void arrive(copy *c)
     uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
     memcpy(c->to, c->data, c->bytes);
     uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
-    if (at >= room) gv_stop(GV_FULL); // a copy whose destination is no array makes no row that would have been too many
+    if (at >= room) gv_stop(GV_FULL); // a copy to no array makes no row, so the limit of rows does not stop it
     told->log[at] = (gv_copy){gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase,
         (uint16_t)c->reads, (uint16_t)writes};
 }

@@ -33,7 +33,7 @@ void gv_cluster_clear(void)
     for (uint32_t m = 0; gv_cluster.blocks > 1 && m < gv_cluster.blocks; m++) memset(shared_of[m], 0xff, kept);
 }
 
-// The shared arrays of the block that runs are where the kernel looks for them; those of the others are kept aside.
+// The kernel's shared arrays hold the data of the running block; the data of the other blocks is kept elsewhere.
 void gv_switch_block(uint32_t rank)
 {
     gv_run *r = gv_now.run;

@@ -5,7 +5,7 @@
 #include "stop.h"
 #include <sys/mman.h>
 
-// Shared with processes that are forked later.
+// Shared memory with processes that are forked later.
 static struct {
     uint64_t count;
     gv_event log[];

@@ -1,5 +1,5 @@
-// Runs the threads of a block, or of a cluster's blocks, one fibre each, from one place where it waits to the next: see
-// scheduler.c for their order. The lanes of a warp wait for each other where an instruction is the warp's.
+// Runs the threads of a block or of a cluster as fibres, each from one wait to the next: see scheduler.c for their
+// order. The lanes of a warp wait for each other at an instruction of the whole warp.
 #define _GNU_SOURCE
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-// Stacks begin at different places of a page: else all threads' frames compete for the same lines of the cache.
+// Stacks begin at different offsets in a page: otherwise the frames of all threads use the same lines of the cache.
 enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, GUARD_PAGE_BYTES = 4096 };
 
 gv_together gv_cluster;
@@ -87,7 +87,7 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
         gv_fibre *f = warp + lane;
         if (!(mask >> lane & 1)) continue;
         if (f != me && !(f->state == GV_AT_WARP && f->mask == mask && f->warp_work == work)) {
-            give_way(GV_AT_WARP); // whoever comes last does the work, for this lane too
+            give_way(GV_AT_WARP); // the last lane to arrive does the work, for this lane too
             return;
         }
         posted[lane] = f->posted;
@@ -111,7 +111,7 @@ static void nothing(void *posted[GV_WARP], uint32_t mask)
     (void)mask;
 }
 
-// Unlike the other instructions of a warp, this one puts accesses to memory in order.
+// Unlike the other instructions of a warp, this one orders accesses to memory.
 void gv_sync_warp(uint32_t mask)
 {
     gv_warp_instruction(mask, NULL, nothing, GV_PC);
@@ -130,7 +130,7 @@ void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
     for (uint32_t i = 0; i < GV_WARPGROUP; i++) {
         gv_fibre *f = group + i;
         if (f != me && !(f->state == GV_AT_WARPGROUP && f->warpgroup_work == work && f->barrier_pc == pc)) {
-            give_way(GV_AT_WARPGROUP); // whoever comes last does the work
+            give_way(GV_AT_WARPGROUP); // the last thread to arrive does the work
             return;
         }
         posted[i] = f->posted;
@@ -157,7 +157,7 @@ void gv_named_barrier(int number, int threads)
     give_way(GV_AT_NAMED_BARRIER);
 }
 
-// The barrier itself is looked at when somebody waits there: see scheduler.c.
+// The barrier is checked when a thread waits there: see scheduler.c.
 void gv_named_arrival(int number, int threads)
 {
     (void)threads;
@@ -173,7 +173,7 @@ void gv_cluster_barrier(void)
 uint32_t gv_cluster_rank(void) { return gv_now.rank; }
 uint32_t gv_cluster_blocks(void) { return gv_now.run->cluster; }
 
-// A fibre is its thread in one block after another.
+// A fibre runs the same thread number in one block after another.
 static void fibre_main(void)
 {
     for (;;) {
@@ -221,7 +221,7 @@ int gv_fibres_begin(void (*body)(void))
     gv_cluster.stacks = mmap(NULL, gv_now.stacks_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (!gv_cluster.fibres || gv_cluster.stacks == MAP_FAILED) return 0;
     gv_now.stacks = (uintptr_t)gv_cluster.stacks;
-    // The lowest page of every stack is forbidden, so that an overflow is a fault and not a neighbour's problem.
+    // The lowest page of every stack is a guard page, so that an overflow is a fault and changes no other stack.
     for (uint32_t t = 0; t < all; t++)
         mprotect(gv_cluster.stacks + (size_t)t * r->stack_bytes, GUARD_PAGE_BYTES, PROT_NONE);
     const uint32_t *b = r->block;

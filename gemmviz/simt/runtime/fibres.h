@@ -1,12 +1,12 @@
-// The fibres: one per CUDA thread of the blocks that run together. fibres.c runs one up to where it waits, and it waits
-// where it calls one of the functions below; scheduler.c decides which may go on. A thread's own code may call all but
-// gv_fibres_* and gv_resume.
+// The fibres: one per CUDA thread of the blocks that run together. fibres.c runs a fibre until it waits; it waits in
+// one of the functions below. scheduler.c decides which fibres continue. A thread's own code may call all functions
+// but gv_fibres_* and gv_resume.
 #pragma once
 #include "access.h"
 #include "kernel_calls/threads.h"
 #include <setjmp.h>
 
-// The meeting of a warp's lanes: `posted` holds each lane's value; lanes outside the mask brought nothing.
+// Called when the lanes of a warp are complete: `posted` holds the value of each lane of the mask, and no others.
 typedef void gv_warp_work(void *posted[GV_WARP], uint32_t mask);
 // The same for the 128 threads of a warpgroup.
 typedef void gv_warpgroup_work(void *posted[GV_WARPGROUP]);
@@ -17,7 +17,7 @@ enum gv_fibre_state {
     GV_AT_WARP,      // an instruction of the whole warp
     GV_AT_WARPGROUP, // an instruction of the whole warpgroup
     GV_AT_MBARRIER,  // waits for the end of its phase
-    GV_AT_ARRIVAL,   // arrives at an mbarrier that has no room for it
+    GV_AT_ARRIVAL,   // arrives at an mbarrier whose phase has all of its arrivals
     GV_AT_NAMED_BARRIER,
     GV_AT_CLUSTER_BARRIER,
     GV_LEFT, // the kernel
@@ -28,12 +28,12 @@ typedef struct {
     uint3 index;
     uint32_t turn, made; // made: accesses in this phase
     uintptr_t barrier_pc;
-    uint32_t mask; // GV_AT_WARP: the lanes it waits for, its value and the work to be done
+    uint32_t mask; // GV_AT_WARP: the lanes that it waits for, its value and the work for all lanes
     void *posted;
     gv_warp_work *warp_work;
     gv_warpgroup_work *warpgroup_work; // GV_AT_WARPGROUP
     uint32_t mbarrier, parity;         // GV_AT_MBARRIER, GV_AT_ARRIVAL
-    uint32_t named, threads;           // GV_AT_NAMED_BARRIER: its number, and how many are to come
+    uint32_t named, threads;           // GV_AT_NAMED_BARRIER: its number, and the number of missing threads
 } gv_fibre;
 
 enum { GV_NAMED_BARRIERS = 16 };
@@ -55,34 +55,34 @@ static inline gv_fibre *gv_running_fibre(void)
     return &gv_cluster.fibres[gv_now.rank * gv_cluster.threads + gv_now.thread];
 }
 
-// How many accesses the running thread has made in this phase.
+// The number of accesses of the running thread in this phase.
 static inline uint32_t gv_made(void)
 {
     return gv_running_fibre()->made + (uint32_t)(gv_now.run->count - gv_now.marked);
 }
 
-// Works as gv_settle and gv_mark do, and counts the rows as their thread's.
+// Calls gv_settle and gv_mark, and adds the rows to the count of their thread.
 void gv_mark_made(void);
 
-// Makes the fibres and their stacks; returns 0 when there is no memory. For record.c, as gv_fibres_end is.
+// Makes the fibres and their stacks; returns 0 without memory. For record.c, like gv_fibres_end.
 int gv_fibres_begin(void (*body)(void));
 void gv_fibres_end(void);
 
-// Runs a thread of the running block up to where it waits. For scheduler.c.
+// Runs a thread of the running block until it waits. For scheduler.c.
 void gv_resume(uint32_t thread);
 
-// The lanes that the running thread's warp has.
+// The mask of the lanes in the running thread's warp.
 uint32_t gv_lanes(void);
 
 // Ends the run: the running thread's warp has fewer than 32 lanes, and the instruction needs them all.
 void gv_no_warp(uintptr_t pc) __attribute__((noreturn));
 
-// Waits until every lane of the mask has come here; the last one does the work for all.
+// Waits until every lane of the mask has arrived here; the last lane does the work for all.
 void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc);
 
-// Waits until every thread of the running thread's warpgroup has come here; the last one does the work for all 128.
+// Waits until every thread of the warpgroup has arrived here; the last thread does the work for all 128.
 void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc);
 
-// Gives way until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is
-// for a thread that arrives once too often: where no other can go on either, that ends the run.
+// Waits until the phase of an mbarrier (a number of mbarrier_state.c) has ended: GV_AT_MBARRIER. GV_AT_ARRIVAL is for a
+// thread that arrives once too often: if no other thread can continue either, the run ends.
 void gv_wait_at_mbarrier(uint32_t mbarrier, uint32_t parity, int state, uintptr_t pc);

@@ -1,4 +1,4 @@
-// Gives Python the layout of the structures and the numbers of both sides: simt/layout.py compares.
+// Gives Python the layout of the structures and the common numbers; simt/layout.py compares them.
 #include "kernel_calls/hopper.h"
 #include "recording.h"
 
@@ -9,7 +9,7 @@
 #define COLUMN(field) FIELD(gv_run, field), WIDTH(*, gv_run, field)
 #define NUMBER(name) {#name, (uint64_t)(name)}
 
-// clang-format off: by structure, and in its order.
+// clang-format off: grouped by structure, in the order of its fields.
 static const gv_layout_line lines[] = {
     NUMBER(GV_MAX_ARRAYS), NUMBER(GV_MAX_SITES), NUMBER(GV_MAX_NOTES), NUMBER(GV_NEVER), NUMBER(GV_PIECE_BYTES),
     NUMBER(GV_PANEL_NAME), NUMBER(GV_PTX_NAME), NUMBER(GV_WARP), NUMBER(GV_WARPGROUP),

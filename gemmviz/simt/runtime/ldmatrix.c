@@ -1,6 +1,6 @@
 // ldmatrix and stmatrix: a warp moves 1, 2 or 4 matrices of 8 x 8 halves between shared memory and registers. Rules:
-// PTX ISA, "ldmatrix" and "stmatrix". A row of a matrix is 16 bytes, which the lane that gives its address reads or
-// writes.
+// PTX ISA, "ldmatrix" and "stmatrix". A row of a matrix is 16 bytes. The lane that gives its address reads or writes
+// it.
 #include "kernel_calls/wmma.h"
 #include "access.h"
 #include "fibres.h"
@@ -10,12 +10,12 @@ enum { ROW_BYTES = 16 };
 
 typedef struct {
     uint32_t *r;
-    char *row; // in memory, or (for a store) a copy of what goes there
+    char *row; // in memory, or (for a store) a copy of the new data
     uint32_t count;
     int transposed;
 } matrices;
 
-// Lane l holds two neighbours of a row: those from 2 (l % 4) on in row l / 4; transposed, of a column.
+// Lane l holds two adjacent elements of row l / 4, from 2 (l % 4) on; transposed, of column l / 4.
 static void copy(void *posted[GV_WARP], int to_memory)
 {
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {

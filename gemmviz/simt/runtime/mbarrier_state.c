@@ -1,5 +1,5 @@
-// mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". A barrier's count
-// is kept here and not in the 8 bytes that the kernel has for it; each event is reported.
+// mbarriers: barriers in shared memory that count arrivals and bytes. Rules: PTX ISA, "mbarrier". The count of each one
+// is kept here, not in its 8 bytes in the kernel's memory; each event is reported.
 #include "mbarrier_state.h"
 #include "events.h"
 #include "notes.h"
@@ -12,10 +12,10 @@ static struct {
     uint32_t rank, count, number;
     int32_t arrivals;               // missing
     int64_t bytes;                  // missing
-    int32_t late;                   // arrivals that wait for their thread's cp.async
-    uint32_t warp, phase, meetings; // where it was initialised, when, and after how many meetings of the cluster
+    int32_t late;                   // arrivals that wait for the cp.async of their thread
+    uint32_t warp, phase, meetings; // of its initialisation: warp, phase, number of cluster barriers before
     uintptr_t pc;
-    uint32_t passed; // phases that its own block has seen the end of
+    uint32_t passed; // phases whose end its own block has seen
     struct {
         uintptr_t pc; // 0: none
         uint32_t block, thread, number, meetings;
@@ -50,15 +50,15 @@ static uint32_t find(uintptr_t at, uint32_t rank)
     return b;
 }
 
-// Whether a GPU may get here before the barrier is initialised, although the recorder does not. Only meetings of the
-// cluster order the first accesses of its blocks; in a block, accesses of other warps in the same phase have no order.
+// Whether a GPU may reach this use before the barrier is initialised, although the recorder does not. Only cluster
+// barriers order the first accesses of its blocks; in a block, accesses of other warps in the same phase have no order.
 static int may_be_early(uint32_t b)
 {
     if (known[b].rank != gv_now.rank) return known[b].meetings == meetings;
     return known[b].phase == gv_now.phase && known[b].warp != gv_now.thread / GV_WARP;
 }
 
-// Returns the notice just made at an instruction; NULL where there was one before, or no room.
+// Returns the new note of an instruction; NULL if the instruction has one already, or if there is no room.
 static gv_note *noticed(int kind, uintptr_t pc)
 {
     for (uint32_t i = 0; i < gv_now.run->notes; i++) {
@@ -85,8 +85,8 @@ void gv_mbarrier_used(uint32_t b, uintptr_t pc)
     known[b].last.meetings = meetings;
 }
 
-// An arrival from another block has to find the block there. It does where the block has waited for the phase that it
-// counts in, or where the cluster has met after it.
+// At an arrival from another block, the block of the barrier must still run. This is sure if that block has waited for
+// the phase of the arrival, or if a cluster barrier follows the arrival.
 void gv_mbarriers_left(void)
 {
     gv_running before = gv_now;

@@ -9,7 +9,7 @@
 #include "tma_boxes.h"
 #include <string.h>
 
-// Arrivals that wait for their thread's cp.async.
+// Arrivals that wait for the cp.async of their thread.
 enum { MOST_LATE = 1 << 15 };
 typedef struct {
     uint32_t barrier, rank, thread, end;
@@ -46,7 +46,7 @@ void gv_mbarrier_copies_arrive(uint32_t b)
     gv_boxes_arrive(b);
 }
 
-// A barrier that has no room for an arrival keeps it: no thread waits for one there.
+// A barrier whose phase has all of its arrivals keeps this one for later: no thread waits at it.
 void gv_mbarriers_all_copies_arrive(void)
 {
     gv_all_boxes_arrive();
@@ -56,8 +56,8 @@ void gv_mbarriers_all_copies_arrive(void)
     }
 }
 
-// Returns the barrier when it has room for an arrival. Bytes missing in a full phase are late: by now
-// they have arrived, or another block of the cluster is going to copy them, and the result is seen then.
+// Returns the barrier when its phase lacks an arrival. If a phase has all of its arrivals and lacks bytes, the bytes
+// arrive now, or another block of the cluster copies them later.
 static uint32_t with_room(void *barrier, uint32_t rank, uintptr_t pc)
 {
     uint32_t b = gv_mbarrier_at(barrier, rank, pc);

@@ -1,11 +1,11 @@
-// Copies that mbarriers wait for, by cp.async and by the copy engine, for scheduler.c; a kernel's calls are in
+// Copies that mbarriers wait for, by cp.async and by the copy engine, for scheduler.c; the calls for kernels are in
 // kernel_calls/hopper.h.
 #pragma once
 #include "running.h"
 
-// Forgets the arrivals of the last block that wait for their thread's cp.async.
+// Removes the arrivals of the last block that wait for the cp.async of their thread.
 void gv_late_arrivals_reset(void);
 
-// Lets the copies arrive that this barrier waits for; all copies that any barrier counts.
+// Completes the copies that this barrier waits for; completes all copies that any barrier counts.
 void gv_mbarrier_copies_arrive(uint32_t b);
 void gv_mbarriers_all_copies_arrive(void);

@@ -12,7 +12,7 @@ typedef struct {
     int d_type, c_type, a_by_columns, b_by_columns;
 } product;
 
-// Of A by rows and of B by columns a lane holds a row (column) of K; else 4 elements of M (N) for one k.
+// For A by rows and B by columns, a lane holds 4 elements along K; else 4 elements along M (N) for one k.
 static float element(const _Float16 *x, int by_k, uint32_t lane_in_quad, uint32_t upper, uint32_t i, uint32_t *at)
 {
     at[0] = by_k ? lane_in_quad + 4 * upper : i + 4 * upper; // of M or N

@@ -6,7 +6,7 @@
 
 enum { C_ARRAY = 2 };
 
-static uint32_t *owner; // of each element of C: block + 1, or 0; this process and its workers see it together
+static uint32_t *owner; // of each element of C: block + 1, or 0; this process and its workers share it
 static size_t owner_bytes;
 
 int gv_ownership_begin(void)
@@ -51,7 +51,7 @@ void gv_global_needs_one_process(uintptr_t at)
     gv_needs_one_process();
 }
 
-// A and B are read by everybody; an element of C belongs to the block that touches it first.
+// All blocks read A and B; an element of C belongs to the block that accesses it first.
 void gv_own_elements(uint32_t array, uint64_t first, uint64_t last, int write)
 {
     uint32_t mine = gv_now.block + 1;

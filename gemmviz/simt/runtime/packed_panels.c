@@ -1,4 +1,4 @@
-// Arrays that a kernel makes while it runs: packed copies of parts of a matrix, by their names. See gemmviz/panel.h.
+// Arrays that a kernel allocates while it runs: packed copies of parts of a matrix, with names. See gemmviz/panel.h.
 #define _GNU_SOURCE
 #include "packed_panels.h"
 #include "kernel_calls/c_kernels.h"
@@ -22,7 +22,7 @@ uint32_t gv_panels_made(const gv_panels **all)
     return count;
 }
 
-// The arrays of the last run go when the next one begins: their addresses stay theirs until then.
+// The arrays of the last run are freed when the next run begins, so that their addresses stay valid until then.
 void gv_panels_begin(void)
 {
     for (uint32_t i = 0; i < count; i++) munmap(held[i].memory, held[i].bytes);
@@ -37,7 +37,7 @@ float *gv_panels_new(const char *name, uint32_t number, uint32_t depth, uint32_t
     uint32_t shape[3] = {number, depth, width};
     size_t bytes = (size_t)number * depth * width * sizeof(float);
     uint32_t i = 0;
-    // A kernel that makes the same array again, block after block, has one array.
+    // A kernel that allocates the same array again, block after block, has one array.
     for (; i < count; i++)
         if (!held[i].in_use && !memcmp(made[i].shape, shape, sizeof shape) && !strcmp(made[i].name, name)) break;
     if (i == count) {

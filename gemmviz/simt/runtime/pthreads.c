@@ -1,4 +1,4 @@
-// Each thread runs to its end where it is started, and the timeline puts them side by side.
+// Each thread runs to its end when it is started; the timeline shows the threads in parallel.
 #include "pthreads.h"
 #include "access.h"
 

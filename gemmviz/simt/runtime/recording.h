@@ -1,7 +1,7 @@
-// The interface of the recorder's C side and its Python side: every structure that both read, every number of both,
-// and the functions that Python calls. Plain C.
+// The interface between the recorder's C side and its Python side: their common structures and numbers, and the
+// functions that Python calls. Plain C.
 //
-// simt/layout.py describes the same. layout.c hands it to Python, which compares when it loads a recorder.
+// simt/layout.py has the same description. layout.c passes this one to Python, which compares both for each recorder.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -9,15 +9,15 @@
 enum { GV_MAX_ARRAYS = 32, GV_MAX_SITES = 4096, GV_MAX_NOTES = 32, GV_PANEL_NAME = 32, GV_PTX_NAME = 104 };
 enum { GV_WARP = 32, GV_WARPGROUP = 128 };
 
-// One array that is watched. `guard` bytes on either side belong to it too: an access there is out of bounds.
+// One watched array. The `guard` bytes on both sides belong to it, too: an access there is out of bounds.
 typedef struct {
     uintptr_t start;
     uint64_t bytes;
     uint64_t guard;
     uint32_t itemsize;
     uint32_t shared;
-    uint32_t doubles; // the elements are doubles, whose values are kept as floats
-    uint32_t inside;  // a part of an array that comes later, with elements of its own
+    uint32_t doubles; // the elements are doubles; their values are kept as floats
+    uint32_t inside;  // a part of a later array, with its own elements
 } gv_array;
 
 // Defects of a kernel that do not end the run.
@@ -25,14 +25,14 @@ enum gv_note_kind {
     GV_NOTE_OUT_OF_BOUNDS = 1,
     GV_NOTE_BARRIER_LEFT = 2,      // a thread waits at __syncthreads, and others have left the kernel
     GV_NOTE_BARRIERS_DIFFER = 3,   // threads wait at different __syncthreads
-    GV_NOTE_STUCK_AT_MBARRIER = 4, // no thread can go on, and this one waits for a phase of `barrier` to end
-    GV_NOTE_STUCK_AT_BARRIER = 5,  // no thread can go on; it waits for `other` threads, or (0) for the whole cluster
-    GV_NOTE_OPERAND = 6,           // a box is copied to where a wgmma still reads (offset: in the array)
-    GV_NOTE_EARLY = 7,             // `barrier` of block `other` is used, and may not be initialised by then
-    GV_NOTE_LATE = 8,              // the same, and the block may have left by then
+    GV_NOTE_STUCK_AT_MBARRIER = 4, // no thread can continue; this one waits for the end of a phase of `barrier`
+    GV_NOTE_STUCK_AT_BARRIER = 5,  // no thread can continue; it waits for `other` threads, or (0) for the cluster
+    GV_NOTE_OPERAND = 6,           // a box is copied to memory that a wgmma still reads (offset: in the array)
+    GV_NOTE_EARLY = 7,             // `barrier` of block `other` is used, and may still be uninitialised
+    GV_NOTE_LATE = 8,              // `barrier` of block `other` is used, and the block may have left already
 };
 
-// Something that the recorder noticed, once per kind and site; `times` counts how often it came about.
+// A defect that the recorder found, once per kind and site; `times` is the number of occurrences.
 typedef struct {
     int32_t kind;
     int32_t array;
@@ -40,15 +40,15 @@ typedef struct {
     uintptr_t pc, other_pc;
     uint32_t block, thread, other, write;
     uint64_t times;
-    uintptr_t barrier;         // address of the mbarrier that the note is about
-    int64_t copied;            // GV_NOTE_STUCK_AT_MBARRIER: bytes that are still to be copied
-    uint32_t arrivals, parity; // GV_NOTE_STUCK_AT_MBARRIER: arrivals that are missing, and the parity waited for
+    uintptr_t barrier;         // address of the mbarrier concerned
+    int64_t copied;            // GV_NOTE_STUCK_AT_MBARRIER: the number of missing bytes
+    uint32_t arrivals, parity; // GV_NOTE_STUCK_AT_MBARRIER: the number of missing arrivals, and the awaited parity
 } gv_note;
 
 // Kinds of instructions that access memory. The operands of a product are read by tensor cores, in shared memory.
 enum gv_site_kind { GV_SITE_PLAIN = 0, GV_SITE_ATOMIC = 1, GV_SITE_PRODUCT = 2 };
 
-// How a run ended.
+// The end of a run.
 enum gv_status {
     GV_OK = 0,
     GV_FULL = 1,
@@ -57,20 +57,20 @@ enum gv_status {
     GV_TOO_MANY_SITES = 4,
     GV_NO_MEMORY = 5,
     GV_TOO_MANY_PHASES = 6,
-    GV_WARP_WAITS = 7,         // a lane waits for lanes of its warp that never come
-    GV_PART_OF_WARP = 8,       // an instruction for a whole warp met a warp of fewer than 32 threads
+    GV_WARP_WAITS = 7,         // a lane waits for lanes of its warp that never arrive
+    GV_PART_OF_WARP = 8,       // an instruction for a whole warp ran in a warp of fewer than 32 threads
     GV_MISALIGNED = 9,         // fault_address is no multiple of the access's width
-    GV_TOO_MANY_COPIES = 10,   // a thread has more asynchronous copies under way than are kept
+    GV_TOO_MANY_COPIES = 10,   // a thread has more asynchronous copies in flight than are kept
     GV_ONE_PROCESS = 11,       // only between processes: these blocks must run one after another
     GV_ASSERTION = 12,         // an assertion of the kernel is false
-    GV_BARRIER_NOT_READY = 13, // fault_address is no mbarrier that was initialised
+    GV_BARRIER_NOT_READY = 13, // fault_address is not an initialised mbarrier
     GV_ARRIVES_TOO_OFTEN = 14, // at the mbarrier fault_address, whose phase has all of its arrivals
-    GV_PART_OF_GROUP = 15,     // an instruction for a warpgroup met fewer than 128 threads
-    GV_GROUP_WAITS = 16,       // a thread waits for threads of its warpgroup that never come
-    GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) whose elements are no floats
-    GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other can set any more
-    GV_STACK_OVERFLOW = 19,    // fault_address is in the forbidden page below a thread's stack
-    GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is none that is known
+    GV_PART_OF_GROUP = 15,     // an instruction for a warpgroup ran in fewer than 128 threads
+    GV_GROUP_WAITS = 16,       // a thread waits for threads of its warpgroup that never arrive
+    GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) with elements that are no floats
+    GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other thread can set any more
+    GV_STACK_OVERFLOW = 19,    // fault_address is in the guard page below a thread's stack
+    GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is unknown
 };
 
 typedef struct {
@@ -83,7 +83,7 @@ typedef struct {
     double deadline_s;
     uint32_t first_block, end_block; // the part of the grid to run
     uint32_t cluster;                // blocks that run together, neighbours along x
-    uint32_t workers;                // processes to share the blocks between; with 1 all run in this one
+    uint32_t workers;                // the number of processes that share the blocks; 1: this process only
     uint32_t count_only;             // count the accesses and keep none
     void (*entry)(void **arguments);
     void **arguments;
@@ -100,15 +100,15 @@ typedef struct {
     uint16_t *turn_of; // __syncwarp that the thread had passed in the phase
     uint32_t *more;    // the bits of the further elements of accesses wider than one, in the order of the rows
     uint64_t count, more_count;
-    uint32_t unordered; // rows do not stand by block, phase and thread
+    uint32_t unordered; // rows are not sorted by block, phase and thread
     uint32_t shared_by; // processes that ran the blocks
-    uint32_t together;  // threads that handed each other values by one instruction: 0, GV_WARP or GV_WARPGROUP
+    uint32_t together;  // threads that exchange values by one instruction: 0, GV_WARP or GV_WARPGROUP
     uint32_t sites;
     uintptr_t site_pc[GV_MAX_SITES];
     uint8_t site_kind[GV_MAX_SITES];
     uint32_t notes;
     gv_note note[GV_MAX_NOTES];
-    // how it ended
+    // the end of the run
     int32_t status, signal;
     uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread, fault_other;
@@ -116,14 +116,14 @@ typedef struct {
     char instruction[GV_PTX_NAME];
 } gv_run;
 
-// One cp.async that arrived: how many rows it made, and in the how manieth place of its thread's copies.
+// One cp.async that arrived: the numbers of its rows, and its number among the copies of its thread.
 typedef struct {
     uint32_t block, order;
     uint16_t thread, phase; // phase: when it was issued
     uint16_t reads, writes;
 } gv_copy;
 
-// Events of an mbarrier; from GV_EVENT_FENCE on of none.
+// Events of an mbarrier; the events from GV_EVENT_FENCE on belong to no mbarrier.
 enum gv_event_kind {
     GV_EVENT_INIT = 0,
     GV_EVENT_ARRIVE = 1,
@@ -132,18 +132,18 @@ enum gv_event_kind {
     GV_EVENT_PASS = 4,
     GV_EVENT_BYTES = 5,        // a box has arrived
     GV_EVENT_COMPLETE = 6,     // the phase has ended
-    GV_EVENT_FENCE = 7,        // the copy engine sees the thread's writes to shared memory
-    GV_EVENT_WRITTEN = 8,      // the thread has waited until its stores are in the matrix
-    GV_EVENT_ASKED = 9,        // it asks for a store, or to add a box
+    GV_EVENT_FENCE = 7,        // the thread's writes to shared memory are visible to the copy engine
+    GV_EVENT_WRITTEN = 8,      // the thread has waited until its stores are written to the matrix
+    GV_EVENT_ASKED = 9,        // the thread issues a store of a box, or the addition of a box
     GV_EVENT_GLOBAL_READ = 10, // a fence between its reads of global memory and the copy engine's accesses there
     GV_EVENT_THREAD_FENCE = 11,
     GV_EVENT_FLAG_SET = 12,
     GV_EVENT_FLAG_SEEN = 13,
 };
 
-// One event. `made`: accesses that its thread had made in the phase; `arrivals` and `bytes`: those the barrier still
-// lacks after it; `number`: phases of the barrier that had ended (of a wait, the one that is waited for), or the
-// signal's number.
+// One event. `made`: accesses of its thread in the phase before; `arrivals` and `bytes`: missing at the barrier after
+// it; `number`: completed phases of the barrier (for a wait, the number of the awaited phase), or the number of the
+// signal.
 typedef struct {
     uint64_t barrier, pc;
     int64_t bytes;
@@ -152,13 +152,13 @@ typedef struct {
     uint16_t thread, phase, kind, parity;
 } gv_event;
 
-// `gv_box.store`, and `gv_box.arrived` of one that never did.
+// `gv_box.store`, and `gv_box.arrived` of a box that never arrived.
 enum gv_box_kind { GV_BOX_LOAD = 0, GV_BOX_STORE = 1, GV_BOX_ADD = 2 };
 enum { GV_NEVER = UINT16_MAX };
 
-// One box that the copy engine was asked for. `issued` and `arrived` are phases; `*_at`: accesses that the thread had
-// made in the phase before those of the box. Of `rows` times `pieces` pieces of GV_PIECE_BYTES those from first to end
-// lie in the matrix: the others are zeros.
+// One box that a thread requested from the copy engine. `issued` and `arrived` are phases; `*_at`: accesses of the
+// thread in the phase before those of the box. A box has `rows` times `pieces` pieces of GV_PIECE_BYTES. Those from
+// first to end are in the matrix, the others are zeros.
 enum { GV_PIECE_BYTES = 16 };
 typedef struct {
     uint64_t shared, barrier, pc;
@@ -168,14 +168,14 @@ typedef struct {
     uint16_t thread, issued, arrived, matrix, store, swizzle, padding[2];
 } gv_box;
 
-// An array of packed panels that a C kernel made, in the order of the watched arrays; `array` is its number there.
+// An array of packed panels that a C kernel allocated, in the order of the watched arrays; `array` is its number there.
 typedef struct {
     char name[GV_PANEL_NAME];
     uint32_t shape[3];
     uint32_t array;
 } gv_panels;
 
-// One line of the description that Python compares with its own: the size of a structure, the place of a field, a
+// One line of the description that Python compares with its own: the size of a structure, the offset of a field, or a
 // number.
 typedef struct {
     const char *name;
@@ -184,15 +184,15 @@ typedef struct {
 
 // ==== Called by Python.
 
-// `*_begin` gets ready for a run of at most `capacity` accesses and returns 0 when there is no memory; the function
-// without a suffix hands out the report since then, `*_end` gives its memory back.
+// `*_begin` prepares for a run of at most `capacity` accesses and returns 0 without memory; the function without a
+// suffix returns the report since then, `*_end` frees its memory.
 #define GV_PYTHON __attribute__((visibility("default")))
 
 GV_PYTHON int gv_record(gv_run *run); // returns run->status
 GV_PYTHON uint32_t gv_layout(const gv_layout_line **lines);
 
 GV_PYTHON int gv_copies_begin(uint64_t capacity);
-// Also the addresses of the instructions: a copy's write stands at one, its read one byte before.
+// Also returns the addresses of the instructions: the write of a copy has this address, its read one byte less.
 GV_PYTHON uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions);
 GV_PYTHON void gv_copies_end(void);
 

@@ -1,17 +1,17 @@
-// The block and thread that run at the moment, for all files of the runtime, and the layers of these files.
+// The block and thread that run now, for all files of the runtime, and the layers of these files.
 //
-// Layers, from the bottom: a file includes headers of its own layer and of those before it in this list. A function
-// of a later layer is handed to it.
+// Layers, from the bottom: a file includes headers of its own layer and of earlier layers in this list. A function of
+// a later layer is passed to it as a pointer.
 //
 //   recording kernel_calls/*                 the layout that Python shares; the calls of a kernel's program
 //   running                                  the block and thread that run now
 //   stop notes watched                       ending a run; a kernel's defects; the watched arrays
-//   ownership                                which block touches which element of C, while several processes run blocks
-//   access                                   writes down one access
-//   fibres async_copies                      threads, and where they wait; cp.async
-//   packed_panels pthreads                   arrays that a C kernel makes, and its own threads
-//   cluster events                           blocks that run together; events beside accesses
-//   ldmatrix mma_quads wmma wgmma            tensor cores, and what loads their registers
+//   ownership                                the block of each element of C, while several processes run blocks
+//   access                                   records one access
+//   fibres async_copies                      threads and their waits; cp.async
+//   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
+//   cluster events                           blocks that run together; events that are no accesses
+//   ldmatrix mma_quads wmma wgmma            tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
 //   mbarriers                                the instructions of mbarriers
@@ -28,8 +28,8 @@ typedef struct {
     uint32_t turn;       // __syncwarp that the thread has passed in the phase
     uint32_t rank;       // of the block in its cluster
     uint64_t marked;     // rows up to here have block, thread, phase and turn: see gv_mark
-    uint64_t last_order; // of the last of them
-    int sharing;         // one of the below
+    uint64_t last_order; // the order of the last of them
+    int sharing;         // one of the values below
     uintptr_t stacks;    // of all threads, side by side
     uint64_t stacks_bytes;
 } gv_running;
@@ -40,17 +40,17 @@ enum { GV_ONE_AFTER_ANOTHER, GV_FIRST_BLOCK, GV_IN_WORKER };
 
 enum { GV_MAX_THREADS = 1024 /* of a block */, GV_MAX_CLUSTER = 16 /* blocks */ };
 
-// A place for the running thread in an array with one for every thread of a cluster.
+// The index of the running thread in an array with one element for every thread of a cluster.
 static inline uint32_t gv_thread_slot(void) { return gv_now.rank * GV_MAX_THREADS + gv_now.thread; }
 
-// Says that an instruction hands values from thread to thread, among so many.
+// An instruction exchanges values between this number of threads.
 static inline void gv_work_together(uint32_t threads)
 {
     if (gv_now.run->together < threads) gv_now.run->together = threads;
 }
 
-// Says whether an address is on the stack of a thread.
+// Returns whether an address is on the stack of a thread.
 static inline int gv_on_stack(uintptr_t at) { return at - gv_now.stacks < gv_now.stacks_bytes; }
 
-// The address of the caller, for the source line. Only in functions that are never inlined.
+// The address of the caller, for the source line. Only for functions that are never inlined.
 #define GV_PC ((uintptr_t)__builtin_return_address(0) - 1)

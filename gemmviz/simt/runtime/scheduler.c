@@ -1,6 +1,6 @@
-// The order of threads. Those of a block, or of a cluster's blocks, run in rounds: in a round each runs up to where
-// it waits for others. A round is a phase of the recording, so that accesses ordered by a barrier lie in different
-// phases; for that, a wait ends its thread's round even where it would let the thread pass at once.
+// The order of threads. The threads of a block or of a cluster run in rounds: in a round each one runs until it waits
+// for others. A round is a phase of the recording, so that accesses ordered by a barrier are in different phases.
+// Therefore a wait ends the round of its thread even if the thread could pass at once.
 #include "scheduler.h"
 #include "cluster.h"
 #include "fibres.h"
@@ -14,7 +14,7 @@
 
 static int flowing; // see release_round
 
-// Runs the lanes from `first` up to `end` of the running block until each waits for others than its warp, or has left.
+// Runs the lanes from `first` to `end` of the running block until each waits for more than its warp, or has left.
 static void run_warp(uint32_t first, uint32_t end)
 {
     gv_fibre *of = gv_cluster.fibres + gv_now.rank * gv_cluster.threads;
@@ -24,7 +24,7 @@ static void run_warp(uint32_t first, uint32_t end)
             if (of[t].state == GV_READY) gv_resume(t);
         for (uint32_t t = first; t < end; t++) again |= of[t].state == GV_READY;
     }
-    for (uint32_t t = first; t < end; t++) // these may come later
+    for (uint32_t t = first; t < end; t++) // these may arrive later
         if (of[t].state != GV_AT_WARP && of[t].state != GV_AT_BARRIER && of[t].state != GV_LEFT) return;
     for (uint32_t t = first; t < end; t++) {
         if (of[t].state != GV_AT_WARP) continue;
@@ -38,7 +38,7 @@ static void run_warp(uint32_t first, uint32_t end)
     }
 }
 
-// Runs all threads that can go on, up to where each waits.
+// Runs all threads that can continue, until each waits.
 static void run_round(void)
 {
     for (int again = 1; again;) {
@@ -49,7 +49,7 @@ static void run_round(void)
                 run_warp(first, first + GV_WARP < gv_cluster.threads ? first + GV_WARP : gv_cluster.threads);
         }
         for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++)
-            again |= gv_cluster.fibres[t].state == GV_READY; // a warpgroup has met
+            again |= gv_cluster.fibres[t].state == GV_READY; // a warpgroup is complete
     }
 }
 
@@ -60,7 +60,7 @@ static uint32_t count(const gv_fibre *of, uint32_t threads, int state)
     return found;
 }
 
-// __syncthreads lets go when all threads of the block are there, or have left.
+// __syncthreads ends when all threads of the block have arrived or left the kernel.
 static void release_barrier(gv_fibre *of)
 {
     uint32_t waiting = count(of, gv_cluster.threads, GV_AT_BARRIER);
@@ -90,7 +90,7 @@ static void release_meetings(gv_fibre *of, uint32_t *arrivals)
         for (uint32_t u = t; u < gv_cluster.threads; u++)
             there += of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number;
         if (there + arrivals[number] < wanted) continue;
-        // Further arrivals count for the next time.
+        // Further arrivals count for the next use of the barrier.
         arrivals[number] -= wanted > there ? wanted - there : 0;
         for (uint32_t u = t; u < gv_cluster.threads; u++)
             if (of[u].state == GV_AT_NAMED_BARRIER && of[u].named == number) of[u].state = GV_READY;
@@ -107,11 +107,11 @@ static void release_mbarriers(void)
     }
 }
 
-// Lets those threads go on whose wait has ended; returns whether any can.
+// Releases the threads whose wait has ended; returns whether there are any.
 //
-// Copies to shared memory arrive as late as they may: when no thread can go on without them. After that, the
-// copies that are under way are as many as the kernel can have, and from then on they arrive at the end of the round in
-// which a thread waits for them: the threads that issue copies and those that use them go on side by side.
+// Copies to shared memory arrive as late as allowed: when no thread can continue without them. By then the kernel has
+// its largest number of copies in flight. From then on copies arrive at the end of the round in which a thread waits
+// for them, so that the threads that issue copies and the threads that use them run in parallel.
 static int release_round(void)
 {
     uint32_t all = gv_cluster.blocks * gv_cluster.threads,
@@ -136,13 +136,13 @@ static int release_round(void)
     }
     release_mbarriers();
     if (count(gv_cluster.fibres, all, GV_READY)) return 1;
-    // On a GPU copies arrive in any case: a barrier at which threads are missing must not seem to lack bytes too.
+    // On a GPU copies arrive in any case: a barrier that lacks threads must not seem to lack bytes, too.
     gv_mbarriers_all_copies_arrive();
     release_mbarriers();
     return count(gv_cluster.fibres, all, GV_READY) > 0;
 }
 
-// No thread can go on: notes which one waits, and for which event, and leaves the blocks as they are.
+// No thread can continue: reports one that waits, and its event, and does not change the blocks.
 static void notice_stuck(void)
 {
     for (uint32_t t = 0; t < gv_cluster.blocks * gv_cluster.threads; t++) {

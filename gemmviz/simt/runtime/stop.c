@@ -1,5 +1,5 @@
-// How a run ends before its end. A kernel is foreign code: it may crash, overflow its stack or never end. A signal's
-// handler leaves it by a jump, with the place that it had come to.
+// Ends a run early. A kernel is foreign code: it may crash, overflow its stack or never end. A signal handler leaves it
+// by a jump and keeps the place where it was.
 #define _GNU_SOURCE
 #include "stop.h"
 #include <pthread.h>
@@ -46,14 +46,14 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 #elif defined(__aarch64__)
     pc = (uintptr_t)((ucontext_t *)context)->uc_mcontext.pc;
 #endif
-    if (!pthread_equal(pthread_self(), guard.owner)) { // a timer's signal may land on any thread
+    if (!pthread_equal(pthread_self(), guard.owner)) { // the signal of a timer may reach any thread
         pthread_kill(guard.owner, signal);
         return;
     }
     gv_now.run->signal = signal;
     gv_now.run->fault_pc = pc;
     gv_now.run->fault_address = (uintptr_t)info->si_addr;
-    // Of the stacks, only the pages that are forbidden can be at fault.
+    // A fault in the stacks can only be in a guard page.
     int overflow = (signal == SIGSEGV || signal == SIGBUS) && gv_on_stack(gv_now.run->fault_address);
     gv_stop(signal == SIGALRM ? GV_DEADLINE : overflow ? GV_STACK_OVERFLOW : GV_SIGNAL);
 }
@@ -92,7 +92,7 @@ void gv_deadline(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     double passed = (double)(now.tv_sec - guard.begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - guard.begun.tv_nsec);
     double left = gv_now.run->deadline_s - passed;
-    if (left < 1e-6) left = 1e-6; // a timer of 0 would never ring
+    if (left < 1e-6) left = 1e-6; // a timer of 0 would never fire
     struct itimerval timer = {{0, 0}, {(time_t)left, (suseconds_t)(1e6 * (left - (double)(time_t)left))}};
     setitimer(ITIMER_REAL, &timer, NULL);
 }

@@ -1,6 +1,6 @@
 // Flags by which the blocks of a grid wait for each other: unwatched memory (a variable of the device), read and
-// written as volatile, or by an atomic operation. Reported are its set, the reads that saw it, and the fences around
-// that. Which of two accesses by different blocks comes first is for Python to say
+// written as volatile, or by an atomic operation. The reports are the write that sets a flag, the reads that see it,
+// and the fences around them. Python derives the happens-before order of accesses from them
 // (trace/hazards/flag_synchronisation.py).
 #include "sync_flags.h"
 #include "events.h"
@@ -15,24 +15,24 @@ typedef struct {
     uintptr_t at;
     uint32_t number, block;                 // of the latest signal (from 1; 0: none), and its block
     uint32_t told_block, told_thread, told; // the thread that was reported as its reader
-    uint32_t reader_block, reader_thread;   // the thread that reads it again and again, and does nothing else meanwhile
+    uint32_t reader_block, reader_thread;   // the thread that reads it repeatedly and does nothing else
     uint64_t reader_count, in_vain;
-    uint64_t before; // its value when the run began, if it was set: so many bytes
+    uint64_t before; // its value at the start of the run, if it was set: the number of its bytes
     uint32_t bytes;
 } flag;
 
 static flag flags[MOST]; // open-addressed, by address
 static uint32_t used, signals;
 
-// Where there is no memory, the access itself is the fault to report.
+// If there is no memory at the address, the access itself is the fault to report.
 static int there(uintptr_t at)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     return !msync((void *)(at & ~(page - 1)), page, MS_ASYNC) && at % page <= page - sizeof flags->before;
 }
 
-// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some
-// set.
+// Every run begins with the flags as they were loaded: a run that ended early, or ran a part of the grid, may leave
+// some flags set.
 void gv_flags_begin(void)
 {
     for (uint32_t i = 0; used && i < MOST; i++) {
@@ -50,7 +50,7 @@ static flag *flag_at(uintptr_t at)
     uint32_t i = (uint32_t)(at >> 2) * 2654435761u % MOST;
     while (flags[i].at && flags[i].at != at) i = (i + 1) % MOST;
     if (flags[i].at) return &flags[i];
-    if (used == MOST / 2 || !there(at)) return NULL; // nothing but an order of blocks is lost
+    if (used == MOST / 2 || !there(at)) return NULL; // only an order of blocks is lost
     used++;
     flags[i].at = at;
     return &flags[i];
@@ -66,7 +66,7 @@ static int hidden(uintptr_t at)
     return !gv_on_stack(at);
 }
 
-// A thread that does nothing but read a flag keeps this process: no other thread can set it.
+// A thread that only reads a flag keeps this process busy: no other thread can then set the flag.
 static void read_in_vain(flag *f, uintptr_t pc)
 {
     if (f->reader_block != gv_now.block || f->reader_thread != gv_now.thread || f->reader_count != gv_now.run->count)

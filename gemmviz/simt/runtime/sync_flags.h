@@ -2,10 +2,10 @@
 #pragma once
 #include "running.h"
 
-// Every run begins with the flags as they were loaded: one that ended early, or ran a part of the grid, may leave some
-// set. For record.c.
+// Resets the flags to their values at load time: a run that ended early, or ran a part of the grid, may leave some
+// flags set. For record.c.
 void gv_flags_begin(void);
 
-// A flag that is not watched is read, or written: before its value is there.
+// An unwatched flag is read or written. Called before the access.
 void gv_flag_read(uintptr_t at, uintptr_t pc);
 void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc);

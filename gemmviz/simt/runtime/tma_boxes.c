@@ -1,7 +1,7 @@
 // The copy engine (TMA): boxes of a matrix to shared memory and back. Rules: PTX ISA, "cp.async.bulk.tensor" and
-// "Swizzling Modes". A box is read when it is asked for and written as late as it may be: when a thread waits for its
-// barrier and nothing else is left to do, or none can go on (see release_round). A store moves everything when its
-// thread waits for it, or leaves.
+// "Swizzling Modes". A box is read when it is requested and written as late as allowed: when a thread waits for its
+// barrier and no other work is left, or when no thread can continue (see release_round). A store moves everything when
+// its thread waits for it or leaves.
 #define _GNU_SOURCE
 #include "tma_boxes.h"
 #include "access.h"
@@ -22,11 +22,11 @@ typedef struct {
     int used;
     uint32_t rank, barrier, group, bytes, pitch;
     char *data;
-    gv_tensor_map map; // a copy, as the thread may have left by the time it is needed
+    gv_tensor_map map; // a copy, because the thread may have left when it is needed
     gv_box told;
 } flight;
 
-static flight *flights; // in the order of their issue; a ring would not do, as they end in any order
+static flight *flights; // in the order of their issue; not a ring, because they end in any order
 static uint32_t under_way, issued;
 static char *memory;
 static uint32_t groups[GV_MAX_CLUSTER * GV_MAX_THREADS]; // of stores, per thread
@@ -83,7 +83,7 @@ void gv_boxes_reset(void)
     stored = 0;
 }
 
-// The flights keep their memory as they move up.
+// The flights keep their memory when they move up.
 static void end_flight(uint32_t i)
 {
     flight ended = flights[i];
@@ -99,7 +99,7 @@ static flight *new_flight(void)
     if (under_way == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
     flight *f = &flights[under_way];
     if (!f->data) {
-        // Each place has memory of its own, which goes with it when places change.
+        // Each flight has its own memory and keeps it when it moves.
         static uint32_t handed_out;
         if (handed_out == MOST_UNDER_WAY) gv_stop(GV_NO_MEMORY);
         f->data = memory + (size_t)handed_out++ * LARGEST_BYTES;
@@ -153,7 +153,7 @@ static uintptr_t in_shared(const flight *f, uint32_t i, uint32_t p)
     return gv_swizzled(f->told.shared + (uintptr_t)i * f->pitch + (uintptr_t)p * PIECE, f->map.swizzle);
 }
 
-// The part of a piece that lies in the matrix: at its right edge it may be less than 16 bytes.
+// The part of a piece that is inside the matrix: at the right edge it may have less than 16 bytes.
 static uint32_t inside(const flight *f, uint32_t p)
 {
     int64_t left = ((int64_t)f->map.columns - f->told.column) * f->map.itemsize - (int64_t)p * PIECE;
@@ -269,7 +269,7 @@ void gv_box_store_commit(void)
     stored = 1;
 }
 
-// L2 adds: the old values are read just before the sums are written, and nothing comes between the two.
+// L2 adds: the old values are read just before the sums are written, with no other access between them.
 static void add_matrix(flight *f)
 {
     const gv_box *b = &f->told;

@@ -1,5 +1,5 @@
-// The calls that a compiler puts before each access of a kernel with -fsanitize=thread: __tsan_read4(address)
-// and its like. Instead of the sanitizer's runtime these calls arrive here.
+// The functions that a compiler calls before each access of a kernel with -fsanitize=thread: __tsan_read4(address) and
+// similar ones. They replace the runtime of the sanitizer.
 #include "tsan.h"
 #include "access.h"
 #include "kernel_calls/c_kernels.h"
@@ -8,13 +8,13 @@
 #include "sync_flags.h"
 #include <string.h>
 
-// A vector of the CPU, which may stand at any address; see gemmviz/simd.h.
+// A vector of the CPU, at any address; see gemmviz/simd.h.
 void gv_vector_access(const void *at, uint32_t bytes, int write, uintptr_t pc)
 {
     gv_access((void *)at, bytes, (write ? GV_WRITE : 0) | GV_ANY_ALIGNMENT, pc);
 }
 
-// Reads and writes at once: fibres give way at barriers only, so that the caller's arithmetic is atomic by itself.
+// Records the read and the write: fibres switch only at barriers, so the caller's arithmetic is atomic.
 void gv_atomic(void *address, uint32_t bytes)
 {
     uintptr_t pc = GV_PC;
@@ -33,7 +33,7 @@ static void volatile_access(void *p, uint32_t bytes, int how, uintptr_t pc)
     else gv_flag_read((uintptr_t)p, pc);
 }
 
-// Clang's unaligned accesses may have any address: a GPU's compiler would have split it.
+// Clang's unaligned accesses may have any address: a compiler for GPUs would split such an access.
 #define CALLBACKS(n) \
     void __tsan_read##n(void *p) { gv_access(p, n, 0, GV_PC); } \
     void __tsan_write##n(void *p) { gv_access(p, n, GV_WRITE, GV_PC); } \
@@ -53,8 +53,8 @@ void __tsan_init(void) {}
 void __tsan_func_entry(void *pc) { (void)pc; }
 void __tsan_func_exit(void) {}
 
-// memcpy, memset and structures copied as a whole: TSan calls these names instead. One access per 4 bytes; but
-// one of 8 that is aligned is a structure, which an optimising compiler copies at once.
+// memcpy, memset and structures that are copied as a whole: TSan calls these functions. An access is recorded per 4
+// bytes, but 8 aligned bytes are a structure, which an optimising compiler copies at once.
 static void range(const void *p, size_t n, int write, uintptr_t pc)
 {
     size_t each = n == 8 && (uintptr_t)p % 8 == 0 ? 8 : 4;

@@ -2,7 +2,7 @@
 #pragma once
 #include <stddef.h>
 
-// Clang's unaligned accesses may have any address: a GPU's compiler would have split it.
+// Clang's unaligned accesses may have any address: a compiler for GPUs would split such an access.
 #define GV_TSAN_ACCESSES(n) \
     void __tsan_read##n(void *p); \
     void __tsan_write##n(void *p); \

@@ -1,6 +1,6 @@
 // wgmma: products of a warpgroup from shared memory. Rules: PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Instructions". The operands are read where the product is asked for. The sums are the kernel's only when it has
-// waited: until then they hold NaNs, and the operands may not be overwritten.
+// Instructions". The operands are read where the product is issued. The kernel may use the sums only after its wait:
+// until then they hold NaNs, and the operands must not be overwritten.
 #define _GNU_SOURCE
 #include "wgmma.h"
 #include "access.h"
@@ -17,7 +17,7 @@ enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES, COLUMNS = 256, SUMS = 
 enum { KEPT = 4, MOST_SPANS = 512, EACH = 8 /* columns at a time: the compiler makes vectors of them */ };
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
-// The sums that a thread has after its wait.
+// The sums of a thread after its wait.
 typedef struct {
     float *d;
     uint32_t count, group;
@@ -28,7 +28,7 @@ static struct {
     sums kept[KEPT];
 } *of;
 
-// Shared memory that products under way read.
+// Shared memory that products in flight read.
 typedef struct {
     uintptr_t at, end, pc;
     uint32_t rank, thread, group; // thread: the first of its warpgroup
@@ -76,11 +76,11 @@ static float value_at(const void *at, int type)
         memcpy(&half, at, sizeof half);
         return (float)half;
     }
-    gv_fragment one = {.type = (uint8_t)type}; // by which wmma.c reads all types
+    gv_fragment one = {.type = (uint8_t)type}; // wmma.c reads all types through it
     return gv_fragment_value(&one, at, 0);
 }
 
-// In registers a has the fragments that mma has, warp by warp: see kernel_calls/mma.h.
+// In registers, a has the fragments of mma, warp by warp: see kernel_calls/mma.h.
 static void from_registers(const product *p, uint32_t thread, double a[ROWS][DEPTHS])
 {
     uint32_t size = itemsize(p->of->type_a), each = 4 / size, lane = thread % GV_WARP;
@@ -91,7 +91,7 @@ static void from_registers(const product *p, uint32_t thread, double a[ROWS][DEP
         }
 }
 
-// Sums in double and rounds once, as wmma.c does.
+// Sums in double and rounds once, like wmma.c.
 static void multiply(void *posted[GV_WARPGROUP])
 {
     static double a[ROWS][DEPTHS], b[DEPTHS][COLUMNS];
@@ -144,12 +144,12 @@ static sums *sums_at(float *d, uint32_t count)
 
 static void note_span(uintptr_t at, uint64_t bytes, uintptr_t pc)
 {
-    if (under_way == MOST_SPANS) return; // nothing but a finding is lost
+    if (under_way == MOST_SPANS) return; // only a finding is lost
     uint32_t thread = gv_now.thread / GV_WARPGROUP * GV_WARPGROUP;
     spans[under_way++] = (span){at, at + bytes, pc, gv_now.rank, thread, of[gv_thread_slot()].groups};
 }
 
-// Of each operand, 8 rows of 16 bytes are read at a time, which together touch every bank once.
+// From each operand, 8 rows of 16 bytes are read at a time. Together they access every bank once.
 static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, uintptr_t pc)
 {
     uint32_t in_piece = 16 / size, in_group = gv_now.thread % GV_WARPGROUP;
@@ -161,10 +161,10 @@ static void read_pieces(gv_operand o, int across, uint32_t size, uint32_t rows, 
     }
 }
 
-// The shared memory that an operand takes up.
+// The shared memory of an operand.
 static void note_spans(gv_operand o, int across, uint32_t size, uint32_t rows, uintptr_t pc)
 {
-    if (o.row_bytes == 16) return; // its pieces lie apart: nothing but a finding is lost
+    if (o.row_bytes == 16) return; // its pieces are not adjacent: only a finding is lost
     if (!across) {
         note_span(o.at, (rows / 8 - 1) * (uint64_t)o.group_bytes + 7 * o.row_bytes + DEPTH_BYTES, pc);
         return;
@@ -190,7 +190,7 @@ void gv_wgmma(float *d, const gv_wgmma_product *p)
     gv_warpgroup_instruction(&mine, multiply, pc);
 }
 
-// Shared arrays stand far apart, so that more than one may have such an address: operands are in the largest.
+// Shared arrays are far apart, so several may have an address with these low bits: operands are in the largest array.
 uintptr_t gv_shared_at(uintptr_t low, uint32_t bits)
 {
     uintptr_t window = (uintptr_t)1 << bits, found = low;

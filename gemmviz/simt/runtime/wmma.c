@@ -1,4 +1,4 @@
-// Tensor-core fragments: which element of a tile is in which lane, the accesses that load and store it, the product.
+// Tensor-core fragments: the elements of a tile in each lane, the accesses that load and store them, the product.
 #include "wmma.h"
 #include "access.h"
 #include "fibres.h"
@@ -28,7 +28,7 @@ static float from_bits(uint32_t bits)
     return value;
 }
 
-// A number of 8 bits with 4 for the exponent and 3 behind the point; it has no infinity, and one NaN of each sign.
+// An 8-bit float with 4 bits for the exponent and 3 after the point; it has no infinity, and one NaN of each sign.
 // (PTX ISA, "Alternate Floating-Point Data Formats".)
 static float from_e4m3(uint8_t bits)
 {
@@ -38,7 +38,7 @@ static float from_e4m3(uint8_t bits)
     return bits >> 7 ? -size : size;
 }
 
-// The upper byte of a half.
+// An 8-bit float that is the upper byte of a half.
 static float from_e5m2(uint8_t bits)
 {
     uint16_t high = (uint16_t)(bits << 8);
@@ -59,7 +59,7 @@ static double other_value(const gv_fragment *f, const void *p, uint32_t i)
     }
 }
 
-// A tf32 operand that was not rounded loses the bits behind its tenth: the hardware does not look at them.
+// A tf32 operand that was not rounded loses the bits after its tenth: the hardware ignores them.
 static inline float get(const gv_fragment *f, const void *p, uint32_t i)
 {
     switch (f->type) {
@@ -79,7 +79,7 @@ static inline double get_sum(const gv_fragment *f, const void *p, uint32_t i)
 
 float gv_fragment_value(const gv_fragment *f, const void *registers, uint32_t i) { return get(f, registers, i); }
 
-// Only sums are put: no fragment of another type is a result.
+// Only sums are written: no fragment of another type is a result.
 static inline void put(const gv_fragment *f, void *p, uint32_t i, double value)
 {
     switch (f->type) {
@@ -94,7 +94,7 @@ static inline void put(const gv_fragment *f, void *p, uint32_t i, double value)
     }
 }
 
-// Where each element of each lane stands in its tile. Worked out once per fragment: a product asks thousands of times.
+// The place of each element of each lane in its tile. Computed once per fragment, as a product reads it often.
 enum { MOST_ELEMENTS = 16, MOST_FRAGMENTS = 32 };
 typedef struct {
     const gv_fragment *of;
@@ -118,8 +118,8 @@ static void work_out(places *p, const gv_fragment *f)
         }
 }
 
-// A fragment is known by its address: each is a constant of the kernel's program. With more of them than there is room
-// for, the last place is worked out again and again.
+// The address of a fragment identifies it: each is a constant of the kernel's program. If there are too many of them,
+// the last entry is computed again each time.
 static const places *places_of(const gv_fragment *f)
 {
     static places known[MOST_FRAGMENTS];
@@ -129,9 +129,8 @@ static const places *places_of(const gv_fragment *f)
     return &known[at];
 }
 
-// An operand of 16 bits comes in 8 x 8 of them at a time, whatever its layout: each lane reads two neighbours of a row
-// of memory. (With the tile lying the other way, the hardware turns it after loading.) Seen in the machine code for
-// sm_90.
+// An operand of 16 bits is loaded 8 x 8 elements at a time, in any layout: each lane reads two adjacent elements of a row
+// of memory. (For the other layout the hardware transposes the tile after the load.) Seen in the machine code for sm_90.
 static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
     uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
@@ -141,8 +140,8 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
             gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
 }
 
-// Other fragments are moved by each lane for itself: its neighbours of a row (two sums, four bytes of an operand) with
-// one access where memory has them side by side, else one by one. Seen in the machine code for sm_90, but for tf32.
+// Each lane moves the other fragments by itself: adjacent elements of a row (two sums, four bytes of an operand) with one
+// access where they are adjacent in memory, else one by one. Seen in the machine code for sm_90, except for tf32.
 static void touch_elements(
     char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
@@ -192,7 +191,7 @@ GATHER(gather_sums, double, get_sum)
 GATHER(gather_doubles, double, other_value)
 #undef GATHER
 
-// Sums in double and rounds once: the hardware's own order and rounding of a sum are not documented.
+// Sums in double and rounds once: the order and the rounding of sums in the hardware are not documented.
 #define MULTIPLY(name, number, gather_operand) \
     static void name(void *posted[GV_WARP], uint32_t mask) \
     { \

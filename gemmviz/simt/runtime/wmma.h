@@ -1,6 +1,6 @@
-// What wmma.c tells other files of tensor cores.
+// Functions of wmma.c for the other files of the tensor cores.
 #pragma once
 #include "kernel_calls/wmma.h"
 
-// Element i of a fragment's registers: an operand.
+// The value of element i of an operand in the registers of a fragment.
 float gv_fragment_value(const gv_fragment *f, const void *registers, uint32_t i);

@@ -1,10 +1,10 @@
-// Shares the blocks of a grid between processes. Blocks only meet in global memory, and there they seldom do.
+// Shares the blocks of a grid between processes. Blocks share only global memory, and seldom an element there.
 //
-// The first block runs in the parent and shows how many rows a block takes. Then every block has its place in the
+// The first block runs in the parent and gives the number of rows per block. So every block has its place in the
 // columns before it runs: forked workers fill the places in any order, and the parent closes the gaps, which are rare.
-// The result is the same to the byte as when the blocks run one after another. Whatever could make a difference (an
-// element that two blocks touch and one writes, an atomic operation, a write to memory that is not watched) stops the
-// workers, and the blocks run one after another after all.
+// The result has the same bytes as if the blocks run one after another. An operation that could change the result (an
+// element that two blocks access and one writes, an atomic operation, a write to memory that is not watched) stops the
+// workers. Then the blocks run one after another.
 #define _GNU_SOURCE
 #include "workers.h"
 #include "async_copies.h"
@@ -24,9 +24,9 @@
 enum { MAX_WORKERS = 64, WORTH_IT = 500 * 1000 /* accesses: some 20 ms */, GRACE_S = 2 };
 enum { C_ARRAY = 2 };
 
-// Memory that the parent and its workers see together.
+// Memory that the parent and its workers share.
 typedef struct {
-    uint32_t next;        // block to run next
+    uint32_t next;        // the next block to run
     uint32_t stop;        // no block from here on needs to run
     uint32_t one_process; // a worker has found that the blocks must run one after another
     gv_run run[MAX_WORKERS];
@@ -40,7 +40,7 @@ static struct {
     shared_state *shared;
     block_size *size; // of each block, from the one after the first
     size_t size_bytes;
-    char *c; // as the first block left it
+    char *c; // C after the first block
     pid_t child[MAX_WORKERS];
     uint32_t first, rows_each, more_each;
     uint64_t rows_before, more_before;
@@ -90,7 +90,7 @@ static void worker(uint32_t me, pid_t parent)
     gv_now.sharing = GV_IN_WORKER;
     gv_now.last_order = 0;
     int status = gv_guarded(run_places, r);
-    // A block that is larger than its place, or wrong in more ways than are kept, is for the parent.
+    // A block that is larger than its place, or has more notes than can be kept, is run by the parent.
     if (status == GV_FULL || status == GV_ONE_PROCESS || r->notes == GV_MAX_NOTES) {
         __atomic_store_n(&s.shared->one_process, 1, __ATOMIC_RELAXED);
         stop_at(0);
@@ -110,14 +110,14 @@ static void end_workers(void)
     }
 }
 
-// Starts the workers and waits for them; says whether all came to an end of their own.
+// Starts the workers and waits for them; returns whether all ended normally.
 static int run_workers(uint32_t workers)
 {
     gv_run *r = gv_now.run;
-    // Each has its own deadline, by which it names its place; this process's comes later.
+    // Each worker has its own deadline, so that it can report its place; the deadline of this process is later.
     double deadline_s = r->deadline_s;
     pid_t me = getpid();
-    // Where a process cannot be made the others do its blocks; where none can, nobody would.
+    // If a process cannot be started, the others run its blocks; if none can be started, no worker would run them.
     int well = 0;
     for (uint32_t w = 0; w < workers; w++) {
         pid_t pid = fork();
@@ -133,12 +133,12 @@ static int run_workers(uint32_t workers)
         s.child[w] = 0;
     }
     r->deadline_s = deadline_s;
-    // The workers' status about their deadline goes before this process's own.
+    // A deadline that a worker reported has priority over the deadline of this process.
     gv_deadline_off();
     return well && !__atomic_load_n(&s.shared->one_process, __ATOMIC_RELAXED);
 }
 
-// Ends the run as the lowest of the blocks that were stopped did.
+// Ends the run with the status of the lowest stopped block.
 static void pass_on_fault(uint32_t workers)
 {
     const gv_run *worst = NULL;
@@ -189,7 +189,7 @@ static void close_gaps(void)
     gv_now.marked = r->count;
 }
 
-// Workers number the instructions that the first block did not come to as each of them meets them: number them anew.
+// Each worker numbers the instructions that the first block did not execute in its own order: gives them new numbers.
 static void number_sites(uint32_t workers)
 {
     static uint16_t number[GV_MAX_SITES]; // + 1, of the site of one worker
@@ -220,7 +220,7 @@ static void number_sites(uint32_t workers)
                 if (r->site_pc[n] == s.shared->run[w].site_pc[site]) r->site_kind[n] = s.shared->run[w].site_kind[site];
 }
 
-// Takes over the workers' notes, in the order that they have when the blocks run one after another.
+// Adds the workers' notes, in the order that they would have if the blocks ran one after another.
 static void merge_notes(uint32_t workers)
 {
     uint32_t at[MAX_WORKERS] = {0};
@@ -258,7 +258,7 @@ uint32_t gv_share_blocks(uint32_t first)
     uint32_t workers = r->workers < MAX_WORKERS ? r->workers : MAX_WORKERS;
     r->shared_by = 1;
     memset(&s, 0, sizeof s);
-    // The blocks of a cluster meet in shared memory, too.
+    // The blocks of a cluster share shared memory, too.
     if (workers < 2 || r->count_only || r->cluster > 1 || !make_room()) return first;
     gv_now.sharing = GV_FIRST_BLOCK;
     gv_watch_ownership(1);
@@ -272,7 +272,7 @@ uint32_t gv_share_blocks(uint32_t first)
     s.rows_before = r->count;
     s.more_before = r->more_count;
     uint64_t blocks = r->end_block - first;
-    // Where it does not fit, running them one after another shows how far they get.
+    // If the rows do not fit, a run of the blocks one after another shows the block at which the limit is reached.
     if (one_process || r->count * blocks < WORTH_IT || r->count * blocks > r->capacity ||
         r->more_count * blocks > r->more_capacity)
         return s.first;

@@ -47,7 +47,7 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
             _to_values(mine, np.repeat(part["which"], further), arrays)
         if raw.unordered:
             _put_in_order(part, further, mine)
-    found = boxes_of_run(raw.told, column, raw.shared, raw.barriers)
+    found = boxes_of_run(raw.tma, column, raw.shared, raw.barriers)
     return Accesses(
         site=column["site"],
         array=column["which"],

@@ -166,7 +166,7 @@ def _recording(
 ) -> Recording:
     """Return the recording of a run, with its C checked."""
     launch, kernel, problem = part.launch, part.launch.kernel, part.launch.problem
-    raw = replace(raw, shared=without_empty(raw.told, raw.columns["which"], raw.shared))
+    raw = replace(raw, shared=without_empty(raw.tma, raw.columns["which"], raw.shared))
     arrays = _arrays(launch, raw)
     log = accesses(raw, arrays)
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
@@ -196,7 +196,7 @@ def _recording(
         wrong=int(np.count_nonzero(wrong)),
         diagnostics=tuple(raw.diagnostics),
         scope=part.blocks,
-        barriers=barrier_names(raw.told, raw.barriers),
+        barriers=barrier_names(raw.tma, raw.barriers),
         as_written=part.as_written,
         together=raw.together,
     )
@@ -212,7 +212,7 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
         Array(name, "global", launch.problem.shape(name), dtype, name in kernel.column_major)
         for name, dtype in (("A", kernel.dtype), ("B", kernel.dtype), ("C", kernel.dtype_out))
     ]
-    swizzled = swizzles(raw.told, raw.shared)
+    swizzled = swizzles(raw.tma, raw.shared)
     shared = [Array(s.name, "shared", s.shape, s.dtype, swizzle=of) for s, of in zip(raw.shared, swizzled, strict=True)]
     return matrices + shared
 

@@ -219,7 +219,7 @@ def test_blocks_that_are_recorded_at_the_same_time_tell_the_same(params: dict[st
     assert all((one.columns[name] == two.columns[name]).all() for name in one.columns if name != "site")
     assert (one.c == two.c).all()
     for name in ("boxes", "events"):
-        of_one, of_two = (getattr(raw.told, name) for raw in (one, two))
+        of_one, of_two = (getattr(raw.tma, name) for raw in (one, two))
         assert len(of_one) == len(of_two) and (of_one == of_two).all()
 
 

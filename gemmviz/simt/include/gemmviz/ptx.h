@@ -1,4 +1,4 @@
-// gemmviz/ptx.h for the recorder: the same functions as in kernels/include/gemmviz/ptx.h, where each is one
+// gemmviz/ptx.h for the recorder: the functions of kernels/include/gemmviz/ptx.h. There each function is one
 // instruction.
 #pragma once
 #include "../../runtime/kernel_calls/async_copies.h"

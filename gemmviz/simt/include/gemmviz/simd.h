@@ -1,8 +1,8 @@
-// gemmviz/simd.h for the recorder, which plays a CPU whose vectors have 256 bits unless a kernel's limit says another
-// width: the recording is the same on every machine.
+// gemmviz/simd.h for the recorder. It models a CPU with vectors of 256 bits, unless a kernel sets another width, so
+// that the recording is the same on every machine.
 //
-// A vector of 16 floats moves as it does there: in as many accesses as the CPU has registers for it, of 64, 32 or 16
-// bytes each. A prefetch is no access.
+// A vector of 16 floats moves as on that CPU: one access for each register that it needs, of 64, 32 or 16 bytes. A
+// prefetch is no access.
 #pragma once
 #include "../../runtime/kernel_calls/c_kernels.h"
 #include <stdint.h>
@@ -31,7 +31,7 @@ GV_VECTOR floats simd_load(const float *from)
     return value;
 }
 
-// Each part is written before the next one is reported: the value of an access is looked up at the next one.
+// Each part is written before the next access is reported, because the next access reads the value of this one.
 GV_VECTOR void simd_store(float *to, floats value)
 {
     int bytes = gv_vector_bits / 8;

@@ -1,4 +1,4 @@
-// Arithmetic of PTX on registers, beside what C++ has operators for. Rules: PTX ISA, "Instruction Set".
+// Arithmetic of PTX on registers for which C++ has no operators. Rules: PTX ISA, "Instruction Set".
 #pragma once
 
 namespace gv_ptx {
@@ -21,7 +21,7 @@ template <class T> GV_DEVICE two<T> fma(two<T> a, two<T> b, two<T> c)
     return {fma(a.x, b.x, c.x), fma(a.y, b.y, c.y)};
 }
 
-// Of a number and a NaN both give the number.
+// For a number and a NaN both return the number.
 template <class T> GV_DEVICE T least(T a, T b) { return b < a || a != a ? b : a; }
 template <class T> GV_DEVICE T most(T a, T b) { return a < b || a != a ? b : a; }
 template <class T> GV_DEVICE two<T> least(two<T> a, two<T> b) { return {least(a.x, b.x), least(a.y, b.y)}; }
@@ -33,7 +33,7 @@ GV_DEVICE float magnitude(float v) { return __builtin_fabsf(v); }
 GV_DEVICE double magnitude(double v) { return __builtin_fabs(v); }
 GV_DEVICE float saturated(float v) { return v > 0 ? v < 1 ? v : 1 : 0; }
 
-// A shift by the width or more leaves nothing, or the sign.
+// A shift by the width or more gives zero, or copies of the sign.
 template <class T> GV_DEVICE T shifted_left(T v, unsigned by) { return by >= 8 * sizeof(T) ? T(0) : T(v << by); }
 template <class T> GV_DEVICE T shifted_right(T v, unsigned by)
 {
@@ -69,7 +69,7 @@ template <> struct twice<long long> {
 template <class T> GV_DEVICE typename twice<T>::type wide(T a, T b) { return (typename twice<T>::type)a * b; }
 template <class T> GV_DEVICE T high(T a, T b) { return (T)(wide(a, b) >> (8 * sizeof(T))); }
 
-// Chooses each byte of the result among the eight of a and b; bit 3 of a choice repeats the byte's sign.
+// Selects each byte of the result from the eight bytes of a and b; bit 3 of a selector repeats the sign of the byte.
 GV_DEVICE unsigned permuted(unsigned a, unsigned b, unsigned choice)
 {
     word from = (word)b << 32 | a;
@@ -81,7 +81,7 @@ GV_DEVICE unsigned permuted(unsigned a, unsigned b, unsigned choice)
     }
     return result;
 }
-// A function of three bits, by its table of eight results.
+// A function of three bits, given by its table of eight results.
 GV_DEVICE unsigned by_table(unsigned a, unsigned b, unsigned c, unsigned table)
 {
     unsigned result = 0;

@@ -3,7 +3,7 @@
 
 namespace gv_ptx {
 
-// Barrier 0 with all threads is __syncthreads. `threads`: 0 for all of the block.
+// Barrier 0 with all threads is __syncthreads. `threads`: 0 for all threads of the block.
 GV_DEVICE void meet(int number, int threads)
 {
     uint3 n = gv_block_shape();

@@ -18,7 +18,7 @@ GV_LIMITS(long long, -9223372036854775808., 9223372036854775807.)
 GV_LIMITS(unsigned long long, 0, 18446744073709551615.)
 #undef GV_LIMITS
 
-// A float becomes a whole number; one that does not fit, the nearest that does, and NaN zero.
+// Converts a float to a whole number. A number out of range becomes the nearest one in range, NaN becomes zero.
 enum { NEAREST, TO_ZERO, DOWN, UP };
 template <class T> GV_DEVICE T whole(double v, int rounding)
 {
@@ -31,15 +31,15 @@ template <class T> GV_DEVICE T whole(double v, int rounding)
     if (v >= limits<T>::high) return T(-1) < T(0) ? (T)(~(word)0 >> 1 >> (64 - 8 * sizeof(T))) : (T) ~(word)0;
     return (T)v;
 }
-// A whole number becomes a smaller one, which stays at the limit.
+// Converts a whole number to a smaller type; a number out of range becomes the limit.
 template <class T, class V> GV_DEVICE T clamped(V v)
 {
     if ((double)v <= limits<T>::low) return (T)limits<T>::low;
     return (double)v >= limits<T>::high ? (T)limits<T>::high : (T)v;
 }
 
-// Numbers of 8 bits: rounded to nearest, ties to even, and to the largest where they are too large (satfinite).
-// `digits` behind the point, `bias` of the exponent, `largest` in bits.
+// 8-bit floats: rounded to nearest, ties to even; a number that is too large becomes the largest one (satfinite).
+// `digits`: bits of the fraction; `bias`: of the exponent; `largest`: the bits of the largest number.
 GV_DEVICE unsigned small_float(float v, int digits, int bias, unsigned largest, unsigned nan)
 {
     unsigned sign = __builtin_bit_cast(unsigned, v) >> 31 << 7;
@@ -50,7 +50,7 @@ GV_DEVICE unsigned small_float(float v, int digits, int bias, unsigned largest, 
     exponent = size == 0 || exponent - 1 < 1 - bias ? 1 - bias : exponent - 1;
     double scaled = __builtin_rint(__builtin_ldexp((double)size, digits - exponent));
     if (!(scaled < 4096)) return sign | largest;
-    // A carry out of the digits goes on into the exponent.
+    // A carry out of the fraction increases the exponent.
     unsigned code = ((unsigned)(exponent + bias - 1) << digits) + (unsigned)scaled;
     return sign | (code > largest ? largest : code);
 }

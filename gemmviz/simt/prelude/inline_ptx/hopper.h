@@ -1,14 +1,14 @@
-// What compute capability 9.0 adds: clusters, mbarriers, the copy engine, products of a warpgroup.
+// Additions of compute capability 9.0: clusters, mbarriers, the copy engine, products of a warpgroup.
 #pragma once
 
 namespace gv_ptx {
 
-// mapa: an address in another block of the cluster. The blocks have their shared arrays at the same addresses here; so
-// the block's rank is added to the upper bits of the 32, far from all shared arrays.
+// mapa: an address in another block of the cluster. Here all blocks have their shared arrays at the same addresses, so
+// the rank of the block is added to the upper bits of the 32, where no address of a shared array has bits.
 enum { RANK_AT = 24 };
 GV_DEVICE unsigned offset(word address) { return (unsigned)address - (unsigned)(word)gv_anchor_address(); }
 GV_DEVICE unsigned mapped(word address, unsigned rank) { return (unsigned)address + ((rank + 1) << RANK_AT); }
-// The rank of the block that an address leads to, and where it stands there.
+// The rank of the block of an address, and the address within that block.
 GV_DEVICE unsigned rank_of(word address)
 {
     if (address >> 32) return gv_cluster_rank();
@@ -21,7 +21,7 @@ GV_DEVICE void *in_block(word address)
     int turns = (int)(offset(address) + (1u << (RANK_AT - 1))) >> RANK_AT;
     return at((unsigned)address - ((unsigned)turns << RANK_AT));
 }
-// Of loads and stores: those in other blocks are not recorded.
+// For loads and stores: accesses to other blocks cannot be recorded.
 GV_DEVICE void *in_own_block(word address)
 {
     if (rank_of(address) != gv_cluster_rank()) gv_unknown_ptx("ld, st (shared memory of another block)");
@@ -41,8 +41,8 @@ GV_DEVICE void arrive_expect(word barrier, unsigned bytes)
     gv_mbarrier_arrive(in_block(barrier), bytes, 1);
 }
 
-// A tensor of three dimensions is taken for a matrix whose columns come in panels as wide as the swizzle (128 bytes
-// without one), one behind the other: a box has one panel or more, and the third coordinate counts them.
+// A tensor with three dimensions is read as a matrix whose columns are divided into panels. A panel is as wide as the
+// swizzle (128 bytes without one). A box has one or more panels, and the third coordinate is the number of a panel.
 struct panels {
     gv_tensor_map map;
     int column, row, count, width;
@@ -81,8 +81,8 @@ GV_DEVICE void box_wait(unsigned left)
     else gv_box_store_wait_written();
 }
 
-// An operand by its descriptor (PTX ISA, "Matrix Descriptor Format"). It has 18 bits of the address: the shared array
-// which they lie in has the others.
+// An operand, from its descriptor (PTX ISA, "Matrix Descriptor Format"). The descriptor has 18 bits of the address;
+// the shared array that contains them gives the other bits.
 GV_DEVICE gv_operand operand(word descriptor)
 {
     const unsigned swizzles[] = {16, 128, 64, 32};
@@ -90,7 +90,7 @@ GV_DEVICE gv_operand operand(word descriptor)
     return {gv_shared_at(low, 18), (unsigned)(descriptor >> 16 & 0x3fff) << 4, swizzles[descriptor >> 62],
         (unsigned)(descriptor >> 32 & 0x3fff) << 4};
 }
-// The sums are the kernel's own variables, as they change when it waits; here they must follow each other.
+// The sums are variables of the kernel, because they change when it waits. Here they must be consecutive in memory.
 template <int N, class First, class... Others>
 GV_DEVICE void wgmma(const gv_wgmma_product &p, First &first, Others &...others)
 {

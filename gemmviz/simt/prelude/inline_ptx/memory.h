@@ -5,8 +5,8 @@ extern "C" char *gv_anchor_address(void) __attribute__((const)); // see build.py
 
 namespace gv_ptx {
 
-// A GPU's shared memory has addresses of 32 bits, and kernels keep them in registers of that size. The shared arrays
-// stand near each other here, and near the anchor: its upper bits are theirs.
+// Shared memory of a GPU has 32-bit addresses, and kernels keep them in 32-bit registers. Here the shared arrays are
+// close to each other and to the anchor, so they have the same upper bits as the anchor.
 GV_DEVICE void *at(word address)
 {
     if (address >> 32) return (void *)address;
@@ -18,7 +18,7 @@ template <class T, int N> struct vector_of {
     typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
-// The accesses of ld and st: one each, also of a vector.
+// The accesses of ld and st: one access each, also for a vector.
 template <class T> GV_DEVICE T load(const void *p) { return *(const T *)p; }
 template <class T> GV_DEVICE void store(void *p, T v) { *(T *)p = v; }
 template <class T> GV_DEVICE T load_volatile(const void *p) { return *(const volatile T *)p; }

@@ -1,5 +1,5 @@
-// Registers of PTX: a register has bits, and each instruction reads them as the type in its name. A variable of the
-// kernel that is an operand has a type of its own, and so may be read and written as another one.
+// Registers of PTX. A register has bits, and each instruction reads them as the type in its name. An operand that is a
+// variable of the kernel has its own type, and an instruction may read and write it as another type.
 #pragma once
 
 namespace gv_ptx {
@@ -26,7 +26,7 @@ template <class D> GV_DEVICE void put(D &d, word b)
     else *(unsigned char *)&d = (unsigned char)b;
 }
 
-// A register read as a type; of a wider one the low bits.
+// A register, read as a type; the low bits of a wider register.
 template <class T, class V> GV_DEVICE T as(const V &v)
 {
     T value;
@@ -39,7 +39,7 @@ template <> constexpr bool has_sign<signed char> = true;
 template <> constexpr bool has_sign<short> = true;
 template <> constexpr bool has_sign<int> = true;
 
-// Writes a value to a register; a wider one is filled with zeros, or with the sign of a signed number.
+// Writes a value to a register; a wider register is filled with zeros, or with the sign of a signed number.
 template <class D, class V> GV_DEVICE void set(D &d, const V &v)
 {
     if constexpr (has_sign<V>) put(d, (word)(long long)v);

@@ -1,5 +1,5 @@
-// The interface of the headers for kernels and async_copies.c: copies to shared memory that go on while the thread does
-// other things. Plain C.
+// The interface between the headers for kernels and async_copies.c: copies to shared memory that are in flight while
+// the thread continues. Plain C.
 #pragma once
 #include <stdint.h>
 
@@ -10,9 +10,9 @@ extern "C" {
 void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t source_bytes);
 // Ends a group: the copies since the last call.
 void gv_copy_commit(void);
-// Waits until at most `left` of the latest groups are under way.
+// Waits until at most `left` of the latest groups are in flight.
 void gv_copy_wait(uint32_t left);
-// Waits for all copies, also for those that are in no group yet.
+// Waits for all copies, also for copies that are in no group yet.
 void gv_copy_wait_all(void);
 #ifdef __cplusplus
 }

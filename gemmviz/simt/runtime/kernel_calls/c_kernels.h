@@ -1,7 +1,7 @@
-// The interface of the headers that C kernels include and the runtime. It includes nothing: see threads.h.
+// The interface between the headers of C kernels and the runtime. It includes nothing: see threads.h.
 #pragma once
 
-// An access by a vector of the CPU, which may stand at any address; see gemmviz/simd.h.
+// An access by a vector of the CPU, at any address; see gemmviz/simd.h.
 void gv_vector_access(const void *at, unsigned bytes, int write, __UINTPTR_TYPE__ pc);
 
 // Returns memory for an array of panels[number][depth][width], which is watched under its name; see gemmviz/panel.h.

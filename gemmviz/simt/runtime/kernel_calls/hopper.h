@@ -1,9 +1,9 @@
-// The interface of the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c: the instructions of compute
+// The interface between the headers for kernels and mbarriers.c, tma_boxes.c, wgmma.c: the instructions of compute
 // capability 9.0. Plain C.
 #pragma once
 #include <stdint.h>
 
-// A tensor map, in the 128 bytes that it has on a GPU. Rows and columns are those of the matrix as it is stored.
+// A tensor map, in the 128 bytes that it has on a GPU. Rows and columns are those of the stored matrix.
 typedef struct {
     uint64_t matrix; // address
     uint32_t index;  // 0, 1, 2 for A, B, C
@@ -27,11 +27,11 @@ typedef struct {
     const uint32_t *registers; // of a, where it is in registers; or NULL
     uint32_t n;
     int type_a, type_b, a_across, b_across;
-    int add;   // whether the old d counts
+    int add;   // whether the product is added to the old d
     int minus; // whether the product is subtracted
 } gv_wgmma_product;
 
-// Where a byte of a swizzled box stands: its 16-byte piece changes places within the row, by the row.
+// The position of a byte of a swizzled box: its 16-byte piece moves within the row, depending on the row.
 static inline uintptr_t gv_swizzled(uintptr_t at, uint32_t swizzle)
 {
     uintptr_t pieces = swizzle / 16;
@@ -48,32 +48,32 @@ extern "C" {
 #else
 #define GV_CALLED
 #endif
-// `barrier`: the 8 bytes that the kernel has for it.
+// `barrier`: the 8 bytes of the mbarrier in the kernel's memory.
 void gv_mbarrier_init(void *barrier, uint32_t count) GV_CALLED;
 void gv_mbarrier_arrive(void *barrier, uint32_t bytes, int expects) GV_CALLED;
 void gv_mbarrier_arrive_at(void *barrier, uint32_t block) GV_CALLED;
-// Arrives when the thread's cp.async up to now have.
+// Arrives when all cp.async that the thread has issued so far are complete.
 void gv_mbarrier_arrive_copied(void *barrier) GV_CALLED;
 void gv_mbarrier_wait(void *barrier, uint32_t parity) GV_CALLED;
-// Announces bytes without an arrival; the parity of the phase that goes on.
+// Announces bytes without an arrival; returns the parity of the current phase.
 void gv_mbarrier_expect(void *barrier, uint32_t bytes) GV_CALLED;
 uint32_t gv_mbarrier_phase(void *barrier) GV_CALLED;
-// blocks: a bit per block of the cluster; 0 stands for the running one.
+// blocks: one bit per block of the cluster; 0 means the running block.
 void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks) GV_CALLED;
 void gv_box_store(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;
 // Adds a box of floats to the matrix.
 void gv_box_add(const void *map, int32_t column, int32_t row, const void *shared) GV_CALLED;
 void gv_box_store_commit(void) GV_CALLED;
 void gv_box_store_wait(uint32_t left) GV_CALLED;
-// Waits until all of the thread's groups are in the matrix.
+// Waits until all groups of the thread are written to the matrix.
 void gv_box_store_wait_written(void) GV_CALLED;
-// A fence: the copy engine sees the thread's writes to shared memory.
+// A fence: makes the thread's writes to shared memory visible to the copy engine.
 void gv_shared_written(void) GV_CALLED;
-// A fence: the thread's reads of global memory come before the copy engine's accesses there for it.
+// A fence: orders the thread's reads of global memory before the copy engine's accesses there for this thread.
 void gv_global_read(void) GV_CALLED;
-// Waits until so many threads of the block have come to the barrier of that number; or all blocks of the cluster.
+// Waits until this number of threads of the block has arrived at the barrier; or all blocks of the cluster.
 void gv_named_barrier(int number, int threads) GV_CALLED;
-// Counts at a barrier of the block, and does not wait.
+// Arrives at a barrier of the block without waiting.
 void gv_named_arrival(int number, int threads) GV_CALLED;
 void gv_cluster_barrier(void) GV_CALLED;
 uint32_t gv_cluster_rank(void) GV_CALLED;

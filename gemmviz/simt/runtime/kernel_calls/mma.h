@@ -1,10 +1,11 @@
-// The products of a warp by the instruction mma, for gemmviz/ptx.h and prelude/inline_ptx: which lane holds which
-// element. C++, compiled with the kernel.
+// The products of a warp by the instruction mma, for gemmviz/ptx.h and prelude/inline_ptx: the elements of each lane.
+// C++, compiled with the kernel.
 //
-// PTX ISA, "Matrix Fragments for mma.m16n8k16 ..." and its like, say it shape by shape. All shapes but m8n8k4 of halves
-// follow one rule: with p elements in a register (2 of 16 bits, 4 of 8 bits, else 1), lane l holds row l / 4 of A, and
-// of K the p elements from p (l % 4) on; then the same 8 rows further down, then both 4 p elements further along K. B
-// is the same by columns. A sum has row l / 4 and columns 2 (l % 4) and the next, then 8 rows further down.
+// PTX ISA, "Matrix Fragments for mma.m16n8k16 ..." and similar sections, describe each shape. All shapes except m8n8k4
+// of halves follow one rule. With p elements in a register (2 of 16 bits, 4 of 8 bits, else 1), lane l holds in row
+// l / 4 of A the p elements along K from p (l % 4) on; then the same 8 rows further down; then both again 4 p elements
+// further along K. B is the same by columns. A sum has row l / 4 and columns 2 (l % 4) and the next one, then the same
+// 8 rows further down.
 #pragma once
 #include "wmma.h"
 
@@ -26,7 +27,7 @@ struct gv_fragment_steps {
     }
 };
 
-// A (rows x k), or B (k x 8), which lies across.
+// A (rows x k), or B (k x 8), which is transposed.
 constexpr gv_fragment gv_mma_operand(unsigned rows, unsigned k, int type, bool across)
 {
     unsigned in_register = gv_in_register(type);
@@ -46,7 +47,7 @@ constexpr gv_fragment gv_mma_sums(unsigned rows, int type)
     return s.f;
 }
 
-// The elements of 4 bytes of C++ (8 for doubles) that hold a fragment.
+// The number of C++ elements of 4 bytes (8 for doubles) that hold a fragment.
 constexpr unsigned gv_registers(gv_fragment f)
 {
     return f.count / (f.type == GV_HALF && f.accumulates ? 2 : gv_in_register(f.type));

@@ -1,12 +1,12 @@
-// The interface of mma.h (C++, compiled with the kernel) and wmma.c: the places of a fragment's elements. Plain C.
+// The interface between mma.h (C++, compiled with the kernel) and wmma.c: the places of a fragment's elements. Plain C.
 #pragma once
 #include <stdint.h>
 
-// The types of elements. A sum of integers that is too large wraps around, or (GV_S32_CLAMPED) stays at the limit.
+// The types of elements. An integer sum out of range wraps around, or (GV_S32_CLAMPED) becomes the limit.
 enum { GV_HALF, GV_FLOAT, GV_BFLOAT16, GV_TF32, GV_S8, GV_U8, GV_E4M3, GV_E5M2, GV_DOUBLE, GV_S32, GV_S32_CLAMPED };
 
-// Element i of lane l stands at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), with s
-// the `spread`; every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment
+// Element i of lane l is at row l / 4, column s (l % 4), or, for `across`, at column l / 4, row s (l % 4), where s is
+// the `spread`. Every bit that is set in i adds its step (rows, columns). A step of (0, 0) means that the fragment
 // holds the element twice. Measured on an H200; tests/unit/wmma_fragments_sm90.json holds the measurements.
 typedef struct {
     uint8_t rows, columns, count, type, across, accumulates, spread;
@@ -30,7 +30,7 @@ void gv_mma_quads(
     void *d, int d_type, const void *a, const void *b, const void *c, int c_type, int a_by_columns, int b_by_columns);
 #ifdef __cplusplus
 }
-// As cvt.rna.tf32.f32 rounds: to 10 bits behind the point, ties away from zero.
+// Rounds like cvt.rna.tf32.f32: to 10 bits after the point, ties away from zero.
 GV_DEVICE unsigned gv_tf32_bits(float v)
 {
     unsigned bits = __builtin_bit_cast(unsigned, v);
