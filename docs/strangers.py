@@ -1,0 +1,152 @@
+"""Makes the tables of docs/strangers.md: kernels of other repositories, as they stand there.
+
+``python docs/strangers.py TABLE`` takes over the table of ``benchmarks/wild.py --json`` and ``benchmarks/wild_gpu.py``
+into docs/strangers.json, without any source text. Without an argument only the page is made.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+_DOCS = Path(__file__).parent
+ROOT = _DOCS.parent
+LIST = ROOT / "benchmarks" / "wild_kernels.tsv"
+DATA, PAGE = _DOCS / "strangers.json", _DOCS / "strangers.md"
+BEGIN = "<!-- tables: made by docs/strangers.py, down to the next mark -->\n"
+END = "<!-- end of the tables -->\n"
+PARTS = {"development": "Used while gemmviz was made", "held out 2": "Held out: first tried when gemmviz was finished"}
+"""The parts of the list that have a section, with its heading; the first has what the others have not."""
+Row = dict[str, Any]
+_SHOWN = 110
+
+
+def taken_over(table: Sequence[Row], lines: Sequence[Sequence[str]], old: Sequence[Row]) -> list[Row]:
+    """Return the rows for the page: names and figures, in the order of the list.
+
+    Parameters
+    ----------
+    table
+        The rows of ``wild.py``.
+    lines
+        The list: repository, file, kernel, part and commit.
+    old
+        The rows for the page so far; a kernel that the table lacks keeps its row.
+    """
+    named = {_name(row): row for row in table}
+    before = {_name(row): row for row in old}
+    rows: list[Row] = []
+    for repository, file, kernel, part, commit in lines:
+        name = repository, file, kernel
+        found = named.get(name)
+        if found is None:
+            rows += [before[name]] if name in before else []
+            continue
+        kinds = [one.split(": ")[2] for one in found["findings"]]
+        row = dict(zip(("repository", "file", "kernel", "part", "commit"), (*name, part, commit), strict=True))
+        rows.append(
+            row
+            | {key: found[key] for key in ("described", "recorded", "right", "asm", "measured", "size")}
+            | {
+                "gflops": round(found["gflops"], 1),
+                "seconds": round(found["seconds"], 1),
+                "findings": list(dict.fromkeys(kinds)),
+                "why": "" if found["described"] else found["why"][:_SHOWN],
+            }
+        )
+    return rows
+
+
+def _name(row: Row) -> tuple[str, str, str]:
+    return row["repository"], row["file"], row["kernel"]
+
+
+def section(rows: Sequence[Row]) -> str:
+    """Return the text between the markers."""
+    parts = []
+    first, *others = PARTS
+    for part in reversed([first, *others]):
+        some = [row for row in rows if row["part"] == part or (part == first and row["part"] not in PARTS)]
+        if some:
+            parts += [
+                f"## {PARTS[part]}\n",
+                _summary(some),
+                f"### {PARTS[part].split(':')[0]}: each kernel\n",
+                _each(some),
+            ]
+    return "\n".join(parts)
+
+
+_COUNTS: dict[str, Callable[[Row], bool]] = {
+    "described": lambda row: row["described"],
+    "recorded, C right or a finding": lambda row: row["described"] and (row["right"] or bool(row["findings"])),
+    "with findings": lambda row: bool(row["findings"]),
+    "measured on a GPU": lambda row: row["measured"] == "ok",
+}
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    lines = [_line(["repository", "kernels", *_COUNTS]), _line(["---", *["---:"] * (1 + len(_COUNTS))])]
+    for repository in sorted({row["repository"] for row in rows}, key=str.lower):
+        some = [row for row in rows if row["repository"] == repository]
+        lines.append(_line([repository, str(len(some)), *(str(sum(map(test, some))) for test in _COUNTS.values())]))
+    counts = [sum(map(test, rows)) for test in _COUNTS.values()]
+    lines.append(_line(["**all**", str(len(rows)), *(f"**{n}** ({n / len(rows):.0%})" for n in counts)]))
+    return "".join(lines)
+
+
+def _each(rows: Sequence[Row]) -> str:
+    heads = ["file, kernel", "described", "C", "findings", "GFLOPS", "why not"]
+    lines, repository = [_line(heads), _line(["---", "---", "---", "---", "---:", "---"])], ""
+    for row in sorted(rows, key=lambda row: tuple(word.lower() for word in _name(row))):
+        if row["repository"] != repository:
+            repository = row["repository"]
+            lines.append(_line([f"**{repository}** at {row['commit'][:8]}", *[""] * 5]))
+        described = "yes" if row["described"] else "no"
+        right = ("right" if row["right"] else "wrong") if row["described"] else "–"
+        size = row["size"]
+        cube = f"{size[0]}" if len(set(size)) == 1 else " x ".join(map(str, size))
+        figure = f"{row['gflops']:,.0f} at {cube}" if row["measured"] == "ok" else "–"
+        refused = row["measured"] if row["measured"] not in ("", "ok") else ""
+        why = row["why"] or refused[:_SHOWN]
+        name = f"{row['file']}: `{row['kernel']}`"
+        lines.append(_line([name, described, right, ", ".join(row["findings"]) or "–", figure, _plain(why)]))
+    return "".join(lines)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _plain(text: str) -> str:
+    """Return text in which Markdown finds nothing to do."""
+    return re.sub(r"([_*<>|\[\]])", r"\\\1", text)
+
+
+def filled(page: str, text: str) -> str:
+    """Return the page with the text between its markers."""
+    before, rest = page.split(BEGIN)
+    return f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}"
+
+
+def read() -> list[Row]:
+    """Return the rows of the page."""
+    return list(json.loads(DATA.read_text(encoding="utf-8"))) if DATA.exists() else []
+
+
+def main() -> int:
+    """Take a table over, and make the page."""
+    if tables := sys.argv[1:]:
+        lines = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines() if line.strip()]
+        rows = read()
+        for table in tables:
+            rows = taken_over(json.loads(Path(table).read_text(encoding="utf-8")), lines, rows)
+        DATA.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), section(read())), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
