@@ -26,6 +26,9 @@ void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc);
 // Bytes are announced, and nobody arrives.
 void gv_mbarrier_announce(uint32_t b, uint32_t bytes);
 
+// The phase under way waits for one arrival more.
+void gv_mbarrier_one_more(uint32_t b);
+
 // One more, or one less, arrival waits for its thread's cp.async.
 void gv_mbarrier_late(uint32_t b, int32_t more);
 
