@@ -28,7 +28,9 @@ def toolkit() -> list[Path]:
     spec = importlib.util.find_spec("nvidia")
     places = [Path(place) for place in (spec.submodule_search_locations or [])] if spec else []
     folders = [folder for place in places for folder in sorted(place.glob("*/include")) if folder.is_dir()]
-    return [*folders, *(folder / "cccl" for folder in folders)]
+    # libcu++ is a wheel of its own; a toolkit has it.
+    libraries = [folder / "cccl" for folder in (*folders, Path("/usr/local/cuda/include"))]
+    return [*folders, *(folder for folder in libraries if folder.is_dir())]
 
 
 def errors(launch: Launch, architecture: str) -> str:

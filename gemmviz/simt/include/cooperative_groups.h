@@ -1,5 +1,5 @@
-// Cooperative groups for the recorder: the block, and tiles of a warp. The compiler refuses all other groups: they
-// need several blocks, or the threads that are active by chance.
+// Cooperative groups for the recorder: the block, tiles of a warp, and the place of a block in its grid. The compiler
+// refuses all other groups: they need several blocks, or the threads that are active by chance.
 #pragma once
 
 namespace cooperative_groups {
@@ -19,7 +19,28 @@ struct thread_block {
 };
 GV_DEVICE thread_block this_thread_block() { return {}; }
 
+// The grid, without its barrier: the blocks run one after another here.
+struct grid_group {
+    GV_METHOD static unsigned long long num_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
+    GV_METHOD static unsigned long long block_rank()
+    {
+        return blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    }
+    GV_METHOD static unsigned long long num_threads() { return num_blocks() * thread_block::num_threads(); }
+    GV_METHOD static unsigned long long size() { return num_threads(); }
+    GV_METHOD static unsigned long long thread_rank()
+    {
+        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+    }
+    GV_METHOD static dim3 block_index() { return blockIdx; }
+    GV_METHOD static dim3 dim_blocks() { return gridDim; }
+    GV_METHOD static dim3 group_dim() { return gridDim; }
+};
+GV_DEVICE grid_group this_grid() { return {}; }
+
 template <unsigned Size, class Parent = thread_block> struct thread_block_tile {
+    thread_block_tile() = default;
+    template <class Other> GV_METHOD thread_block_tile(const thread_block_tile<Size, Other> &) {}
     static_assert(Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
     GV_METHOD static unsigned mask() { return Size == 32 ? ~0u : ((1u << Size % 32) - 1) << (gv_lane() & -Size); }
     GV_METHOD static void sync() { gv_sync_warp(mask()); }

@@ -47,10 +47,8 @@ def mbarrier_wait(parts: Sequence[str], operands: Sequence[Value], values: Value
 
 
 def mbarrier_arrive_copied(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
-    """``cp.async.mbarrier.arrive.noinc.shared.b64 [barrier]``."""
-    if "noinc" not in parts:
-        raise NotPtx
-    return f"gv_mbarrier_arrive_copied({values.pointer(operands[0])});"
+    """``cp.async.mbarrier.arrive{.noinc}.shared.b64 [barrier]``."""
+    return f"gv_mbarrier_{'arrive' if 'noinc' in parts else 'await'}_copied({values.pointer(operands[0])});"
 
 
 def cluster_wait(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

@@ -174,6 +174,8 @@ void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc)
 
 void gv_mbarrier_announce(uint32_t b, uint32_t bytes) { known[b].bytes += bytes; }
 
+void gv_mbarrier_one_more(uint32_t b) { known[b].arrivals++; }
+
 void gv_mbarrier_late(uint32_t b, int32_t more) { known[b].late += more; }
 
 int gv_mbarrier_open(uint32_t b, uint32_t parity) { return (known[b].number & 1) != parity; }

@@ -26,6 +26,9 @@ void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc);
 // Announces bytes without an arrival.
 void gv_mbarrier_announce(uint32_t b, uint32_t bytes);
 
+// The present phase waits for one arrival more.
+void gv_mbarrier_one_more(uint32_t b);
+
 // One arrival more, or one less, waits for the cp.async of its thread.
 void gv_mbarrier_late(uint32_t b, int32_t more);
 

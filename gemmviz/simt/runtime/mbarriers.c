@@ -77,13 +77,26 @@ void gv_mbarrier_arrive_at(void *barrier, uint32_t block)
     gv_mbarrier_count_arrival(with_room(barrier, block, GV_PC), 0, 0, GV_PC);
 }
 
+static void arrive_when_copied(uint32_t b, uintptr_t pc)
+{
+    if (late_arrivals == MOST_LATE) gv_stop(GV_TOO_MANY_COPIES);
+    late[late_arrivals++] = (late_arrival){b, gv_now.rank, gv_now.thread, gv_copies_end_now(), pc};
+    gv_mbarrier_late(b, 1);
+}
+
 void gv_mbarrier_arrive_copied(void *barrier)
 {
     uint32_t b = gv_mbarrier_at(barrier, gv_now.rank, GV_PC);
     if (gv_mbarrier_lacks_copies(b)) gv_mbarrier_copies_arrive(b);
-    if (late_arrivals == MOST_LATE) gv_stop(GV_TOO_MANY_COPIES);
-    late[late_arrivals++] = (late_arrival){b, gv_now.rank, gv_now.thread, gv_copies_end_now(), GV_PC};
-    gv_mbarrier_late(b, 1);
+    arrive_when_copied(b, GV_PC);
+}
+
+// PTX ISA, "cp.async.mbarrier.arrive" without .noinc: the arrival of the copies is one more that the phase waits for.
+void gv_mbarrier_await_copied(void *barrier)
+{
+    uint32_t b = gv_mbarrier_at(barrier, gv_now.rank, GV_PC);
+    gv_mbarrier_one_more(b);
+    arrive_when_copied(b, GV_PC);
 }
 
 void gv_mbarrier_expect(void *barrier, uint32_t bytes)

@@ -54,6 +54,8 @@ void gv_mbarrier_arrive(void *barrier, uint32_t bytes, int expects) GV_CALLED;
 void gv_mbarrier_arrive_at(void *barrier, uint32_t block) GV_CALLED;
 // Arrives when all cp.async that the thread has issued so far are complete.
 void gv_mbarrier_arrive_copied(void *barrier) GV_CALLED;
+// The phase under way also waits for the thread's cp.async up to now; that is no arrival of the thread.
+void gv_mbarrier_await_copied(void *barrier) GV_CALLED;
 void gv_mbarrier_wait(void *barrier, uint32_t parity) GV_CALLED;
 // Announces bytes without an arrival; returns the parity of the current phase.
 void gv_mbarrier_expect(void *barrier, uint32_t bytes) GV_CALLED;

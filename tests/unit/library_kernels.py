@@ -1,0 +1,254 @@
+"""Small GEMMs in the words of CUDA's own libraries, for the recorder and for a real GPU; each with a mistake in it."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.problem import Problem
+
+SIZE = Problem(48, 32, 80)
+
+
+@dataclass(frozen=True)
+class LibraryKernel:
+    """A kernel by its text, the problem that it is for, and a change that makes it wrong."""
+
+    name: str
+    text: str
+    right: str
+    mistake: str
+    block: str = "[16, 16]"
+    grid: str = '["N / 16", "M / 16"]'
+    matter: dict[str, str] = field(default_factory=dict)
+    problem: Problem = SIZE
+
+    @property
+    def launch(self) -> Launch:
+        """The launch of the kernel as it should be."""
+        return self._launch(self.text)
+
+    @property
+    def wrong(self) -> Launch:
+        """The launch of the kernel with the mistake."""
+        assert self.right in self.text
+        return self._launch(self.text.replace(self.right, self.mistake))
+
+    def _launch(self, text: str) -> Launch:
+        matter = {
+            "entry": '"gemm"',
+            "args": '["A", "B", "C", "M", "N", "K"]',
+            "block": self.block,
+            "grid": self.grid,
+            "capability": '"8.0"',
+        }
+        front = "".join(f"// {key} = {value}\n" for key, value in {**matter, **self.matter}.items())
+        return launch(parse(f"// ---gemmviz\n{front}// ---\n{text}", Path(f"{self.name}.cu")), self.problem)
+
+
+HEAD = "__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)\n{\n"
+INDICES = """    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
+    float sum = 0;
+"""
+ONE_STAGE = "    __shared__ alignas(16) float As[16][16], Bs[16][16];\n"
+PRODUCTS = "for (int k = 0; k < 16; k++) sum += {a}[ty][k] * {b}[k][tx];"
+STORE = "    C[row * N + col] = sum;\n}\n"
+SUM = f"        {PRODUCTS.format(a='As', b='Bs')}\n"
+IN_STAGE = f"        {PRODUCTS.format(a='As[s]', b='Bs[s]')}\n"
+
+GROUPS = f"""#include <cooperative_groups.h>
+{HEAD}    cooperative_groups::thread_block block = cooperative_groups::this_thread_block();
+    dim3 at = block.thread_index(), tile = block.group_index();
+    int tx = at.x, ty = at.y, row = tile.y * 16 + ty, col = tile.x * 16 + tx;
+    float sum = 0;
+{ONE_STAGE}    for (int k0 = 0; k0 < K; k0 += 16) {{
+        As[ty][tx] = A[row * K + k0 + tx];
+        Bs[ty][tx] = B[(k0 + ty) * N + col];
+        cooperative_groups::sync(block);
+{SUM}        block.sync();
+    }}
+{STORE}"""
+
+# Each row of C is a tile of 16 lanes; they add up the products of one element together.
+REDUCED = """#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    cg::thread_block block = cg::this_thread_block();
+    cg::thread_block_tile<16> tile = cg::tiled_partition<16>(block);
+    int row = blockIdx.y * 16 + tile.meta_group_rank();
+    for (int col = blockIdx.x * 16; col < (blockIdx.x + 1) * 16; col++) {
+        float part = 0;
+        for (int k = tile.thread_rank(); k < K; k += tile.size()) part += A[row * K + k] * B[k * N + col];
+        float sum = cg::reduce(tile, part, cg::plus<float>());
+        if (tile.thread_rank() == 0) C[row * N + col] = sum;
+    }
+}
+"""
+
+COPIED_BY_TILES = f"""#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
+namespace cg = cooperative_groups;
+{HEAD}{INDICES}{ONE_STAGE}    auto block = cg::this_thread_block();
+    auto line = cg::tiled_partition<4>(cg::tiled_partition<16>(block));
+    for (int k0 = 0; k0 < K; k0 += 16) {{
+        if (tx < 4) cg::memcpy_async(line, As[ty], &A[row * K + k0], cuda::aligned_size_t<16>(64));
+        cg::memcpy_async(cg::tiled_partition<16>(block), Bs[ty], 16, &B[(k0 + ty) * N + blockIdx.x * 16], 16);
+        cg::wait(block);
+{SUM}        block.sync();
+    }}
+{STORE}"""
+
+# K is odd, so that the rows of A begin at any element: the ends of each are copied by themselves.
+COPIED_AS_THEY_LIE = f"""#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda_fp16.h>
+namespace cg = cooperative_groups;
+__global__ void gemm(const half *A, const half *B, float *C, int M, int N, int K)
+{{
+    __shared__ half line[1024];
+    int row = blockIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    auto block = cg::this_thread_block();
+    half *at = line + (size_t)(A + row * K) / 2 % 8;
+    cg::memcpy_async(block, at, A + row * K, sizeof(half) * K);
+    cg::wait(block);
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += __half2float(at[k]) * __half2float(B[k * N + col]);
+{STORE}"""
+
+BARRIER = f"""#include <cuda/barrier>
+#pragma nv_diag_suppress static_var_with_dynamic_init
+{HEAD}{INDICES}    using barrier = cuda::barrier<cuda::thread_scope_block>;
+    __shared__ barrier filled;
+{ONE_STAGE}    if (tx == 0 && ty == 0) init(&filled, blockDim.x * blockDim.y);
+    __syncthreads();
+    for (int k0 = 0; k0 < K; k0 += 16) {{
+        if (tx % 4 == 0)
+            cuda::memcpy_async(&As[ty][tx], &A[row * K + k0 + tx], cuda::aligned_size_t<16>(16), filled);
+        cuda::memcpy_async(&Bs[ty][tx], &B[(k0 + ty) * N + col], sizeof(float), filled);
+        barrier::arrival_token token = filled.arrive();
+        filled.wait(std::move(token));
+{SUM}        __syncthreads();
+    }}
+{STORE}"""
+
+# The whole block copies each tile of A's rows with one call, row by row.
+BARRIER_OF_A_GROUP = f"""#include <cooperative_groups.h>
+#include <cuda/barrier>
+{HEAD}{INDICES}{ONE_STAGE}    __shared__ cuda::barrier<cuda::thread_scope_block> filled[2];
+    auto block = cooperative_groups::this_thread_block();
+    if (block.thread_rank() < 2) init(filled + block.thread_rank(), block.size());
+    block.sync();
+    for (int k0 = 0, turn = 0; k0 < K; k0 += 16, turn++) {{
+        for (int i = 0; i < 16; i++) {{
+            const float *line = A + (blockIdx.y * 16 + i) * K + k0;
+            cuda::memcpy_async(block, As[i], line, cuda::aligned_size_t<16>(64), filled[turn % 2]);
+        }}
+        Bs[ty][tx] = B[(k0 + ty) * N + col];
+        filled[turn % 2].arrive_and_wait();
+{SUM}        block.sync();
+    }}
+{STORE}"""
+
+OWN_PIPELINE = f"""#include <cuda/pipeline>
+{HEAD}{INDICES}    __shared__ alignas(16) float As[3][16][16], Bs[3][16][16];
+    cuda::pipeline<cuda::thread_scope_thread> pipe = cuda::make_pipeline();
+    for (int t = 0, ahead = 0; t < K / 16; t++) {{
+        for (; ahead < K / 16 && ahead < t + 2; ahead++) {{
+            pipe.producer_acquire();
+            cuda::memcpy_async(&As[ahead % 3][ty][tx], &A[row * K + ahead * 16 + tx], sizeof(float), pipe);
+            cuda::memcpy_async(&Bs[ahead % 3][ty][tx], &B[(ahead * 16 + ty) * N + col], sizeof(float), pipe);
+            pipe.producer_commit();
+        }}
+        int s = t % 3;
+        pipe.consumer_wait();
+        __syncthreads();
+{IN_STAGE}        pipe.consumer_release();
+    }}
+{STORE}"""
+
+PRIOR = f"""#include <cuda/pipeline>
+{HEAD}{INDICES}{ONE_STAGE}    auto pipe = cuda::make_pipeline();
+    const auto four = cuda::aligned_size_t<alignof(float4)>(sizeof(float4));
+    for (int k0 = 0; k0 < K; k0 += 16) {{
+        if (tx % 4 == 0) {{
+            cuda::memcpy_async(&As[ty][tx], &A[row * K + k0 + tx], four, pipe);
+            cuda::memcpy_async(&Bs[ty][tx], &B[(k0 + ty) * N + col], four, pipe);
+        }}
+        pipe.producer_commit();
+        cuda::pipeline_consumer_wait_prior<0>(pipe);
+        __syncthreads();
+{SUM}        __syncthreads();
+    }}
+{STORE}"""
+
+# Warps 0 to 7 multiply, warps 8 to 15 copy.
+ROLES = f"""#include <cooperative_groups.h>
+#include <cuda/pipeline>
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{{
+    constexpr int STAGES = 2;
+    __shared__ alignas(16) float As[STAGES][16][16], Bs[STAGES][16][16];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, STAGES> state;
+    auto block = cooperative_groups::this_thread_block();
+    bool produces = threadIdx.y >= 16;
+    int tx = threadIdx.x, ty = threadIdx.y % 16, row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
+    auto role = produces ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer;
+    auto pipe = cuda::make_pipeline(block, &state, role);
+    float sum = 0;
+    for (int t = 0; t < K / 16; t++) {{
+        int s = t % STAGES;
+        if (produces) {{
+            pipe.producer_acquire();
+            cuda::memcpy_async(&As[s][ty][tx], &A[row * K + t * 16 + tx], sizeof(float), pipe);
+            cuda::memcpy_async(&Bs[s][ty][tx], &B[(t * 16 + ty) * N + col], sizeof(float), pipe);
+            pipe.producer_commit();
+        }} else {{
+            pipe.consumer_wait();
+            {PRODUCTS.format(a="As[s]", b="Bs[s]")}
+            pipe.consumer_release();
+        }}
+    }}
+    if (!produces) C[row * N + col] = sum;
+}}
+"""
+
+# All threads copy and multiply, two stages ahead of each other.
+SHARED_PIPELINE = f"""#include <cooperative_groups.h>
+#include <cuda/pipeline>
+{HEAD}{INDICES}    __shared__ alignas(16) float As[2][16][16], Bs[2][16][16];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    auto pipe = cuda::make_pipeline(cooperative_groups::this_thread_block(), &state);
+    for (int t = 0, ahead = 0; t < K / 16; t++) {{
+        for (; ahead < K / 16 && ahead < t + 2; ahead++) {{
+            pipe.producer_acquire();
+            cuda::memcpy_async(&As[ahead % 2][ty][tx], &A[row * K + ahead * 16 + tx], sizeof(float), pipe);
+            cuda::memcpy_async(&Bs[ahead % 2][ty][tx], &B[(ahead * 16 + ty) * N + col], sizeof(float), pipe);
+            pipe.producer_commit();
+        }}
+        int s = t % 2;
+        pipe.consumer_wait();
+{IN_STAGE}        pipe.consumer_release();
+    }}
+{STORE}"""
+
+ROW_OF_BLOCKS = {"block": "[16]", "grid": '["N / 16", "M"]'}
+LIBRARY = [
+    LibraryKernel("groups", GROUPS, "        cooperative_groups::sync(block);\n", ""),
+    LibraryKernel("reduced", REDUCED, "cg::plus<float>", "cg::greater<float>"),
+    LibraryKernel("copied_by_tiles", COPIED_BY_TILES, "cg::wait(block)", "block.sync()"),
+    LibraryKernel(
+        *("copied_as_they_lie", COPIED_AS_THEY_LIE, "cg::wait(block)", "block.sync()"),
+        **ROW_OF_BLOCKS,
+        matter={"dtype": '"float16"', "accumulate": '"float32"', "stores": '"float32"'},
+        problem=Problem(5, 32, 93),
+    ),
+    LibraryKernel("barrier", BARRIER, "        filled.wait(std::move(token));\n", ""),
+    LibraryKernel("barrier_of_a_group", BARRIER_OF_A_GROUP, "arrive_and_wait()", "arrive()"),
+    LibraryKernel("own_pipeline", OWN_PIPELINE, "        pipe.consumer_wait();\n", ""),
+    LibraryKernel("prior", PRIOR, "wait_prior<0>", "wait_prior<1>"),
+    LibraryKernel("roles", ROLES, "            pipe.consumer_wait();\n", "", block="[16, 32]"),
+    LibraryKernel("shared_pipeline", SHARED_PIPELINE, "        pipe.consumer_release();\n", "    "),
+]
