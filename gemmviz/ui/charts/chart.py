@@ -1,4 +1,4 @@
-"""Charts that pyqtgraph draws: a plot with pointing by mouse and keys, a line of text, the controls beside it."""
+"""Charts that pyqtgraph draws: a plot that reacts to mouse and keys, a line of text, and controls beside it."""
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -14,7 +14,7 @@ _AXIS_HEIGHT = 40
 
 
 class _BottomAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """An axis whose title ends within it: pyqtgraph moves it down by 5 pixels, more than its margin."""
+    """An axis that keeps its title inside: pyqtgraph moves the title down by 5 pixels, more than the margin."""
 
     def resizeEvent(self, event: object = None) -> None:
         """Put the title at the lower end."""
@@ -42,11 +42,11 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setAccessibleName(name)
         self.setMouseTracking(True)
         self.setMinimumSize(60, 40)
-        # By default the axis leaves as much room as a second row of ticks would take.
+        # By default the axis reserves room for a second row of ticks.
         self.getAxis("bottom").setHeight(_AXIS_HEIGHT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Draw for the part within the frame: by default pyqtgraph draws for all, and right and bottom are cut."""
+        """Draw for the area inside the frame. By default pyqtgraph uses all of it, and right and bottom are cut."""
         super().resizeEvent(event)
         pg.GraphicsView.setRange(self, QRectF(self.viewport().rect()), padding=0, disableAutoPixel=False)
 
@@ -59,7 +59,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         return QPoint(self.mapFromScene(self.plotItem.vb.mapViewToScene(QPointF(x, y))))
 
     def tell(self, text: str, at: QPoint) -> None:
-        """Show a text beside a point of this widget while the mouse is there; nothing for an empty one."""
+        """Show a text beside a point of this widget while the mouse is there; an empty text shows nothing."""
         if text:
             QToolTip.showText(self.mapToGlobal(at), text, self, self.rect(), TIP_MS)
         else:
@@ -67,20 +67,20 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         self.setAccessibleDescription(text)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Announce the position of the mouse."""
+        """Emit the position of the mouse."""
         self.pointed.emit(self.place(event))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Announce a click."""
+        """Emit a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(self.place(event))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Forget the mouse."""
+        """Clear the position of the mouse."""
         self.left.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Claim the arrows before they become shortcuts; let no tooltip of the plot hide the point under the mouse."""
+        """Take the arrow keys before the shortcuts, and suppress tooltips that would hide the point under the mouse."""
         key = shortcut(event)
         if key is not None and key.key() in ARROWS and not key.modifiers():
             event.accept()
@@ -132,7 +132,7 @@ class Chart(ChartWidget):
 
 
 def small_font(points: float | None = None) -> QFont:
-    """Return the font of ticks and labels; by default as large as all of the page."""
+    """Return the font of ticks and labels; by default its size is that of the page."""
     font = QFont()
     font.setPointSizeF(points or scaled(TYPE_PT))
     return font

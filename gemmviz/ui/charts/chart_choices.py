@@ -13,7 +13,7 @@ _BOX_LETTERS = 10
 
 
 class SizeBox(QComboBox):
-    """The sizes that have figures; the chosen one is the session's.
+    """A list of the sizes that have figures; the session keeps the chosen one.
 
     Parameters
     ----------
@@ -37,20 +37,20 @@ class SizeBox(QComboBox):
         self.activated.connect(lambda *_: results.want_size(self.currentData()))
 
     def refresh(self) -> None:
-        """List the sizes there are now, and the one that is chosen."""
+        """List the current sizes, and select the chosen one."""
         sizes = self._results.sizes()
         entries = [(tr("auto size"), None), *((short_size(size), size) for size in sizes)]
         if [self.itemData(i) for i in range(self.count())] != [size for _, size in entries]:
             self.clear()
             for text, size in entries:
                 self.addItem(text, size)
-        # findData compares tuples by identity.
+        # findData would compare tuples by identity.
         wanted = self._results.size_wanted
         self.setCurrentIndex(sizes.index(wanted) + 1 if wanted in sizes else 0)
 
 
 class ReferenceBox(QCheckBox):
-    """Shows or hides references from other machines; invisible where there are none.
+    """Shows or hides references from other machines; it is hidden if there are none.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ReferenceBox(QCheckBox):
 
     def _show(self) -> None:
         references = self._results.references
-        if self.parent() is not None or not references:  # alone, it would open as a window
+        if self.parent() is not None or not references:  # without a parent it would open as a window
             self.setVisible(bool(references))
         self.setChecked(self._results.references_shown)
         names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
@@ -78,7 +78,7 @@ class ReferenceBox(QCheckBox):
 
 
 class SourceLegend(QLabel):
-    """Names the figures in a chart that were measured here and those that are references."""
+    """The legend of a chart: figures measured on this machine, and references."""
 
     def __init__(self, results: Results) -> None:
         super().__init__()
@@ -88,14 +88,14 @@ class SourceLegend(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def say(self, origins: list[str], solid: str, hollow: str, brief: bool = False, more: tuple[str, ...] = ()) -> None:
-        """Name the origins of the drawn figures (empty: here), each once, with the marks that the chart gives them.
+        """Show the origins of the drawn figures (empty: this machine), each once, with its mark in the chart.
 
-        `more` follows them: marks with their texts.
+        Then follow the marks and texts in `more`.
         """
         device = self._results.device or tr("this machine")
         here = tr("measured here") if brief else tr("measured here: {device}", device=device)
         texts = [(hollow, origin_name(origin)) if origin else (solid, here) for origin in dict.fromkeys(origins)]
-        # A line never ends between a mark and its text.
+        # There is no line break between a mark and its text.
         parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts] + list(more)
         self.setText("    ".join(parts))
         self.setVisible(bool(parts))

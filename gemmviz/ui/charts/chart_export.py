@@ -1,4 +1,4 @@
-"""A chart as a file: a picture (PNG), a drawing (SVG), or its figures (CSV)."""
+"""Saves a chart as a file: a picture (PNG), a drawing (SVG), or its figures (CSV)."""
 
 import csv
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def export(widget: QWidget, path: Path) -> None:
     Parameters
     ----------
     widget
-        The chart, drawn as it is on the screen.
+        The chart, with its content on the screen.
     path
         The file: .png (at twice the resolution of the screen), .svg or .csv.
 
@@ -51,26 +51,26 @@ def export(widget: QWidget, path: Path) -> None:
 
 @contextmanager
 def _posed(widget: QWidget) -> Iterator[None]:
-    """Give the chart the size of a picture, and hide the parts that only serve to be clicked."""
+    """Give the chart the size of a picture, and hide the parts that are only for clicks."""
     found = [w for kind in (QAbstractButton, QComboBox, QScrollBar) for w in widget.findChildren(kind)]
-    # A box that names the content, such as a device, belongs to the picture; a choice of curves does not.
+    # A box that describes the content, such as the device, is a part of the picture; a choice of curves is not.
     hidden = [w for w in found if w.isVisible() and (not isinstance(w, QComboBox) or w.objectName() == CHOICE)]
     size = widget.size()
     parent = widget.parentWidget()
     holder = parent.layout() if parent is not None else None
     if holder is not None:
-        holder.setEnabled(False)  # or it takes the new size back
+        holder.setEnabled(False)  # otherwise it undoes the new size
     for w in hidden:
         w.hide()
     wanted = widget.picture_size() if isinstance(widget, ChartWidget) else size
     widget.resize(size.expandedTo(wanted))
     try:
-        # The effects of a resize reach the plot's own layout by events.
+        # A resize changes the layout of the plot through events.
         for _ in range(2):
             QCoreApplication.sendPostedEvents()
-        # A chart that is not in sight hears of its size only when it is drawn; then it may draw its figures anew.
+        # A hidden chart gets its new size only when it is drawn, and may then draw its figures again.
         widget.grab(QRect(0, 0, 1, 1))
-        # On the screen, symbols are stamps of pixels; in a file they are shapes.
+        # On the screen symbols are cached as pixels; in a file they are shapes.
         _export_symbols(widget, True)
         yield
     finally:
@@ -83,7 +83,7 @@ def _posed(widget: QWidget) -> Iterator[None]:
 
 
 def _export_symbols(widget: QWidget, shapes: bool) -> None:
-    """Let the symbols that the chart has now be shapes, or stamps."""
+    """Draw the current symbols of the chart as shapes, or from cached pixels."""
     for view in widget.findChildren(QGraphicsView):
         for item in view.scene().items():
             if isinstance(item, pg.ScatterPlotItem):
@@ -101,7 +101,7 @@ def _png(widget: QWidget, path: Path) -> None:
 
 
 def _svg(widget: QWidget, path: Path) -> None:
-    with path.open("wb"):  # raises with a reason where the file cannot be written, which Qt does not
+    with path.open("wb"):  # raises an error with a reason if the file cannot be written; Qt gives no reason
         pass
     drawing = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
     drawing.setFileName(str(path))

@@ -1,4 +1,4 @@
-"""The base of all charts of the Measure page, drawn by pyqtgraph or painted."""
+"""The base class of all charts of the Measure page, for charts of pyqtgraph and painted charts."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
@@ -14,9 +14,9 @@ ARROWS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
-"""By arrow key, the direction (right, down)."""
+"""The direction (right, down) of each arrow key."""
 TIP_MS = 600_000
-"""How long the facts of a mark stay in sight, in milliseconds."""
+"""The time for which the facts of a mark are shown, in milliseconds."""
 _PICTURE = QSize(960, 600)
 _LEAST_WIDTH = 200  # pixels, at a scale of type of 1
 
@@ -38,7 +38,7 @@ class ChartWidget(QWidget):
         self.name = name
         self.hint = QLabel()
         self.hint.setWordWrap(True)
-        # A sentence may be cut; it must not keep the window wider than an old projector.
+        # A sentence may be cut. Otherwise it would make the window too wide for an old projector.
         self.hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.controls, self.body = QHBoxLayout(), QHBoxLayout()
         self.controls.setSpacing(6)
@@ -50,7 +50,7 @@ class ChartWidget(QWidget):
         return THEMES[self.session.preferences.theme]
 
     def minimumSizeHint(self) -> QSize:
-        """Give a small minimum width: the neighbour gives way, but only once the chart has been narrow."""
+        """Return a least size with a small width, so that the chart can become narrow."""
         least = super().minimumSizeHint()
         return QSize(min(least.width(), round(scaled(_LEAST_WIDTH))), least.height())
 

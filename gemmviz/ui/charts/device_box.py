@@ -15,16 +15,16 @@ _WIDE_FROM, _FEW_LETTERS, _LETTERS = 600, 9, 18
 
 
 class DeviceBox(QComboBox):
-    """A list of GPUs. This machine's stands first and is chosen, until the user chooses.
+    """A list of GPUs. The GPU of this machine is the first, and it is selected until the user selects another one.
 
-    Without a GPU it is the one that the shown references were measured on, or else a common one.
+    On a machine without a GPU it is the GPU of the shown references, or else a common one.
 
     Parameters
     ----------
     session
         The session with this machine's GPU, the references, and the choice.
     chart
-        The chart that the box belongs to.
+        The chart with this box.
     """
 
     chosen = Signal()
@@ -51,7 +51,7 @@ class DeviceBox(QComboBox):
 
     @property
     def is_here(self) -> bool:
-        """Whether the chosen device is this machine's."""
+        """Whether the chosen device is the GPU of this machine."""
         return self.facts is self.session.results.device_facts
 
     @property
@@ -68,14 +68,14 @@ class DeviceBox(QComboBox):
         return tr("published: {source}", source=known.source) if known else tr("published limits")
 
     def give_room(self, pixels: int) -> None:
-        """Set a width that suits a panel of so many pixels; a name that is cut is in the tooltip."""
+        """Set a width that suits the width of the panel in pixels; the tooltip has the complete name."""
         self.setMinimumContentsLength(_LETTERS if pixels >= _WIDE_FROM else _FEW_LETTERS)
 
     def _fill(self) -> None:
         here = self.session.results.device_facts
         wanted = self.session.chart_choices.devices.get(self._chart)
         devices: dict[str, Facts] = {d.name: d.facts() for d in published()}
-        # A GPU newer than the table of limits cannot be modelled: then only the published ones are offered.
+        # A GPU that is newer than the table of limits cannot be modelled: then only published GPUs are offered.
         if here is not None and limits(here) is not None:
             devices = {tr("here: {device}", device=here["name"]): here, **devices}
             first = next(iter(devices))

@@ -1,4 +1,4 @@
-"""Two-dimensional tables as heat maps side by side, each against its own best, so that their shapes can be compared."""
+"""Tables as heat maps side by side. Each is relative to its own best value, so that their shapes can be compared."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _WRAP = int(Qt.TextFlag.TextWordWrap)
 class HeatTable:
     """One table: ``values`` is one tuple per row; None where there is no figure.
 
-    ``title`` names the source of the figures, ``unit`` their unit, ``less_is_better`` whether small ones are best.
+    ``title`` is the source of the figures, ``unit`` their unit, ``less_is_better`` whether the smallest is the best.
     """
 
     title: str
@@ -46,7 +46,7 @@ class HeatTable:
         return min(figures) if self.less_is_better else max(figures)
 
     def share(self, row: int, column: int) -> float | None:
-        """Return how near a figure comes to the table's best, up to 1; for times this is best / figure."""
+        """Return a figure as a share of the table's best, at most 1; for times this is best / figure."""
         value, best = self.values[row][column], self.best
         if value is None or best is None or min(value, best) <= 0:
             return None
@@ -54,7 +54,7 @@ class HeatTable:
 
 
 class HeatMap(QWidget):
-    """Draws tables side by side, or one above the other where that leaves larger cells.
+    """Draws tables side by side, or one above the other if the cells are then larger.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class HeatMap(QWidget):
         return QSize(240, int(line * (7 + 1.6 * rows)))
 
     def show_tables(self, caption: str, tables: Sequence[HeatTable]) -> None:
-        """Draw other tables; `caption` names both axes and the unit."""
+        """Draw new tables; `caption` describes both axes and the unit."""
         self.caption, self.tables = caption, tuple(tables)
         self.setAccessibleName(caption)
         self.setAccessibleDescription("\n".join(_spoken(table) for table in self.tables))
@@ -182,7 +182,7 @@ class HeatMap(QWidget):
             painter.drawText(QRectF(x, area.top(), ends, area.height()), side | Qt.AlignmentFlag.AlignVCenter, text)
 
     def event(self, event: QEvent) -> bool:
-        """Name the figure of the cell under the mouse."""
+        """Return a text about the cell under the mouse."""
         if isinstance(event, QHelpEvent):
             at = QPointF(event.pos())
             text = next((said for cell, said in self._cells if cell.contains(at)), "")
@@ -197,7 +197,7 @@ def _figure_pixels(wide: float, high: float) -> int:
 
 
 def _places(area: QRectF, tables: Sequence[HeatTable], line: float) -> list[QRectF]:
-    """Divide the area among the tables: beside or below each other, whichever leaves larger figures."""
+    """Divide the area among the tables, side by side or one above the other, so that the figures are larger."""
     count = max(len(tables), 1)
     columns = max((len(table.columns) for table in tables), default=1)
     rows = max((len(table.rows) for table in tables), default=1)

@@ -1,4 +1,4 @@
-"""The resources that a block of the chosen kernel takes of an SM, and the default device to compare them with."""
+"""The resources of an SM that a block of the chosen kernel uses, and the default device of the comparison."""
 
 from math import prod
 
@@ -11,15 +11,15 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.look.figure_text import origin_name, shown_name
 
-# A register count that most kernels come near; labelled as assumed wherever it is used.
+# A typical number of registers; wherever it is used, it is labelled as assumed.
 _ASSUMED_REGISTERS = 32
 _EXAMPLE = Use(256, _ASSUMED_REGISTERS, 0)
-# The device of the course report on block sizes (S4): its occupancy table can be seen at once.
+# The device of the course report on block sizes (S4), so that the panel first shows the report's occupancy table.
 _DEFAULT = "RTX 3080"
 
 
 def default_device(session: Session) -> Facts:
-    """Return this machine's GPU, or where that cannot be modelled or cannot run the kernel `default_published`."""
+    """Return this machine's GPU; `default_published` if it cannot be modelled or cannot run the kernel."""
     here = session.results.device_facts
     if here is not None and limits(here) is not None and suits(session.choice.kernel.capability, here["cc"]):
         return here
@@ -27,7 +27,7 @@ def default_device(session: Session) -> Facts:
 
 
 def default_published(session: Session) -> str:
-    """Return the first that can run the chosen kernel: a device of the references, a common one, any."""
+    """Return the first device that can run the chosen kernel: one of the references, a common one, any."""
     known = [named(reference.gpu) for reference in session.results.references if session.results.references_shown]
     usual = [device for device in published() if device.name == _DEFAULT]
     wanted = [device for device in (*known, *usual, *published()) if device]
@@ -36,14 +36,14 @@ def default_published(session: Session) -> str:
 
 
 def _compiled(session: Session) -> Shown | None:
-    """Return the figure to show of the chosen kernel, if its row has the resources of a block; else None."""
+    """Return the figure of the chosen kernel if its row has the resources of a block; else None."""
     shown = session.results.shown(session.choice.kernel.name)
     row = shown.row if shown else None
     return shown if row and row.get("block") and row.get("regs") and row.get("smem") is not None else None
 
 
 def measured_otherwise(session: Session) -> str:
-    """Return the launch of `kernel_use` where its parameters differ from the recorded ones; else empty."""
+    """Return the launch of `kernel_use` if its parameters differ from the recorded ones; else an empty text."""
     shown = _compiled(session)
     return shown.row["label"] if shown is not None and shown.row["params"] != session.choice.params else ""
 

@@ -1,4 +1,4 @@
-"""The ladder as bars: GFLOPS of the kernels of one element type at one size, chapter by chapter, beside the library."""
+"""The ladder as bars: GFLOPS of the kernels of one element type at one size, by chapter, compared with the library."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QResizeEvent
@@ -21,10 +21,10 @@ _TAG_FROM = 470  # pixels, at a scale of type of 1
 
 
 class LadderChart(PaintedChart):
-    """One horizontal bar per kernel that has a figure, linear from 0, and a dashed line where a library ends.
+    """One horizontal bar per kernel with a figure, linear from 0, and a dashed line at the figure of each library.
 
-    A filled bar was measured here; a hollow one is a reference from elsewhere. A hatched one behind a kernel is the
-    same kernel with a part taken away or edited: it has no rank, and its speed is given relative to that kernel.
+    A filled bar was measured here; a hollow bar is a reference from another machine. A hatched bar after a kernel is a
+    variant of it, with a part removed or edited: it has no rank, and its speed is given relative to that kernel.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class LadderChart(PaintedChart):
         return self.figures.size
 
     def bars(self) -> list[tuple[str, float]]:
-        """Return (name, GFLOPS) of the bars that are drawn, from the top."""
+        """Return (name, GFLOPS) of the drawn bars, from the top."""
         return [(shown_name(bar.kernel, self.session), bar.gflops) for bar in self.figures.bars]
 
     def table(self) -> FigureTable:
@@ -95,7 +95,7 @@ class LadderChart(PaintedChart):
         self._fit()
 
     def _say_origins(self) -> None:
-        """Say in the tag where all figures come from; below the heading where they differ, or where it is narrow."""
+        """Show the origin of the figures in the tag; below the heading if origins differ or the chart is narrow."""
         origins = [bar.origin for bar in self.figures.bars]
         whole = origin_name(origins[0]) if origins else ""
         alike = len({bool(origin) for origin in origins}) == 1 and self.width() >= scaled(_TAG_FROM)
@@ -105,7 +105,7 @@ class LadderChart(PaintedChart):
         self.legend.say([] if alike else origins, "■", "□", brief=True)
 
     def _say_roles(self) -> None:
-        """Name the colours below the bars, where there is room and more than one."""
+        """Explain the colours below the bars if there is room and more than one colour."""
         names = {
             "chosen": tr("chosen"),
             "before": tr("the one before"),
@@ -120,7 +120,7 @@ class LadderChart(PaintedChart):
         self.key.setVisible(len(parts) > 1 and self.width() >= scaled(_TAG_FROM))
 
     def _said(self) -> str:
-        """Say what the bars show."""
+        """Return the sentence about the content of the bars."""
         size, kernel = self.figures.size, self.session.choice.kernel
         if size is None or not self.figures.bars:
             return tr("No kernel of this element type is measured yet: press “Measure this”")
@@ -146,7 +146,7 @@ class LadderChart(PaintedChart):
         return "  ·  ".join(parts)
 
     def _fit(self) -> None:
-        """Scroll where the rows do not fit, and keep the chosen one in sight."""
+        """Scroll if the rows do not fit, and keep the chosen row visible."""
         whole, room = self._drawing.heights(self.figures, self.plot.height())
         self.scroll_bar.setRange(0, max(0, round(whole - room)))
         self.scroll_bar.setPageStep(max(1, round(room)))

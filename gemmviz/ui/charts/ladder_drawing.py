@@ -38,7 +38,7 @@ class LadderDrawing:
     Parameters
     ----------
     session
-        The session with the theme, and with what the kernels are called.
+        The session with the theme and the names of the kernels.
     """
 
     def __init__(self, session: Session) -> None:
@@ -49,7 +49,7 @@ class LadderDrawing:
         return len(figures.bars) + len({bar.chapter for bar in figures.bars})
 
     def heights(self, figures: LadderFigures, height: float) -> tuple[float, float]:
-        """Return the height of all rows and the height there is for them, in pixels, on a surface of a height."""
+        """Return the height of all rows and the available height, in pixels, for the height of a surface."""
         line = QFontMetricsF(page_font()).height()
         room = height - (_HEAD + _FOOT) * line
         return self.rows(figures) * self._pitch(figures, room, line), max(room, 0.0)
@@ -63,16 +63,16 @@ class LadderDrawing:
         Parameters
         ----------
         painter, size
-            Of the surface.
+            The painter and the size of the surface.
         figures
-            What to paint.
+            The figures to paint.
         scrolled
-            How far the rows are scrolled, in pixels.
+            The scroll position of the rows, in pixels.
 
         Returns
         -------
         list of Mark
-            A row each.
+            One per row.
         """
         if not figures.bars:
             return []
@@ -172,7 +172,7 @@ class LadderDrawing:
             self._jump(painter, bar, row, end)
 
     def _jump(self, painter: QPainter, bar: Bar, row: QRectF, end: float) -> None:
-        """Write how many times as fast as the kernel before it: beside the bar, or else inside it."""
+        """Write the speed relative to the kernel before it: beside the bar, or inside it if there is no room."""
         ratio = times(bar.jump or 0.0)
         texts = [tr("{times} the kernel before", times=ratio), ratio]
         if bar.role != "chosen":
@@ -192,7 +192,7 @@ class LadderDrawing:
             return
 
     def _library_lines(self, painter: QPainter, figures: LadderFigures, area: QRectF) -> None:
-        """Draw a dashed line where a library ends, with its name and figure above it."""
+        """Draw a dashed line at the figure of a library, with its name and figure above the line."""
         line, taken = self._metrics.height(), float("inf")
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for bar in sorted(_libraries(figures), key=lambda bar: -bar.gflops):
@@ -214,7 +214,7 @@ class LadderDrawing:
         if kernel.changes and above is not None and above.kernel.base_name == kernel.base_name:
             return f"↳ {changes_text(kernel)}"
         if kernel.backend in LIBRARIES:
-            return ", ".join(shown_name(kernel, session).split(", ")[::2])  # the element type stands above
+            return ", ".join(shown_name(kernel, session).split(", ")[::2])  # the element type is above the bars
         usual = kernel.changes or has_params(bar.standing.row, kernel.defaults)
         return shown_name(kernel, session) if usual else rung_text(kernel, bar.standing.row, session)
 

@@ -1,4 +1,4 @@
-"""A frame with two logarithmic axes: where a point stands, the ticks, and the titles, none over another."""
+"""A frame with two logarithmic axes: the positions of points, and ticks and titles that do not overlap."""
 
 from math import log10
 
@@ -12,24 +12,24 @@ from gemmviz.ui.look.theme import Theme
 
 _GAP = 5.0
 _LEAST = 1e-300
-"""The least value that an axis can show; a damaged file may have less."""
+"""The smallest value that an axis can show; a damaged file may have smaller ones."""
 _EDGE = 18.0
-"""To the right of the frame: half a label of the last tick, in pixels."""
+"""The room to the right of the frame for half of the last tick's label, in pixels."""
 _MARGIN = 0.06
-"""Beyond the first and the last point, as a share of the span, in powers of ten."""
+"""The room before the first and after the last point, as a share of the span in powers of ten."""
 
 
 class LogFrame:
-    """Axes from a least to a greatest value, in a rectangle from (0, 0).
+    """Two axes, each from a smallest to a largest value, in a rectangle from (0, 0).
 
     Parameters
     ----------
     size
-        The width and height of everything, texts included.
+        The width and height of the frame with its texts.
     across, up
-        The least and the greatest value of each axis.
+        The smallest and the largest value of each axis.
     places
-        The values that have a tick below; by default round ones.
+        The values with a tick on the lower axis; by default round ones.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class LogFrame:
         self.across = places or log_ticks(least, most, max(2, int(self.area.width() / 60)))
 
     def at(self, x: float, y: float) -> QPointF:
-        """Return the place of a point."""
+        """Return the position of a point."""
         across = (log10(x) - self._x[0]) / (self._x[1] - self._x[0])
         up = (log10(y) - self._y[0]) / (self._y[1] - self._y[0])
         return QPointF(self.area.left() + across * self.area.width(), self.area.bottom() - up * self.area.height())
 
     def written(self) -> list[tuple[float, str]]:
-        """Return (x, text) of the ticks below that have room for their text: powers of two first."""
+        """Return (x, text) of the ticks on the lower axis with room for their text; powers of two come first."""
         order = sorted(self.across, key=lambda v: (-(int(v) & -int(v)), v)) if self._places else self.across
         taken: dict[float, tuple[float, float]] = {}
         for value in order:
@@ -91,7 +91,7 @@ class LogFrame:
             painter.setPen(QColor(theme.muted))
             painter.drawText(QRectF(x - 50, area.bottom() + 4, 100, line), centre, text)
         painter.setPen(QColor(theme.muted))
-        # Each title has a line of its own, so that none stands over a tick.
+        # Each title has its own line, so that it does not overlap a tick.
         painter.drawText(QRectF(area.left(), area.bottom() + 4 + line, area.width(), line), centre, title)
         painter.drawText(QRectF(0, 0, area.right(), line), int(Qt.AlignmentFlag.AlignLeft), left_title)
 

@@ -1,4 +1,4 @@
-"""The Measure page: several charts at once where there is room, the others on tabs; ten redraws a second at most."""
+"""The Measure page: as many charts as fit, the others on tabs. It is redrawn at most ten times per second."""
 
 from PySide6.QtCore import QRectF, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent, QShowEvent
@@ -19,13 +19,13 @@ from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
 _REFRESH_MS, _LIVE_MS = 100, 250
-"""After other figures, and while samples arrive: drawing shares the processor with what is timed."""
-# Pixels at a scale of type of 1: from where on all, or the ladder and one chart, stand side by side.
+"""Milliseconds between redraws after new figures, and while samples arrive: drawing disturbs the measurement."""
+# The least widths, in pixels at a scale of type of 1, for all charts, and for the ladder and one chart, side by side.
 _ALL_FROM, _ALL_HIGH, _TWO_FROM, _CLOSE_TABS = 1040, 640, 640, 470
 _SPACE, _ROUND = 8, 6.0
 _SHARE_OF_LADDER = 11, 9
 _SHARES = (39, 25, 36)
-"""Of the right column's height: over N, samples, the tabs."""
+"""The shares of the right column's height: over N, samples, the tabs."""
 
 
 class MeasurePage(QWidget):
@@ -41,7 +41,7 @@ class MeasurePage(QWidget):
     tune_wanted = Signal()
     use_wanted = Signal()
     turned = Signal(int)
-    """The chart with this number is the one that is saved, and that keys reach."""
+    """The chart with this number is the current one: it is saved, and it gets the keys."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -114,10 +114,10 @@ class MeasurePage(QWidget):
         listen(self, session.preferences.themed, self.restyle)
         qt().focusChanged.connect(self._on_focus)
 
-    # Which chart stands where
+    # The places of the charts
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show as many charts at once as there is room for."""
+        """Show as many charts at once as fit."""
         super().resizeEvent(event)
         width, height = event.size().width() / scaled(1), event.size().height() / scaled(1)
         self._place(3 if width >= _ALL_FROM and height >= _ALL_HIGH else 1 if width >= _TWO_FROM else 0)
@@ -125,12 +125,12 @@ class MeasurePage(QWidget):
         self._save.setVisible(not close)
         if close != self.tabs.property("narrow"):
             self.tabs.setProperty("narrow", close)
-            # The style sheet reads a property only at polish.
+            # The style sheet reads a property only when the widget is polished.
             self.tabBar().style().unpolish(self.tabBar())
             self.tabBar().style().polish(self.tabBar())
 
     def _place(self, apart: int) -> None:
-        """Give the first charts a card each, so many of them, and put the others on tabs."""
+        """Give a card to each of the first charts, up to this number, and put the others on tabs."""
         if apart == self._apart:
             return
         self._apart = apart
@@ -138,14 +138,14 @@ class MeasurePage(QWidget):
         self.tabs.clear()
         for number, (chart, title, tip) in enumerate(self._charts):
             if isinstance(chart, PaintedChart):
-                chart.heading.setVisible(number < apart)  # a tab has the name already
+                chart.heading.setVisible(number < apart)  # a tab shows the name already
             if number < apart:
                 self._cards[number].hold(chart)
             else:
                 self.tabs.setTabToolTip(self.tabs.addTab(chart, title), tip)
         for number, card in enumerate(self._cards[:3]):
             card.setVisible(number < apart)
-        # Beside one chart only, the ladder's names and figures need more than half.
+        # Beside a single chart, the names and figures of the ladder need more than half of the width.
         for column, stretch in enumerate((1, 1) if apart > 1 else _SHARE_OF_LADDER):
             self._row.setStretch(column, stretch)
         self.tabs.blockSignals(False)
@@ -153,7 +153,7 @@ class MeasurePage(QWidget):
         self.refresh()
 
     def _turn(self) -> None:
-        """Turn to the tab of the current chart, if it has one."""
+        """Show the tab of the current chart, if it has one."""
         if self._current >= self._apart:
             self.tabs.setCurrentIndex(self._current - self._apart)
 
@@ -166,7 +166,7 @@ class MeasurePage(QWidget):
             if now is not None and (now is chart or chart.isAncestorOf(now)) and number != self._current:
                 self.setCurrentIndex(number)
 
-    # The chart that keys reach
+    # The current chart
 
     def count(self) -> int:
         """Return the number of charts."""
@@ -181,7 +181,7 @@ class MeasurePage(QWidget):
         return self._charts[self._current][0]
 
     def setCurrentIndex(self, number: int) -> None:
-        """Choose the chart that is framed and saved, and show it."""
+        """Choose the current chart, which is framed and saved, and show it."""
         self._current = number if 0 <= number < len(self._charts) else 0
         self.session.sight.chart = self._current
         self._turn()
@@ -195,7 +195,7 @@ class MeasurePage(QWidget):
         self.setCurrentIndex([one for one, _, _ in self._charts].index(chart))
 
     def tabBar(self) -> QTabBar:
-        """Return the tabs of the charts that have no card."""
+        """Return the tabs of the charts without a card."""
         return self.tabs.tabBar()
 
     def stop(self) -> None:
@@ -220,17 +220,17 @@ class MeasurePage(QWidget):
             self._timer.start(wait_ms)
 
     def _on_time(self) -> None:
-        # A hidden page costs nothing: it is drawn when it is shown.
+        # A hidden page is not drawn until it is shown.
         if self.isVisible():
             self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draw what has changed meanwhile."""
+        """Draw the changes made in the meantime."""
         super().showEvent(event)
         self.refresh()
 
     def refresh(self) -> None:
-        """Draw the charts in sight now, where something about them changed."""
+        """Draw the visible charts that have changed."""
         for chart in [chart for chart in self._stale if chart.isVisibleTo(self)]:
             self._stale.discard(chart)
             chart.refresh()
@@ -244,7 +244,7 @@ class MeasurePage(QWidget):
 
 
 class _Tabs(QTabBar):
-    """Tabs of which the current one has a frame while they have the focus."""
+    """Tabs. The current tab has a frame while the tabs have the focus."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the tabs, and the frame."""
@@ -256,7 +256,7 @@ class _Tabs(QTabBar):
 
 
 class _Card(QWidget):
-    """A frame around a chart, stronger while the chart is the current one."""
+    """A frame around a chart; it is stronger for the current chart."""
 
     def __init__(self, page: MeasurePage) -> None:
         super().__init__()
@@ -270,7 +270,7 @@ class _Card(QWidget):
         widget.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the ground and the frame."""
+        """Paint the background and the frame."""
         theme = THEMES[self._page.session.preferences.theme]
         current = self.isAncestorOf(self._page.currentWidget())
         faint = QColor(theme.outline)

@@ -1,4 +1,4 @@
-"""The occupancy panel: the number of warps of the chosen kernel that one SM can hold, and how it could change."""
+"""The occupancy panel: the number of warps of the chosen kernel that fit on an SM, and the effect of other values."""
 
 from dataclasses import replace
 
@@ -24,19 +24,19 @@ _SHARED_STEP = 256
 
 
 class OccupancyPanel(QWidget):
-    """Three curves over block size, registers and shared memory, for a device to choose.
+    """Three curves over block size, registers and shared memory, for a device that the user chooses.
 
     Parameters
     ----------
     session
-        The session with the kernel and results to start from.
+        The session with the kernel and the results that give the first values.
     """
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
         self.setAccessibleName(tr("Theoretical occupancy"))
-        # Without it, the large text of a large panel would keep the panel large.
+        # Without it, the large text of a large panel would prevent a smaller panel.
         self.setMinimumSize(*_SMALLEST)
         self.device = DeviceBox(session, "occupancy")
         self.headline = QLabel()
@@ -92,7 +92,7 @@ class OccupancyPanel(QWidget):
 
     @property
     def use(self) -> Use:
-        """The resources of a block by the sliders."""
+        """The resources of a block, from the sliders."""
         return Use(self.threads.value, self.registers.value, self.shared.value, self._cluster)
 
     # Initial values of the sliders
@@ -110,7 +110,7 @@ class OccupancyPanel(QWidget):
         self._soon()
 
     def _on_session(self, *_: object) -> None:
-        # Figures that arrive while a user moves the sliders must not move them.
+        # New figures must not change the sliders while the user moves them.
         if not self._touched or self.session.choice.kernel.name != self._kernel:
             self.follow()
 
@@ -119,7 +119,7 @@ class OccupancyPanel(QWidget):
         self._soon()
 
     def _soon(self) -> None:
-        # A hidden panel costs nothing: it is drawn when it is shown.
+        # A hidden panel is not drawn until it is shown.
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
@@ -169,7 +169,7 @@ class OccupancyPanel(QWidget):
         self._say_source(what)
 
     def _say_source(self, what: str) -> None:
-        """Name the origins of the values, where there is room."""
+        """Show the origins of the values if there is room."""
         if self.height() >= _ROOM_FOR_SOURCE:
             self.text.setText(f"{self.text.text()}\n{what}")
 

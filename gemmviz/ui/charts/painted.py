@@ -1,4 +1,4 @@
-"""A chart that is painted: heading, sentence, tag, and a surface whose marks can be pointed at by mouse and keys."""
+"""A painted chart: heading, sentence, tag, and a surface with marks that mouse and keys can point at."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import Theme, rgb
 
 _PALE = 0.42
-"""The share of the outline's colour in the colour of what is context only."""
+"""The share of the outline's colour in the colour of context, such as other kernels."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A drawn thing that has more to say: its place, its facts (asked for when told), the kernel that a click chooses.
+    """A drawn object with details: its area, a function for its facts, and the kernel that a click chooses.
 
-    ``reach``: how far from ``area`` the mouse may be, in pixels; ``by_key``: whether the arrow keys go there.
+    ``reach``: the largest distance of the mouse from ``area``, in pixels; ``by_key``: whether arrow keys go to it.
     """
 
     area: QRectF
@@ -35,14 +35,14 @@ class Mark:
 
 
 class Surface(QWidget):
-    """Where a chart is painted.
+    """The surface of a painted chart.
 
     Parameters
     ----------
     paint
-        Paints all, and returns the marks, in the order in which the arrow keys go through them.
+        Paints the chart, and returns its marks in the order of the arrow keys.
     name
-        The name for those who do not see it.
+        The name for screen readers.
     """
 
     chosen = Signal(object)
@@ -71,13 +71,13 @@ class Surface(QWidget):
                 painter.drawRect(QRectF(self.rect()).adjusted(1, 1, -1, -1))
 
     def mark_at(self, place: QPointF) -> int | None:
-        """Return the number of the mark at a place of this widget, the nearest of several; None where there is none."""
+        """Return the number of the nearest mark at a point of this widget; None where there is no mark."""
         near = [(_distance(mark.area, place), number) for number, mark in enumerate(self.marks)]
         reached = [(far, number) for far, number in near if far <= self.marks[number].reach]
         return min(reached)[1] if reached else None
 
     def point(self, at: int | None) -> None:
-        """Tell the facts of a mark; None: of none."""
+        """Show the facts of a mark; None hides them."""
         self._at = at
         text = "" if at is None else self.marks[at].facts()
         if text and at is not None:
@@ -88,7 +88,7 @@ class Surface(QWidget):
         self.setAccessibleDescription(text)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Tell the facts of what is under the mouse."""
+        """Show the facts of the mark under the mouse."""
         at = self.mark_at(event.position())
         if at != self._at:
             self.point(at)
@@ -104,15 +104,15 @@ class Surface(QWidget):
         event.accept()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Forget the mouse."""
+        """Hide the facts of the mark that was under the mouse."""
         self.point(None)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Announce a turn of the wheel."""
+        """Emit a turn of the wheel."""
         self.scrolled.emit(-event.angleDelta().y() // 2)
 
     def event(self, event: QEvent) -> bool:
-        """Claim the arrows and Return before they become shortcuts."""
+        """Take the arrow keys and Return before the shortcuts."""
         key = shortcut(event)
         if key is not None and (key.key() in ARROWS or key.key() == Qt.Key.Key_Return) and not key.modifiers():
             event.accept()
@@ -164,7 +164,7 @@ class PaintedChart(ChartWidget):
         self.column.addLayout(self.body, 1)
 
     def paint_all(self, painter: QPainter) -> list[Mark]:
-        """Paint the figures as of the last `refresh`; return what can be pointed at."""
+        """Paint the figures of the last `refresh`; return the marks."""
         raise NotImplementedError
 
     def restyle(self) -> None:
@@ -178,7 +178,7 @@ class PaintedChart(ChartWidget):
 
 
 def page_font(bold: bool = False) -> QFont:
-    """Return the font of everything on the page: one size, as large as the user's type."""
+    """Return the font of all texts on the page, in the user's size of type."""
     font = QFont()
     font.setPointSizeF(scaled(TYPE_PT))
     font.setBold(bold)
@@ -186,13 +186,13 @@ def page_font(bold: bool = False) -> QFont:
 
 
 def pale(theme: Theme) -> QColor:
-    """Return the colour of what is only context: between the outline's and the background."""
+    """Return the colour of context: a mixture of the outline's colour and the background."""
     over, under = rgb(theme.outline), rgb(theme.background)
     return QColor(*(round(o * _PALE + u * (1 - _PALE)) for o, u in zip(over, under, strict=True)))
 
 
 def role_colour(role: str, theme: Theme) -> QColor:
-    """Return the colour of a kernel by what it is to the chosen one (see `ladder_figures.Role`)."""
+    """Return the colour of a kernel for its relation to the chosen one (see `ladder_figures.Role`)."""
     if role == "other":
         return pale(theme)
     colours = {"chosen": theme.accent, "before": theme.curves[1], "best": theme.good, "library": theme.text}
@@ -200,22 +200,22 @@ def role_colour(role: str, theme: Theme) -> QColor:
 
 
 def nudged(wanted: list[float], height: float, low: float, high: float) -> list[float]:
-    """Return places near the wanted ones, at least `height` apart and between `low` and `high` where that fits.
+    """Return positions close to the wanted ones, at least `height` apart and between `low` and `high` if possible.
 
     Parameters
     ----------
     wanted
-        Where the middles of some labels would stand, in pixels down.
+        The preferred centres of labels, in pixels from the top.
     height
-        The height of a label.
+        The height of a label in pixels.
     low, high
-        The least and the greatest middle.
+        The smallest and the largest centre.
     """
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     places = [min(max(wanted[i], low), high) for i in order]
     for number in range(1, len(places)):
         places[number] = max(places[number], places[number - 1] + height)
-    # What is pushed out below goes up again, and pushes others up.
+    # Labels that were pushed below the end move up again and push others up.
     limit = high
     for number in reversed(range(len(places))):
         places[number] = min(places[number], limit)
@@ -227,12 +227,12 @@ def nudged(wanted: list[float], height: float, low: float, high: float) -> list[
 
 
 def elided(text: str, font: QFont, width: float) -> str:
-    """Return as much of a text as fits into so many pixels, cut in the middle: long names differ at their ends."""
+    """Return as much of a text as fits into a width in pixels, cut in the middle: names often differ at their ends."""
     return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideMiddle, width)
 
 
 def share_text(share: float | None) -> str:
-    """Write a share as a percentage with one decimal; a dash for none."""
+    """Return a share as a percentage with one decimal; a dash for None."""
     return "–" if share is None else f"{share:.1%}".replace("%", "\N{NARROW NO-BREAK SPACE}%")
 
 

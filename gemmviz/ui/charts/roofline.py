@@ -47,8 +47,8 @@ _LEGEND = mark(
 class RooflinePanel(PaintedChart):
     """Roofs (modelled), kernels (measured, or a reference), and the bound of a block tile (modelled).
 
-    A circle stands where warps' recorded requests put a kernel, a diamond where perfect caches would. A dotted line is
-    the room that the roof leaves the chosen one.
+    A circle is a kernel at the intensity of its recorded requests, a diamond at its intensity with perfect caches. A
+    dotted line is the distance of the chosen kernel from the roof.
 
     Parameters
     ----------
@@ -106,12 +106,12 @@ class RooflinePanel(PaintedChart):
         listen(self, session.progress.changed, self._on_progress)
 
     def stop(self) -> None:
-        """End the recording under way; the window calls it when it closes."""
+        """End the current recording; the window calls it when it closes."""
         self._timer.stop()
         self.survey.stop()
 
     def _soon(self, *_: object) -> None:
-        # A hidden panel costs nothing: it is drawn when it is shown.
+        # A hidden panel is not drawn until it is shown.
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
@@ -123,7 +123,7 @@ class RooflinePanel(PaintedChart):
     # Kernels to place
 
     def _rows(self) -> list[tuple[str, str, Shown]]:
-        """Return (name, kernel, figure) of each kernel measured on the chosen device, and always of the chosen one."""
+        """Return (name, kernel, figure) of each kernel measured on the chosen device, and of the chosen kernel."""
         session, found = self.session, []
         on_gpu = session.choice.kernel.backend in ("cuda", "cublas")
         for kernel in session.choice.kernels:
@@ -142,7 +142,7 @@ class RooflinePanel(PaintedChart):
         return found
 
     def _reference(self, kernel: Kernel) -> Shown | None:
-        """Return a kernel's figure at the size at which most have one, of the references from the chosen device."""
+        """Return a kernel's figure from the references of the chosen device, at the size with the most figures."""
         if self.device.is_here or not self.session.results.references_shown:
             return None
         for reference in self.session.results.references:
@@ -178,7 +178,7 @@ class RooflinePanel(PaintedChart):
     # Drawing
 
     def refresh(self) -> None:
-        """Draw roofs, kernels and the bound as they are now."""
+        """Draw the current roofs, kernels and bound."""
         rows = self._rows()
         roles = {bar.kernel.name: bar.role for bar in ladder_figures(self.session).bars}
         roles[self.session.choice.kernel.name] = "chosen"
@@ -193,7 +193,7 @@ class RooflinePanel(PaintedChart):
         self.plot.update()
 
     def paint_all(self, painter: QPainter) -> list[Mark]:
-        """Paint all; the marks are the kernels."""
+        """Paint the chart; return one mark per kernel."""
         drawing = Drawing(self.plot.size(), self.theme, self._found, self.placed)
         drawing.paint(painter, self._star)
         kernels = {kernel.name: kernel for kernel in self.session.choice.kernels}
@@ -214,7 +214,7 @@ class RooflinePanel(PaintedChart):
         return attainable_gflops(self.device.facts, intensity, row["dtype_in"], row["dtype_acc"])
 
     def _roofs(self) -> list[Roof]:
-        """Return the roofs to draw: of arithmetic, those that the kernels' element types can reach."""
+        """Return the roofs to draw. Roofs of arithmetic are left out if no kernel's element type can use them."""
         halves = {self.session.choice.kernel.dtype, *(p.shown.row["dtype_in"] for p in self.placed)} & _HALVES
         whole = self.session.choice.kernel.dtype not in _HALVES
         unwanted = {name for name, drawn in (("FP32", whole), ("FP16 tensor cores", halves)) if not drawn}
@@ -240,7 +240,7 @@ class RooflinePanel(PaintedChart):
             self.tag.say(tr("reference"), True, tr("Roofs modelled, kernels reference"))
 
     def _say_bound(self) -> None:
-        """Find the bound of a block tile of the chosen size, and explain it."""
+        """Compute the bound of a block tile of the chosen size, and explain it."""
         kernel, facts = self.session.choice.kernel, self.device.facts
         side, itemsize = _TILES[self.tile.value()], np.dtype(kernel.dtype).itemsize
         intensity = tile_intensity(side, side, itemsize)
@@ -306,7 +306,7 @@ class RooflinePanel(PaintedChart):
         return "\n".join(lines)
 
     def _on_progress(self, *_: object) -> None:
-        # Recording would share the processor with the measurement.
+        # A recording would disturb the measurement.
         self.record.setEnabled(self.survey.running or self.session.progress["bench"] is None)
 
     def _on_record(self) -> None:
@@ -323,7 +323,7 @@ class RooflinePanel(PaintedChart):
 
 
 def _allowed(placed: Placed) -> str:
-    """Name the bound that the roofs set for a kernel that is not measured."""
+    """Return a text about the bound that the roofs give for a kernel that is not measured."""
     if not placed.most:
         return ""
     most = gflops_text(placed.most)

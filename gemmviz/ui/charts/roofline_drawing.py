@@ -1,4 +1,4 @@
-"""Paints roofs, kernels and names into a frame whose axes are powers of ten."""
+"""Paints roofs, kernels and names into a frame with logarithmic axes."""
 
 from dataclasses import dataclass
 from math import atan2, cos, degrees, hypot, radians, sin
@@ -17,10 +17,10 @@ from gemmviz.ui.look.theme import Theme
 
 _LEAST_X, _MOST_X = 0.1, 100.0  # FLOP per byte
 _DECADES = 1e3
-"""The axis goes down to at least this part of the highest roof."""
+"""The lower end of the axis is at most this share of the highest roof."""
 _RADIUS = 5.0
 _APART = 6
-"""Between the squares that keep names off a line, in pixels."""
+"""The distance of the squares that keep names away from a line, in pixels."""
 _ORDER: tuple[Role, ...] = ("chosen", "before", "best", "library", "other")
 _LEAST_ROOM = 1.05
 _SLOPES = {"memory": mark("memory"), "L2": "L2", "shared": mark("shared")}
@@ -33,16 +33,16 @@ class Placed:
     Attributes
     ----------
     name, kernel
-        Its usual name, and its name on the ladder.
+        Its short name, and its name on the ladder.
     shown
         The figure, with its origin.
     place
-        Its intensities; no ``gflops`` where it is not measured on this device.
+        Its intensities; no ``gflops`` if it is not measured on this device.
     bound, most
-        GFLOPS that the roofs allow at its intensity, and with perfect caches (modelled): its actual and best places
-        when it is not measured.
+        GFLOPS that the roofs allow at its intensity, and with perfect caches (modelled): its positions when it is not
+        measured.
     role
-        What it is to the chosen kernel.
+        Its relation to the chosen kernel.
     """
 
     name: str
@@ -55,17 +55,17 @@ class Placed:
 
     @property
     def intensity(self) -> float:
-        """FLOP/byte: as requested, where that is recorded, else compulsory."""
+        """FLOP/byte of the recorded requests; the compulsory value if they are not recorded."""
         return self.place.from_global or self.place.compulsory
 
     @property
     def height(self) -> float:
-        """GFLOPS at which its marker stands."""
+        """GFLOPS at the position of its marker."""
         return self.place.gflops or self.bound or 1.0
 
     @property
     def served(self) -> bool:
-        """Whether it stands left of the roof: caches served bytes that were counted."""
+        """Whether its marker is to the left of the roof: caches served some of the counted bytes."""
         return bool(self.place.gflops and self.bound and self.place.from_global and self.place.gflops > self.bound)
 
 
@@ -75,9 +75,9 @@ class Drawing:
     Parameters
     ----------
     size, theme
-        The surface's size, and the colours.
+        The size of the surface, and the colours.
     roofs, placed
-        What to paint.
+        The roofs and the kernels to paint.
     """
 
     def __init__(self, size: QSize, theme: Theme, roofs: list[Roof], placed: list[Placed]) -> None:
@@ -92,7 +92,7 @@ class Drawing:
         self._taken: list[QRectF] = []
 
     def at(self, placed: Placed) -> QPointF:
-        """Return where a kernel's marker stands."""
+        """Return the position of a kernel's marker."""
         return self.frame.at(placed.intensity, placed.height)
 
     def paint(self, painter: QPainter, tile: tuple[float, float] | None) -> None:
@@ -101,9 +101,9 @@ class Drawing:
         Parameters
         ----------
         painter
-            Of the surface.
+            The painter of the surface.
         tile
-            FLOP/byte and GFLOPS of the bound of a tile, to mark it; None: no mark.
+            FLOP/byte and GFLOPS of the bound of a tile, which is marked; None for no mark.
         """
         self.frame.paint(painter, self._theme, tr("FLOP per byte"), "GFLOPS")
         painter.save()
@@ -134,12 +134,12 @@ class Drawing:
         angle = degrees(atan2(zero.y() - ten.y(), ten.x() - zero.x()))
         for number, roof in enumerate(slopes):
             ridge = start.at(highest / roof.value, highest)
-            # Down to the frame's left or lower edge.
+            # The line ends at the left or lower edge of the frame.
             down = min(
                 (area.bottom() - ridge.y()) / sin(radians(angle)), (ridge.x() - area.left()) / cos(radians(angle))
             )
             foot = QPointF(ridge.x() - down * cos(radians(angle)), ridge.y() + down * sin(radians(angle)))
-            # The slowest memory is the roof proper; the faster ones are dashed.
+            # The slowest memory is the main roof; faster memories are dashed.
             colour = QColor(self._theme.faint if number else self._theme.text)
             painter.setPen(QPen(colour, 1 if number else 2, Qt.PenStyle.DashLine if number else Qt.PenStyle.SolidLine))
             painter.drawLine(foot, ridge)
@@ -161,7 +161,7 @@ class Drawing:
             self._taken.append(box)
 
     def _keep_free(self, start: QPointF, end: QPointF) -> None:
-        """Keep names off a line: reserve squares along it."""
+        """Reserve squares along a line, so that names do not overlap it."""
         length = hypot(end.x() - start.x(), end.y() - start.y())
         for far in range(0, round(length), _APART):
             self._taken.append(self._box(start + (end - start) * (far / length), _APART, 4))
@@ -169,7 +169,7 @@ class Drawing:
     def _along(
         self, painter: QPainter, roof: Roof, foot: QPointF, ridge: QPointF, angle: float, colour: QColor
     ) -> None:
-        """Write a slope's name and figure along it, below the line, as much as has room."""
+        """Write the name and the figure of a slope below its line, as much as fits."""
         length = hypot(ridge.x() - foot.x(), ridge.y() - foot.y())
         figure = gflops_text(roof.value)
         texts = (
@@ -190,7 +190,7 @@ class Drawing:
             self._taken.append(self._box(middle + beside, line, line))
 
     def _tile(self, painter: QPainter, intensity: float, gflops: float) -> None:
-        """Mark where a tile of some intensity meets the roof."""
+        """Mark the point on the roof at the intensity of a tile."""
         at, area = self.frame.at(intensity, gflops), self.frame.area
         painter.setPen(QPen(QColor(self._theme.muted), 1, Qt.PenStyle.DotLine))
         painter.drawLine(QPointF(at.x(), area.bottom()), at)
@@ -201,7 +201,7 @@ class Drawing:
     # Kernels
 
     def _marker(self, painter: QPainter, placed: Placed) -> None:
-        """Paint a circle where bytes are counted, a diamond where each matrix is thought to move once."""
+        """Paint a circle for counted bytes, or a diamond for the model in which each matrix moves once."""
         colour = role_colour(placed.role, self._theme)
         edge = QColor(self._theme.outline) if placed.role == "other" else colour
         hollow = bool(placed.shown.origin) or not placed.place.gflops
@@ -218,7 +218,7 @@ class Drawing:
             painter.drawPolygon(_diamond(at, size * 1.2))
 
     def _room(self, painter: QPainter, placed: Placed) -> None:
-        """Draw a dotted line from the chosen kernel up to the roof, with the factor that is left."""
+        """Draw a dotted line from the chosen kernel up to the roof, with the factor between them."""
         roof = placed.bound
         if placed.role != "chosen" or not placed.place.gflops or not roof or roof < _LEAST_ROOM * placed.place.gflops:
             return
@@ -226,7 +226,7 @@ class Drawing:
         painter.setPen(QPen(role_colour("chosen", self._theme), 1.5, Qt.PenStyle.DotLine))
         painter.drawLine(start, end)
         factor = times(roof / placed.place.gflops)
-        # Where no bytes are counted, the marker stands as if caches served all.
+        # Without counted bytes, the marker is at the intensity of perfect caches.
         counted = placed.place.from_global is not None
         text = tr("room: {times}", times=factor) if counted else tr("room: up to {times}", times=factor)
         wide, line = self._metrics.horizontalAdvance(text), self._metrics.height()
@@ -238,7 +238,7 @@ class Drawing:
         self._taken.append(box)
 
     def _name(self, painter: QPainter, placed: Placed) -> None:
-        """Write a name where it is free beside its marker; the chosen kernel's always."""
+        """Write a name beside its marker if there is room; the name of the chosen kernel always."""
         chosen = placed.role == "chosen"
         metrics = QFontMetricsF(page_font(chosen))
         wide, line, at = metrics.horizontalAdvance(placed.name) + 2, metrics.height(), self.at(placed)

@@ -25,9 +25,9 @@ _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
 class SampleChart(PaintedChart):
-    """The samples of what is being timed, or else of the chosen kernel, as they were taken.
+    """The samples of the current measurement, or else of the chosen kernel, in the order in which they were taken.
 
-    A filled dot was measured here, a hollow one belongs to a reference.
+    A filled dot was measured here, a hollow dot belongs to a reference.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class SampleChart(PaintedChart):
             self.chooser.setCurrentIndex([which for _, which in entries].index(choices.samples))
 
     def _telemetry(self) -> str:
-        """Return clock, power and temperature of the row that these samples belong to, once it is known."""
+        """Return clock, power and temperature of the row with these samples, as soon as the row exists."""
         label = self.rows.label if self.rows is not None else None
         rows = [r for r in self.session.results.figures if r.get("label") == label]
         known = [telemetry for r in rows if (telemetry := r.get("telemetry"))]
@@ -151,7 +151,7 @@ class SampleChart(PaintedChart):
         return marks
 
     def _facts(self, number: int, value: float) -> str:
-        """Name a sample: its round, from 1, and its GFLOPS."""
+        """Return a text about a sample: its round, from 1, and its GFLOPS."""
         label, figure = self.rows.label if self.rows is not None else "", gflops_text(value)
         return tr("{kernel}, round {number}: {gflops} GFLOPS", kernel=label, number=number, gflops=figure)
 
@@ -210,6 +210,6 @@ class SampleChart(PaintedChart):
 
 
 def _figure(value: float, step: float) -> str:
-    """Write a figure with as many digits as tell it from one that is a step away."""
+    """Return a figure with enough digits to distinguish it from a figure that is one step away."""
     decimals = 0 if step >= 1 else min(6, 1 + int(np.ceil(-np.log10(step))))
     return f"{value:,.{decimals}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")

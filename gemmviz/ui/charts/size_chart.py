@@ -17,7 +17,7 @@ from gemmviz.ui.charts.log_frame import LogFrame
 from gemmviz.ui.charts.painted import Mark, PaintedChart, elided, nudged, page_font, role_colour
 from gemmviz.ui.look.figure_text import details, dtype_text, origin_name, rung_text, shown_name
 
-_MOST_LABEL = 0.32  # of the width
+_MOST_LABEL = 0.32  # the largest share of the width
 _REACH, _STEP = 9.0, 10.0
 _DOT = {"chosen": 4.0, "before": 3.2, "best": 3.2, "library": 3.2, "other": 0.0}
 _ORDER = ("other", "library", "best", "before", "chosen")
@@ -26,7 +26,7 @@ _ORDER = ("other", "library", "best", "before", "chosen")
 class SizeChart(PaintedChart):
     """GFLOPS over N of every kernel of one element type at M = N = K; both axes are logarithmic.
 
-    A filled dot was measured here, a hollow one is a reference.
+    A filled dot was measured here, a hollow dot is a reference.
 
     Parameters
     ----------
@@ -126,14 +126,14 @@ class SizeChart(PaintedChart):
         return marks
 
     def _facts(self, curve: Curve, row: Row | None = None) -> str:
-        """Name a curve and its origin; with a row, all figures of that point."""
+        """Return a text about a curve and its origin; with a row, also the figures of that point."""
         device = self.session.results.device or tr("this machine")
         origin = origin_name(curve.origin) if curve.origin else tr("measured here, {device}", device=device)
         point = [f"N = {row['N']}", *details(row)] if row is not None else []
         return "\n".join([f"{self._name(curve)}: {tr(curve.kernel.title)}", origin, *point])
 
     def _live_point(self) -> tuple[int, float] | None:
-        """Return (N, GFLOPS so far) of what is being timed, where it is a cube of the drawn kernels."""
+        """Return (N, GFLOPS so far) of the current measurement if it has M = N = K and a drawn kernel."""
         live = self.session.results.live
         if live is None or live.turn is None or len(set(live.turn.size)) > 1 or not live.median:
             return None
@@ -148,7 +148,7 @@ class SizeChart(PaintedChart):
         painter.drawEllipse(point, 8.0, 8.0)
 
     def _labels(self, painter: QPainter, frame: LogFrame) -> None:
-        """Write the names of the coloured curves to the right of their ends, none over another."""
+        """Write the names of the coloured curves to the right of their ends, without overlaps."""
         named: dict[str, tuple[Curve, QPointF]] = {}
         for curve in self.curves:
             end = frame.at(curve.rows[-1]["N"], curve.rows[-1]["gflops"] or 1.0)
@@ -164,7 +164,7 @@ class SizeChart(PaintedChart):
         for curve, end in named.values():
             colour = role_colour(curve.role, self.theme)
             strong = curve.role == "chosen"
-            # Where there is little room, the colour says what the name is to the chosen one.
+            # If there is little room, only the colour shows the relation to the chosen kernel.
             metrics = QFontMetricsF(bold if strong else plain)
             fits = metrics.horizontalAdvance(self._label(curve)) <= room
             labels.append((end.y(), self._label(curve) if fits else self._name(curve), colour, strong, end))

@@ -1,6 +1,6 @@
 """The GFLOPS strip below the stage: the kernel before, the chosen one and the library; while measuring, its samples.
 
-It is there from the first paint on: nothing here imports pyqtgraph.
+It is visible from the first paint on, so it does not import pyqtgraph.
 """
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -22,14 +22,14 @@ from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, sh
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
-_REFRESH_MS = 200  # drawing shares the processor with what is timed
+_REFRESH_MS = 200  # drawing more often would disturb the measurement
 # Pixels at a scale of type of 1; the strip is higher in a wide window.
 _LOW, _HIGH, _WIDE_FROM = 60, 68, 1600
 _MARGIN, _LEFT, _MOST_TEXT = 16, 130, 300
 
 
 class Strip(QWidget):
-    """Three bars on one linear scale, what they come to, and the button that measures.
+    """Three bars on one linear scale, a text that compares them, and the button that measures.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Strip(QWidget):
     measure_wanted = Signal()
     stop_wanted = Signal()
     page_wanted = Signal()
-    """The Measure page is wanted: the references are there."""
+    """The user wants the Measure page, which has the references."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class Strip(QWidget):
     # Content
 
     def refresh(self) -> None:
-        """Show the figures, or the samples so far, as they are now."""
+        """Show the current figures, or the samples so far."""
         session = self.session
         self._fit()
         self.figures = self._find()
@@ -130,7 +130,7 @@ class Strip(QWidget):
         self.update()
 
     def _find(self) -> LadderFigures:
-        """Return the compared kernels, at a size at which the chosen one has a figure."""
+        """Return the compared kernels, at a size for which the chosen kernel has a figure."""
         found = ladder_figures(self.session)
         if found.of("chosen") is None:
             shown = self.session.results.shown(self.session.choice.kernel.name)
@@ -138,7 +138,7 @@ class Strip(QWidget):
         return found
 
     def shown(self) -> list[Bar]:
-        """Return the bars, from the top: the kernel before, the chosen one, the library; those that have a figure."""
+        """Return the bars, from the top: the kernel before, the chosen one, the library; only those with a figure."""
         found = (self.figures.of(role) for role in ("before", "chosen", "library"))
         return [bar for bar in found if bar is not None and bar.gflops]
 
@@ -173,12 +173,12 @@ class Strip(QWidget):
         self.note.setVisible(nothing)
 
     def _say(self, label: QLabel, text: str, tip: str = "") -> None:
-        """Show a text, or as much of it as there is room for; the tip has all of it, and `tip`."""
+        """Show as much of a text as fits; the tooltip has the complete text and `tip`."""
         label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(scaled(_MOST_TEXT))))
         label.setToolTip(tip or text)
 
     def _tag(self, chosen: Bar) -> str:
-        """Return the tag's word: a reference's device, or, of a processor, its number of cores."""
+        """Return the text of the tag for a reference: its device, or the number of cores of a processor."""
         if not chosen.origin:
             return tr("measured")
         for reference in self.session.results.references:
@@ -214,7 +214,7 @@ class Strip(QWidget):
     # The button
 
     def why_not(self) -> str:
-        """Say why the chosen kernel cannot be measured on this machine; empty where it can, or nobody knows."""
+        """Return why the chosen kernel cannot be measured here; an empty text if it can, or if it is unknown."""
         results, kernel = self.session.results, self.session.choice.kernel
         if kernel.backend not in ON_GPU or not results.device:
             return ""
@@ -252,16 +252,16 @@ class Strip(QWidget):
     # Painting
 
     def _soon(self, *_: object) -> None:
-        # A hidden strip costs nothing: it is brought up to date when it is shown.
+        # A hidden strip is not updated until it is shown.
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
     def showEvent(self, event: object) -> None:
-        """Show what has changed meanwhile."""
+        """Show the changes made in the meantime."""
         self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Be a little higher in a wide window."""
+        """Make the strip a little higher in a wide window."""
         super().resizeEvent(event)
         self._fit()
 
@@ -269,7 +269,7 @@ class Strip(QWidget):
         self.setFixedHeight(round(scaled(_HIGH if self.width() >= scaled(_WIDE_FROM) else _LOW)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the ground, and a line above it."""
+        """Paint the background, and a line at its upper edge."""
         theme = THEMES[self.session.preferences.theme]
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), QColor(theme.panel))

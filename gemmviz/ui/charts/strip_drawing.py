@@ -14,7 +14,7 @@ from gemmviz.ui.look.figure_text import gflops_text, shown_name, standing_text
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _NAMES, _SPARK = 0.34, 0.36
-"""Of the width: the names at most, and the samples while they arrive."""
+"""The shares of the width: for the names at most, and for the samples while they arrive."""
 _GAP, _BAR = 6.0, 0.62
 _MOST_POINTS = 120
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -22,12 +22,12 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class StripDrawing:
-    """Bars from 0 on one linear scale: filled measured here, hollow a reference.
+    """Bars from 0 on one linear scale: a filled bar was measured here, a hollow bar is a reference.
 
     Parameters
     ----------
     session
-        The session with the theme, and with what the kernels are called.
+        The session with the theme and the names of the kernels.
     """
 
     def __init__(self, session: Session) -> None:
@@ -43,16 +43,16 @@ class StripDrawing:
         Parameters
         ----------
         painter, size
-            Of the surface.
+            The painter and the size of the surface.
         bars
             The bars, from the top.
         live
-            The samples so far; None while nothing is timed.
+            The samples so far; None without a running measurement.
 
         Returns
         -------
         list of Mark
-            A bar each.
+            One per bar.
         """
         width = float(size.width())
         if live is not None and len(live.gflops) > 1:

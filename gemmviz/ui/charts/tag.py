@@ -1,4 +1,4 @@
-"""The tag of a panel: where its figures come from. Solid: measured or recorded; dashed: modelled, or a reference."""
+"""The tag of a panel with the origin of its figures. Solid: measured or recorded; dashed: modelled, or a reference."""
 
 from PySide6.QtWidgets import QLabel
 
@@ -7,7 +7,7 @@ from gemmviz.ui.look.theme import THEMES
 
 
 class Tag(QLabel):
-    """A short word in a frame; hidden while there is nothing to say.
+    """A short word in a frame; hidden while it is empty.
 
     Parameters
     ----------

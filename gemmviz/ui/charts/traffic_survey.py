@@ -1,4 +1,4 @@
-"""Records measured launches at a small size, one after the other, and counts the bytes moved. Only on request."""
+"""Records measured launches at a small size, one after another, and counts the moved bytes. It runs only on request."""
 
 from collections import deque
 from collections.abc import Callable
@@ -22,12 +22,12 @@ Key = tuple[str | None, tuple[tuple[str, int], ...]]
 
 
 class TrafficSurvey(QObject):
-    """The bytes that launches move, recorded in an engine of its own, which lives only while it has launches to record.
+    """The bytes that launches move, recorded in a separate engine that exists only while there are launches.
 
     Parameters
     ----------
     session
-        The session with the kernels. A measurement that starts ends the survey: it would share the processor with it.
+        The session with the kernels. The start of a measurement ends the survey, because it would disturb it.
     make_engine
         Makes the engine, in the worker's thread.
     """
@@ -40,7 +40,7 @@ class TrafficSurvey(QObject):
         self.session = session
         self.running = False
         self.fault = ""
-        """The reason of the last launch that failed to record; empty when none did."""
+        """The reason why the last failed launch could not be recorded; empty if none failed."""
         self._known: dict[Key, tuple[Problem, tuple[ArrayTraffic, ...]] | None] = {}
         self._waiting: deque[tuple[Key, Kernel, Problem]] = deque()
         self._now: tuple[Key, Problem] | None = None
@@ -51,7 +51,7 @@ class TrafficSurvey(QObject):
         listen(self, session.progress.changed, self._on_progress)
 
     def moved_by(self, row: Row) -> MovedBytes | None:
-        """Return the bytes that a row's launch moves; None where its source and parameters have not been recorded."""
+        """Return the bytes that a row's launch moves; None if its source and parameters were not recorded."""
         known = self._known.get(_key(row))
         if known is None:
             return None
@@ -59,7 +59,7 @@ class TrafficSurvey(QObject):
         return moved_bytes(arrays, recorded, Problem(row["M"], row["N"], row["K"]))
 
     def missing(self, rows: list[Row]) -> list[Row]:
-        """Return those rows whose launch could be recorded and was not yet."""
+        """Return the rows whose launch can be recorded and has not been recorded yet."""
         return [row for row in rows if _key(row) not in self._known and self._kernel(row) is not None]
 
     def start(self, rows: list[Row]) -> None:
@@ -85,7 +85,7 @@ class TrafficSurvey(QObject):
             self.changed.emit()
 
     def _kernel(self, row: Row) -> Kernel | None:
-        """Return the kernel of a row, where the ladder still has that very source."""
+        """Return the kernel of a row if the ladder still has exactly this source; else None."""
         return next(
             (
                 k

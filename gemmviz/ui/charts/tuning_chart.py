@@ -1,4 +1,4 @@
-"""The search for a kernel's fastest parameters as it runs: one dot per candidate, and the best so far as a line."""
+"""The chart of a running search for the fastest parameters: a dot per candidate, and a line for the best so far."""
 
 from itertools import accumulate
 
@@ -23,7 +23,7 @@ _NEAR_PX = 24.0
 _WHOLE_UP_TO, _LEAST = 40, 5
 # Below this height only the plot, a short sentence and the buttons have room.
 _SMALL_BELOW = 240
-# A library faster than this would flatten the dots: the legend names it.
+# A library that is faster than this would compress the dots; only the legend shows it.
 _RIVAL_WITHIN = 2.5
 _ABOVE, _BELOW = 1.12, -0.035
 _MOST_TICKS, _STEPS = 14, [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
@@ -33,7 +33,7 @@ _LEAST_SECONDS, _MOST_SECONDS, _STEP_SECONDS = 5, 3600, 30
 class TuningChart(Chart):
     """GFLOPS of every candidate in the order in which they were first tried.
 
-    A filled dot is or was in the race, a hollow one was looked at once, a cross has no figure.
+    A filled dot is or was in the race, a hollow dot was timed once, a cross has no figure.
 
     Parameters
     ----------
@@ -79,17 +79,17 @@ class TuningChart(Chart):
             self.controls.addWidget(widget)
 
     def _make_empty(self) -> None:
-        """Make the text that stands where there is nothing to draw."""
+        """Make the text that is shown while there is nothing to draw."""
         self.empty = QLabel()
         self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.empty.setMargin(24)
-        # Even hidden, in a tab behind, its lines would claim more height than a small screen has.
+        # Even in a hidden tab its lines would require more height than a small screen has.
         self.empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)
         self.body.addWidget(self.empty, 1)
 
     def _make_legend(self) -> None:
-        """Make the part below the plot: the meaning of the marks, and whether to measure with the kept parameters."""
+        """Make the part below the plot: the meaning of the marks, and the choice to measure with kept parameters."""
         self.legend = QLabel()
         self.legend.setObjectName("muted")
         self.legend.setWordWrap(True)
@@ -117,7 +117,7 @@ class TuningChart(Chart):
         return sorted(self.session.tuning.candidates.values(), key=lambda c: c["place"])
 
     def table(self) -> FigureTable:
-        """Return the candidates as they are drawn."""
+        """Return the candidates as a table."""
         tuning = self.session.tuning
         name = tuning.kernel.name if tuning.kernel else ""
         size = tuning.problem
@@ -137,7 +137,7 @@ class TuningChart(Chart):
     # Drawing
 
     def refresh(self) -> None:
-        """Draw the candidates as they are now."""
+        """Draw the current candidates."""
         self._offer()
         for item in self._items:
             self.plot.removeItem(item)
@@ -163,7 +163,7 @@ class TuningChart(Chart):
         return self.height() < _SMALL_BELOW
 
     def _show_what_fits(self, drawn: bool) -> None:
-        """Show the widgets that fit; `drawn`: whether there is anything to draw."""
+        """Show the widgets that fit; `drawn`: whether there are candidates to draw."""
         small = self._small
         for side in ("left", "bottom"):
             self.plot.showAxis(side, drawn)
@@ -177,13 +177,13 @@ class TuningChart(Chart):
         self.always.setChecked(self.session.tuning.wanted)
 
     def _scale(self, count: int, top: float) -> None:
-        """Set the axes for so many candidates, and for `top` GFLOPS at most."""
+        """Set the axes for a number of candidates and at most `top` GFLOPS."""
         total = self.session.tuning.total
         right = max(total if total <= _WHOLE_UP_TO else count, count, _LEAST)
         self.plot.setXRange(0.4, right + 0.6, padding=0)
         step = next(s for s in _STEPS if right <= _MOST_TICKS * s)
         self.plot.getAxis("bottom").setTicks([[(float(n), str(n)) for n in range(step, right + 1, step)]])
-        # A little below 0, or the crosses there would be cut.
+        # A little below 0; otherwise the crosses at 0 would be cut.
         self.plot.setYRange(_BELOW * top, _ABOVE * top, padding=0)
 
     def _draw_best_line(self, dots: list[Candidate]) -> None:
@@ -210,13 +210,13 @@ class TuningChart(Chart):
         }
 
     def _mark(self, dots: list[Candidate]) -> None:
-        """Name the default and the best beside their dots."""
+        """Write names beside the dots of the default and the best."""
         names, best = self._names(), self.session.tuning.best
         right = self.plot.viewRange()[0][1]
         for c in dots:
             if c["number"] not in names or not c["gflops"]:
                 continue
-            # Towards the middle, or a name at the edge would be cut; below its dot where the best line goes up from it.
+            # Towards the middle, as a name at the edge would be cut; below its dot if the best line rises from it.
             side = 1.0 if c["place"] > 0.75 * right else 0.0 if c["place"] < 0.25 * right else 0.5
             anchor = (side, 1.3 if c["number"] == best else -0.3)
             text = pg.TextItem(names[c["number"]], color=self.theme.text, anchor=anchor)
@@ -311,7 +311,7 @@ class TuningChart(Chart):
             self._point(ranked[max(0, min(ranked.index(self._at) + down, len(ranked) - 1))])
 
     def _point(self, at: int | None) -> None:
-        """Show all facts about a candidate."""
+        """Show the facts about a candidate."""
         self._at = at
         if at is None:
             self.plot.tell("", QPoint())
@@ -321,6 +321,6 @@ class TuningChart(Chart):
 
 
 def _rival_text(rival: Rival) -> str:
-    """Name a library with its figure, and its origin where that is another machine."""
+    """Return the name and the figure of a library, and its origin if it is another machine."""
     figure = tr("{library}: {gflops} GFLOPS", library=tr(rival.title), gflops=gflops_text(rival.gflops))
     return f"{figure} ({origin_name(rival.origin)})" if rival.origin else figure

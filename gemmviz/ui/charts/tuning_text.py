@@ -1,4 +1,4 @@
-"""A search for the fastest parameters in words: its results so far, each candidate, those left out and why."""
+"""Texts about a search for the fastest parameters: its results, its candidates, and the reasons for omissions."""
 
 from math import prod
 
@@ -13,7 +13,7 @@ from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_siz
 
 
 def headline(session: Session, brief: bool = False) -> str:
-    """Return one sentence on the state of the search, or on a possible one; `brief`: without kernel and size."""
+    """Return a sentence about the search, or about a possible search; `brief`: without kernel and size."""
     tuning = session.tuning
     kernel, size = tuning.kernel, (tuning.problem.m, tuning.problem.n, tuning.problem.k)
     if kernel is None or not (tuning.candidates or tuning.running):
@@ -43,12 +43,12 @@ def headline(session: Session, brief: bool = False) -> str:
 
 
 def no_params(kernel: Kernel) -> str:
-    """Return the sentence that a kernel cannot be tuned."""
+    """Return the sentence for a kernel that cannot be tuned."""
     return tr("{kernel} declares no parameters: choose a kernel that does, to tune it", kernel=kernel.name)
 
 
 def invitation(session: Session) -> str:
-    """Return the sentence on tuning the chosen kernel."""
+    """Return the sentence about tuning the chosen kernel."""
     kernel = session.choice.kernel
     if not kernel.params:
         return no_params(kernel)
@@ -99,7 +99,7 @@ def candidate_text(candidate: Candidate, tuning: Tuning) -> str:
 
 
 def left_out_text(document: Outcome) -> list[str]:
-    """Return the sentence on combinations not tried, and why."""
+    """Return the sentence about combinations that were not tried, with the reasons."""
     parts = []
     if document["untried"]:
         parts.append(trn("{count} not tried: no time", "{count} not tried: no time", document["untried"]))

@@ -1,4 +1,4 @@
-"""One adjustable quantity: a curve over its values, the chosen value on it, a slider and a box for it."""
+"""One adjustable quantity: a curve over its values with the chosen value, a slider and a box."""
 
 from collections.abc import Callable
 
@@ -15,10 +15,10 @@ from gemmviz.ui.look.theme import Theme
 _KIB = 1024
 _WIDE_PX = 190
 _ROOM_PX = 4
-# The last round number stands this share of a step before the axis' end, or is left out.
+# The last round number is left out if it is closer to the end of the axis than this share of a step.
 _LEAST_APART = 0.75
 _LOW_LABELS = 4
-# Room above 100 %.
+# The room above 100 %.
 _TOP = 112
 
 
@@ -28,11 +28,11 @@ class WhatIf(QWidget):
     Parameters
     ----------
     title, short, unit
-        Its name for screen readers and the axis; a short one for the axis of a narrow plot; its unit.
+        Its name for screen readers and the axis, a short name for the axis of a narrow plot, and its unit.
     most
         The largest value; the smallest is `least`.
     step
-        The slider and the curve go in multiples of this; the box takes any value.
+        The slider and the curve use multiples of this; the box accepts any value.
     """
 
     changed = Signal()
@@ -42,7 +42,7 @@ class WhatIf(QWidget):
         self.title = title
         self._short = short
         self._font = small_font()
-        # The bigger the unit on the axis, the fewer digits: bytes are shown as KiB there.
+        # The axis shows bytes as KiB, so that its numbers are shorter.
         self._axis_unit = _KIB if unit == "bytes" else 1
         self.step = step
         self.least = least
@@ -84,7 +84,7 @@ class WhatIf(QWidget):
         return self.box.value()
 
     def set_most(self, most: int) -> None:
-        """Change the largest value, without announcing anything."""
+        """Change the largest value, without a signal."""
         for widget in (self.box, self.slider):
             widget.blockSignals(True)
         self.box.setRange(self.least, most)
@@ -94,7 +94,7 @@ class WhatIf(QWidget):
             widget.blockSignals(False)
 
     def choose(self, value: int) -> None:
-        """Choose a value, without announcing it."""
+        """Choose a value, without a signal."""
         for widget, shown in ((self.box, value), (self.slider, round(value / self.step))):
             widget.blockSignals(True)
             widget.setValue(shown)
@@ -112,7 +112,7 @@ class WhatIf(QWidget):
         self._on_slider(round(place.x() / self.step))
 
     def draw(self, percent: Callable[[int], float]) -> None:
-        """Draw the curve of a function (occupancy in per cent of a value) and the value on it."""
+        """Draw the curve of a function (from a value to the occupancy in per cent) and the chosen value on it."""
         values = [*range(self.step, self.box.maximum() + 1, self.step)]
         if self.least == 0:
             values = [0, *values]
@@ -122,18 +122,18 @@ class WhatIf(QWidget):
         self._fit()
 
     def _fit(self, *_: object) -> None:
-        """Show the whole curve, with room for half a label beyond its ends: the axes leave out labels that are cut."""
+        """Show the whole curve, with room for half a label at its ends, because the axes omit labels that are cut."""
         metrics, box, most = QFontMetrics(self._font), self.plot.plotItem.vb, self.box.maximum()
         label = metrics.horizontalAdvance(str(most // self._axis_unit)) + 2 * _ROOM_PX
         room = max(box.width() - label, label)
         self.plot.setXRange(-most * label / 2 / room, most + most * label / 2 / room, padding=0)
-        # In a very low plot the curve needs the room more than the label at 0 %.
+        # In a very low plot there is no room for the label at 0 %.
         low = metrics.height() / 2 + _ROOM_PX if box.height() >= _LOW_LABELS * metrics.height() else 1
         self.plot.setYRange(-_TOP * low / max(box.height() - low, low), _TOP, padding=0)
         self._set_ticks(most, max(int(room / label), 1))
 
     def _set_ticks(self, most: int, room: int) -> None:
-        """Put ticks at 0, at the axis' end and at round numbers of its unit: as many steps as there is room for."""
+        """Put ticks at 0, at the end of the axis and at round numbers of its unit, as many as fit."""
         unit = self._axis_unit
         apart = next(a for a in (16, 32, 64, 128, 256, 512, 1024) if most / unit / a <= room)
         end = most // unit

@@ -60,7 +60,7 @@ class ParamsRow(QWidget):
         self._kernel: Kernel | None = None
 
     def show_params(self, kernel: Kernel, values: dict[str, int]) -> None:
-        """Show a kernel's parameters with their values, without announcing them."""
+        """Show a kernel's parameters with their values, without a signal."""
         if kernel is not self._kernel:
             self._build(kernel)
         for name, box in self.boxes.items():
@@ -78,7 +78,7 @@ class ParamsRow(QWidget):
         self.boxes = {}
         requires = "; ".join(c.expression.text for c in conditions(kernel)) or tr("no constraint")
         for name, offered in kernel.params.items():
-            # Tiles of 4 can be seen as a whole, where the kernel takes them.
+            # Tiles of 4 are completely visible, so they are offered where the kernel allows them.
             small = () if never(kernel, name, 4) else (4,)
             box = QComboBox()
             box.setEditable(True)
@@ -87,13 +87,13 @@ class ParamsRow(QWidget):
             typed.setValidator(QIntValidator(1, LARGEST, box))
             box.addItems([str(v) for v in sorted({*offered, *small})])
             letters_wide(box, _PARAM_LETTERS)
-            box.setIconSize(QSize(0, 0))  # else it has room for one, and a row of three is too wide for a small screen
+            box.setIconSize(QSize(0, 0))  # with room for an icon, a row of three is too wide for a small screen
             box.setToolTip(tr("{name}: any value that fits {requires}", name=name, requires=requires))
             box.setAccessibleName(tr("Parameter {name}", name=name))
             box.activated.connect(self._announce)
             typed.editingFinished.connect(self._announce)
             for widget in self._place(len(self.boxes), QLabel(name), box):
-                widget.show()  # a widget that is not shown yet counts for nothing in the row's width
+                widget.show()  # a hidden widget adds nothing to the width of the row
             self.boxes[name] = box
         name_parts(self)
 
@@ -250,7 +250,7 @@ class MeasureControls(QWidget):
         self._on_progress("bench")
 
     def start_over_n(self, every: bool) -> None:
-        """Measure the chosen rung, or every one, over N, unless something is being measured."""
+        """Measure the chosen rung or every rung over N, unless a measurement is running."""
         if self.session.progress["bench"] is None:
             self.measure_over_n.emit(self.sizes.sizes(), every)
 

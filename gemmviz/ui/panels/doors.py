@@ -1,4 +1,4 @@
-"""The first thing to see: three doors. Watch a tile move, ask why a kernel is slow, or open one's own kernel."""
+"""The first view: three doors. Watch a tile move, ask why a kernel is slow, or open a kernel of one's own."""
 
 from collections.abc import Callable
 from typing import cast
@@ -32,7 +32,7 @@ _ASKED = "matmul_kernel_naive"
 _WIDEST, _GAP, _PICTURE = 1240, 24, 220  # pixels, at a scale of type of 1
 _SMALL_TYPE = 8
 _FIXED = "DejaVu Sans Mono"
-# Title, text, and the button's text of each door.
+# The title, the text and the button's text of each door.
 _DOORS = (
     (
         mark("Watch a tile move"),
@@ -62,11 +62,11 @@ class Doors(QWidget):
     below
         The widget to cover.
     open_file
-        Lets the user choose a file.
+        Opens the dialog to choose a file.
     """
 
     left = Signal()
-    """A door was taken, or the doors were passed by."""
+    """A door was chosen or the doors were skipped."""
 
     def __init__(self, session: Session, below: QWidget, open_file: Callable[[], object]) -> None:
         super().__init__(below)
@@ -105,14 +105,14 @@ class Doors(QWidget):
         self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def event(self, event: QEvent) -> bool:
-        """Take Esc, which is a shortcut of the window, while the doors are shown."""
+        """Take the key Esc from the window's shortcuts while the doors are visible."""
         if event.type() == QEvent.Type.ShortcutOverride and cast(QKeyEvent, event).key() == Qt.Key.Key_Escape:
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave by Esc."""
+        """Close the doors with Esc."""
         if event.key() == Qt.Key.Key_Escape:
             self._leave(None)
         else:
@@ -162,10 +162,10 @@ class Doors(QWidget):
         whole.addLayout(row)
         whole.addStretch(3)
 
-    # The pictures behind the doors
+    # The pictures of the doors
 
     def _moving(self) -> QWidget:
-        """Return the recording that the window plays, small."""
+        """Return a small picture of the recording that the window plays."""
         stage = Stage(self._session.staged)
         stage.captioned = False
         stage.base_font = QFont(self.font())
@@ -175,7 +175,7 @@ class Doors(QWidget):
         return stage
 
     def _code(self) -> QWidget:
-        """Return the lines of the naive kernel in which its accesses stand."""
+        """Return the lines of the naive kernel that contain its accesses."""
         kernel = self._kernel(_ASKED)
         lines = kernel.text.splitlines() if kernel is not None else []
         at = next((n for n, line in enumerate(lines) if "+=" in line and not line.startswith("//")), 0)
@@ -187,7 +187,7 @@ class Doors(QWidget):
         return shown
 
     def _file(self) -> QWidget:
-        """Return a place to drop a file on; the window takes it anywhere."""
+        """Return a field with a hint to drop a file. The window accepts a file anywhere."""
         shown = QLabel(tr("Or drop a file on this window"))
         shown.setObjectName("drop")
         shown.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -231,7 +231,7 @@ class Doors(QWidget):
         try:
             return find(name, self._session.choice.kernels)
         except GemmvizError:
-            return None  # a ladder of one's own may lack it
+            return None  # a user's own ladder may lack it
 
     def _watch(self) -> None:
         session, kernel = self._session, self._kernel(_WATCHED)
@@ -254,7 +254,7 @@ class Doors(QWidget):
 
 
 def _card(picture: QWidget, heading: str, text: str, button: QPushButton, number: int) -> QFrame:
-    """Return one door: what is behind it, its button, and its key."""
+    """Return one door with its text, its button and its key."""
     frame = QFrame()
     frame.setObjectName("door")
     title, body, key = QLabel(heading), QLabel(text), QLabel(str(number))

@@ -1,4 +1,4 @@
-"""A widget that floats above the foot of another one: it takes no room from what is below."""
+"""A widget that floats over the lower edge of another widget without reducing its size."""
 
 from collections.abc import Callable
 
@@ -11,16 +11,16 @@ _MARGIN, _WIDEST = 12, 760  # pixels, the second at a scale of type of 1
 
 
 class Floating(QObject):
-    """Keeps a widget above the foot of another one, in its middle.
+    """Keeps a widget centred over the lower edge of another widget.
 
     Parameters
     ----------
     widget
-        Becomes a child of `below`.
+        The floating widget. It becomes a child of `below`.
     below
-        The widget that it floats on.
+        The widget under it.
     foot
-        Returns the height at the foot that stays free, in pixels.
+        Returns the height at the lower edge that must stay free, in pixels.
     """
 
     def __init__(self, widget: QWidget, below: QWidget, foot: Callable[[], int]) -> None:
@@ -34,7 +34,7 @@ class Floating(QObject):
         self._arrange()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keep the place at every size, content and page."""
+        """Move the widget when the size, the content or the page changes."""
         changed = event.type() in (QEvent.Type.Resize, QEvent.Type.ChildAdded)
         own = event.type() in (QEvent.Type.ShowToParent, QEvent.Type.LayoutRequest)
         if changed if watched is self._below else own:

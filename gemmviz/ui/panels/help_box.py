@@ -1,4 +1,4 @@
-"""The list of keys, beside the window: it never blocks it, and scrolls where the screen is too small for it."""
+"""The list of keys in a dialog that does not block the window. On a small screen the list scrolls."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
@@ -10,14 +10,14 @@ _SHARE_OF_SCREEN = 0.9
 
 
 class HelpBox(QDialog):
-    """The list, with a line to search it; it scrolls downwards and never sideways.
+    """The list with a search field; it scrolls vertically only.
 
     Parameters
     ----------
     groups
         The entries to list.
     parent
-        The window that it belongs to.
+        The window of the dialog.
     """
 
     def __init__(self, groups: Groups, parent: QWidget) -> None:
@@ -46,7 +46,7 @@ class HelpBox(QDialog):
         bar = self.area.verticalScrollBar().sizeHint().width()
         wanted = self.label.sizeHint() + buttons.sizeHint() * 2.5 + QSize(bar + 8, 0)
         self.resize(wanted.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
-        # Wide enough whatever the buttons: a list that scrolls sideways is not readable.
+        # As wide as the list needs, because a list that scrolls horizontally is hard to read.
         self.setMinimumWidth(min(self.label.sizeHint().width() + bar + 40, self.screen().availableSize().width()))
 
     def text(self) -> str:

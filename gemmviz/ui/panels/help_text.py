@@ -4,10 +4,10 @@ from gemmviz.language import tr
 from gemmviz.ui.window.actions import Action
 
 _NO_WRAP = 'style="white-space: nowrap"'
-# This many fit beside each other on a screen of 1280 pixels.
+# The number of columns that fit on a screen of 1280 pixels.
 _COLUMNS = 2
 Groups = dict[str, list[tuple[str, str]]]
-"""By heading: keys or gestures as rich text, and their effects."""
+"""For each heading: keys or gestures as rich text, and their effects."""
 
 
 def help_groups(actions: list[Action]) -> Groups:
@@ -41,7 +41,7 @@ def help_groups(actions: list[Action]) -> Groups:
 
 
 def help_text(groups: Groups, wanted: str = "") -> str:
-    """Return the list as rich text; of a search, those entries that have all its words."""
+    """Return the list as rich text; with a search text, only the entries with all of its words."""
     words = wanted.casefold().split()
     columns: list[list[str]] = [[] for _ in range(_COLUMNS)]
     for heading, entries in groups.items():

@@ -30,7 +30,7 @@ _NAME_LINES, _BELOW_LINES, _CHAPTER_LINES = 1.15, 1.1, 1.7
 _NARROWED = 84  # percent of the letters' width
 _RING = 0.95  # of a line
 _TOLD = 0.6  # of a row, for the figure or the status
-# Shape and letter give the status as well as the colour does.
+# A shape and a letter show the status in addition to the colour.
 _MARKS = {
     "ok": ("✓", "good"),
     "wrong": ("✗", "bad"),
@@ -39,13 +39,15 @@ _MARKS = {
     "cancelled": ("■", "muted"),
 }
 _UNTOLD = ("○", "muted")
-# An exhibit shows a fault of a printed kernel, or a waste in it.
+# An exhibit shows a defect or an inefficiency of a printed kernel.
 _EXHIBIT = ("◇", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
 
 
 class Ladder(QListWidget):
-    """A list of kernels by chapter; the chosen one is the session's. Its chapter is open, or the one clicked last.
+    """A list of kernels by chapter, with the session's kernel selected.
+
+    One chapter is open: that of the selected kernel, or the one clicked last.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ class Ladder(QListWidget):
         """The row and origin shown for each kernel with a figure, kept because painting reads them often."""
         self._told = ""
         self.size_shown: Size | None = None
-        """The size of the figures, but for those that name another."""
+        """The size of the figures, except those that show another size."""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
         self.itemClicked.connect(self._on_clicked)
@@ -105,7 +107,7 @@ class Ladder(QListWidget):
         return round(self.fontMetrics().height() * lines)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Make the rows as high as another size of type needs."""
+        """Adapt the height of the rows to a new size of type."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit_rows()
@@ -132,7 +134,7 @@ class Ladder(QListWidget):
             self.open(chapter if chapter != self.open_chapter else "")
 
     def open(self, chapter: str) -> None:
-        """Show the kernels of a chapter, by id, and hide those of all others; of none where it is empty."""
+        """Show the kernels of a chapter, given by its id, and hide all others; an empty id hides all kernels."""
         self.open_chapter = chapter
         for one, (heading, names) in self._chapters.items():
             for name in names:
@@ -141,7 +143,7 @@ class Ladder(QListWidget):
         self.viewport().update()
 
     def short_title(self, kernel: str) -> str:
-        """Return a kernel's title, without what it shares with the one before it in its chapter."""
+        """Return a kernel's title without the beginning that it shares with the kernel before it in its chapter."""
         names = next((names for _, names in self._chapters.values() if kernel in names), [])
         at = names.index(kernel) if kernel in names else 0
         title = self._items[kernel].text() if kernel in self._items else ""
@@ -153,12 +155,12 @@ class Ladder(QListWidget):
         return f"… {last}" if start and start == before.rpartition(" ")[0] else title
 
     def progress(self, chapter: str) -> tuple[int, int]:
-        """Return how many lessons of a chapter were finished, and how many kernels it has."""
+        """Return the number of finished lessons of a chapter, and the number of its kernels."""
         names = self._chapters[chapter][1]
         return len(self.session.preferences.finished.intersection(names)), len(names)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go on to the next chapter at the end of one, and back to the last at its beginning."""
+        """Go to the next chapter from the end of a chapter, and to the previous one from its beginning."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
         names = list(self._items)
         at = names.index(self.session.choice.base.name) + step if self.session.choice.base.name in names else -1
@@ -177,19 +179,19 @@ class Ladder(QListWidget):
             self.blockSignals(True)
             self.setCurrentItem(item)
             self.blockSignals(False)
-        # The message about the chosen rung's variant goes away with it.
+        # The message about a variant of the chosen rung disappears with the variant.
         for told in {name, self._told} & self._items.keys():
             self._tell(told)
         self._told = name
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the chosen rung in sight."""
+        """Keep the chosen rung visible."""
         super().resizeEvent(event)
         if self.currentItem() is not None:
             self.scrollToItem(self.currentItem())
 
     def figure_text(self, shown: Shown) -> str:
-        """Return a figure in GFLOPS, with its size where that differs from the ladder's."""
+        """Return a figure in GFLOPS, with its size if it differs from the ladder's size."""
         size = size_of(shown.row)
         cube = len(set(size)) == 1
         text = gflops_text(figure_of(shown.row))
@@ -225,7 +227,7 @@ class Ladder(QListWidget):
 
 
 class RungDelegate(QStyledItemDelegate):
-    """Paints a chapter, or a kernel: mark, title, alias, and the figure or why there is none."""
+    """Paints a chapter, or a kernel: mark, title, alias, and its figure or the reason for a missing one."""
 
     def __init__(self, session: Session, parent: Ladder) -> None:
         super().__init__(parent)
@@ -250,7 +252,7 @@ class RungDelegate(QStyledItemDelegate):
     def _chapter(
         self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem, chapter: str, title: str, theme: Theme
     ) -> None:
-        """Paint a chapter: a ring that closes as its lessons are finished, its title, and their number."""
+        """Paint a chapter: its title, a ring that shows the share of finished lessons, and their number."""
         done, count = self._ladder.progress(chapter)
         line = option.fontMetrics.height()
         ring = QRectF(area.left() + 10, area.center().y() - _RING * line / 2, _RING * line, _RING * line)
@@ -303,7 +305,7 @@ class RungDelegate(QStyledItemDelegate):
         painter.setPen(QColor(theme.text))
         title = self._ladder.short_title(kernel.name) or shown_name(kernel, self._session)
         if painter.fontMetrics().horizontalAdvance(title) > right - left:
-            # Narrower letters first: the difference of two kernels often stands last.
+            # Narrower letters before a cut text, because titles often differ at their ends.
             font.setStretch(_NARROWED)
             painter.setFont(font)
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(right - left))
@@ -316,7 +318,7 @@ class RungDelegate(QStyledItemDelegate):
             text = painter.fontMetrics().elidedText(f"≠ {text}", Qt.TextElideMode.ElideRight, int(below.width()))
             painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
             return
-        # The tip has the rest: a row has room for the most necessary facts only.
+        # A row has room for the most important facts only; the tip has the others.
         least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
         at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
         told = self._ladder.figure_text(shown) if shown is not None else status_text(row) if row else ""
@@ -332,12 +334,12 @@ class RungDelegate(QStyledItemDelegate):
 
 
 def _variant(kernel: Kernel, session: Session) -> Kernel | None:
-    """Return the present change of a rung; None where it is as on file, or not the chosen one."""
+    """Return the current change of a rung; None if it is unchanged or not the chosen one."""
     return session.choice.kernel if session.choice.variant and kernel.name == session.choice.base.name else None
 
 
 def _needs(kernel: Kernel, session: Session) -> str:
-    """Name the GPU that a rung needs where this machine's is another one; empty where it suits, or there is none."""
+    """Return the needed GPU of a rung if this machine's GPU does not suit; else, or without a GPU, an empty text."""
     device = session.results.device_facts
     return need(kernel.capability, str(device["cc"])) if device and device.get("cc") else ""
 

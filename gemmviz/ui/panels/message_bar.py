@@ -1,4 +1,4 @@
-"""A bar above the stage for errors and hints: it never blocks the window, and goes when it is closed or outdated."""
+"""A bar above the stage for errors and hints. It does not block the window, and outdated messages disappear."""
 
 import re
 
@@ -82,7 +82,7 @@ class MessageBar(QFrame):
             self._messages.tell(None)
 
     def answer(self, number: int) -> None:
-        """Run the action of an answer of the message; nothing where it has no such answer."""
+        """Run the action of one of the message's answers; do nothing if it has no such answer."""
         message = self._messages.current
         if message is not None and number < len(message.answers):
             self._messages.tell(None)
@@ -90,5 +90,5 @@ class MessageBar(QFrame):
 
 
 def _breakable(text: str) -> str:
-    """Allow a word as long as a path or a template's name to continue on the next line (zero-width spaces)."""
+    """Return a text whose long words, such as paths, can continue on the next line (with zero-width spaces)."""
     return re.sub(rf"(\S{{{_LONGEST_WORD}}})(?=\S)", "\\1\u200b", text)

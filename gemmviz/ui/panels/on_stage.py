@@ -1,4 +1,4 @@
-"""Widgets that stand on the stage, where its words stand: they take no height from it."""
+"""Widgets that lie on the stage, in the place of its texts, so that they do not reduce its height."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,22 +11,22 @@ from gemmviz.ui.stage.stage import Stage
 _GAP = 6  # pixels, at a scale of type of 1
 _LEAST_WIDTH = 300
 _TRIES = 4
-_ROOMY = 560  # of the stage, from which on its line has room for something beside the title
+_ROOMY = 560  # the width of the stage from which there is room for a widget beside the title
 
 
 class OnStage(QObject):
-    """Puts one of several widgets in the caption's place, and one beside the title.
+    """Puts one of several widgets at the caption's place, and one beside the title.
 
     Parameters
     ----------
     stage
         The stage. The widgets become its children.
     captions
-        The first of them that is not hidden stands in the caption's place.
+        The widgets for the caption's place; the first one that is not hidden is placed there.
     beside_title
-        Stands at the right of the title.
+        The widget to the right of the title.
     wanted
-        Returns whether it is to be shown.
+        Returns whether `beside_title` is shown.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class OnStage(QObject):
         self.arrange()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Arrange anew when a widget is shown, hidden, or has another content."""
+        """Arrange the widgets again when one is shown, hidden, or has new content."""
         kinds = (QEvent.Type.ShowToParent, QEvent.Type.HideToParent, QEvent.Type.LayoutRequest)
         if event.type() in kinds:
             self.arrange()
@@ -62,7 +62,7 @@ class OnStage(QObject):
         if caption is None:
             stage.take_words(0.0, beside)
         else:
-            # The room for the words depends on their height, and with their width again their height.
+            # The width for the text depends on its height, and its height again on this width.
             place = stage.words_place()
             for _ in range(_TRIES):
                 width = max(place.width(), _LEAST_WIDTH)
@@ -83,6 +83,6 @@ class OnStage(QObject):
 def _height(widget: QWidget, width: int) -> int:
     for part in (widget, *widget.findChildren(QWidget)):
         if not part.testAttribute(Qt.WidgetAttribute.WA_WState_Polished):
-            part.ensurePolished()  # else it is measured in another type, and all moves once more when it is shown
+            part.ensurePolished()  # otherwise it is measured with another font, and everything moves when it is shown
             part.updateGeometry()
     return widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()

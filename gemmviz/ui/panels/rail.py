@@ -1,4 +1,4 @@
-"""The left side of the window: the kernels, under a heading that folds them away."""
+"""The left side of the window: the kernels, with a heading that folds the list."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
@@ -8,7 +8,7 @@ from gemmviz.ui.look.style import scaled
 from gemmviz.ui.panels.ladder import Ladder
 
 NARROW, LEAST = 44, 168
-"""Width in pixels at a scale of type of 1: folded, and at least when it is not."""
+"""Widths in pixels at a scale of type of 1: when it is folded, and the least width when it is not."""
 
 
 class Rail(QWidget):
@@ -21,7 +21,7 @@ class Rail(QWidget):
     """
 
     folded_or_shown = Signal()
-    """It needs another width."""
+    """The needed width has changed."""
 
     def __init__(self, ladder: Ladder) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Rail(QWidget):
         self.folded_or_shown.emit()
 
     def fit(self) -> None:
-        """Take the width that the size of type asks for."""
+        """Set the width for the size of type."""
         if self.folded:
             self.setFixedWidth(round(scaled(NARROW)))
         else:

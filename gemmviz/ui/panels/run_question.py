@@ -1,4 +1,4 @@
-"""The question whether a text from elsewhere may run: it lies on the stage until it is answered."""
+"""The question whether a text from another source may run. It covers the stage until it is answered."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
@@ -25,16 +25,16 @@ _MOST_NAMES = 6
 
 
 class RunQuestion(QFrame):
-    """Covers the stage while the chosen text may not run: with the question, or with a note that it is only looked at.
+    """Covers the stage while the chosen text may not run. It shows the question, or the note "only looked at".
 
     Parameters
     ----------
     permission
         The permission in question.
     messages
-        The place for messages of the menu's answers.
+        The message bar for replies to menu commands.
     stage
-        The stage below it: it is empty as long as nothing has run.
+        The stage under it, which is empty as long as no text has run.
     """
 
     def __init__(self, permission: Permission, messages: Messages, stage: QWidget) -> None:
@@ -149,7 +149,7 @@ class RunQuestion(QFrame):
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def _take_focus(self) -> None:
-        """Put the focus on the answer that does nothing; a user who is typing keeps it."""
+        """Put the focus on the answer without an effect, unless the user is typing."""
         if self._permission.asks and not isinstance(QApplication.focusWidget(), QPlainTextEdit):
             self.look_button.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -1,4 +1,4 @@
-"""The size, the parameters and the order of the recording, in a sheet that opens at the stage's title."""
+"""A sheet at the stage's title with the size, the parameters and the order of the recording."""
 
 from collections.abc import Sequence
 
@@ -20,11 +20,11 @@ class SizePopover(QFrame):
     session
         The session with the choices.
     controls
-        Size, parameters and order.
+        The controls of size, parameters and order.
     below
-        Stand below them.
+        The widgets below the controls.
     window
-        The window that it belongs to.
+        The window of the sheet.
     """
 
     def __init__(self, session: Session, controls: RecordControls, below: Sequence[QWidget], window: QWidget) -> None:
@@ -44,13 +44,13 @@ class SizePopover(QFrame):
         column.addLayout(row)
 
     def open(self, at: QPoint) -> None:
-        """Open it below a point of the screen, unless a lesson has chosen the size."""
+        """Open the sheet below a point of the screen, unless a lesson has chosen the size."""
         if self._session.tour.lesson is not None:
             said = tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours.")
             self._session.messages.tell(Message(said, "info"))
             return
         for part in (self, *self.findChildren(QWidget)):
-            part.ensurePolished()  # else the first opening has the size of another type
+            part.ensurePolished()  # otherwise it first opens with the size of another font
             part.updateGeometry()
         self.adjustSize()
         place = QRect(at + QPoint(-_MARGIN, _MARGIN), self.sizeHint())

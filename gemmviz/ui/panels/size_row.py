@@ -25,7 +25,7 @@ class SizeRow(QWidget):
     problem
         The size to show.
     what
-        The name of the size, for people.
+        The name of the size, as shown to the user.
     square
         Whether the sides are linked.
     """
@@ -62,7 +62,7 @@ class SizeRow(QWidget):
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Give five digits the room that they need at another size of type."""
+        """Make the boxes wide enough for five digits at a new size of type."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
@@ -78,7 +78,7 @@ class SizeRow(QWidget):
         return Problem(*(self.boxes[n].value() for n in "MNK"))
 
     def show_problem(self, problem: Problem) -> None:
-        """Put a size into the boxes without announcing it."""
+        """Put a size into the boxes without a signal."""
         for name, value in (("M", problem.m), ("N", problem.n), ("K", problem.k)):
             self.boxes[name].blockSignals(True)
             self.boxes[name].setValue(value)
@@ -93,12 +93,12 @@ class SizeRow(QWidget):
 
 
 class SizesBox(QComboBox):
-    """The sizes N to measure over: some to choose from, or any, typed as numbers with something between them.
+    """The sizes N to measure over: lists to choose from, or any numbers with separators, typed by the user.
 
     Parameters
     ----------
     choice
-        Keeps the typed text.
+        The model that keeps the typed text.
     """
 
     def __init__(self, choice: Choice) -> None:

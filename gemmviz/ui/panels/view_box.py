@@ -1,4 +1,4 @@
-"""The choice of the recorded accesses: those that a compiler leaves, or every one that the text names."""
+"""The choice of the recorded accesses: those that remain after compilation, or all accesses in the source."""
 
 from PySide6.QtWidgets import QComboBox
 

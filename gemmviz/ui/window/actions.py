@@ -1,4 +1,4 @@
-"""Every action of the window as one record: the menus, the shortcuts and the help list are made from this table."""
+"""The table of the window's actions. The menus, the shortcuts and the help list are made from it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gemmviz.ui.stage.score_text import ABSENT
 
 @dataclass(frozen=True)
 class Action:
-    """One thing that a user can do: where it stands in the menus, its keys and what it does."""
+    """A user's action: its place in the menus, its text, its keys and its function."""
 
     id: str
     menu: str
@@ -22,7 +22,7 @@ class Action:
 
 
 def session_actions(session: Session) -> list[Action]:
-    """Return the actions that need nothing but the session."""
+    """Return the actions that need only the session."""
 
     def jump(unit: Unit, direction: int) -> Callable[[], object]:
         def go() -> None:
@@ -89,7 +89,7 @@ def session_actions(session: Session) -> list[Action]:
 
 
 def language_actions(session: Session, prefix: str, menu: str) -> list[Action]:
-    """Return an action per language, named in itself: whoever is lost in another one finds it."""
+    """Return an action per language. Its name is in that language, so that its speakers find it in any language."""
 
     def speak(code: str) -> Callable[[], object]:
         return lambda: session.preferences.speak(code)

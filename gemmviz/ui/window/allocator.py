@@ -1,9 +1,9 @@
-"""The C library's settings for freed memory: a window that is open for hours stays small.
+"""The C library's settings for freed memory. With them the memory of a window stays small for hours.
 
-By default glibc raises the size from which on a block is mapped by itself up to 32 MiB. The columns of recordings, a
-few MiB each, then lie in the heap, and what is freed between two that are in use is kept. In a soak of 15 minutes
-the window grew by 60% after its fifth minute. With a fixed size it grew by 9 to 10%: free pages between small blocks
-in use are still kept. `FreedMemory` gives these back, too, a moment after each recording.
+By default glibc raises the size limit for blocks that it maps separately, up to 32 MiB. The columns of recordings, a
+few MiB each, are then in the heap, and glibc keeps free memory between two blocks in use. In a soak of 15 minutes
+the window grew by 60% after its fifth minute. With a fixed limit it grew by 9 to 10%, because free pages between small
+blocks in use are still kept. `FreedMemory` gives these back, too, a moment after each recording.
 """
 
 import ctypes
@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer
 # From <malloc.h>; see mallopt(3).
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 _SETTINGS = ((_M_MMAP_THRESHOLD, 1 << 20), (_M_TRIM_THRESHOLD, 4 << 20), (_M_ARENA_MAX, 2))
-# Another recording that comes sooner is waited for. Giving back takes 5 to 25 ms.
+# A recording within this time starts the wait again. Giving back takes 5 to 25 ms.
 _AFTER_MS = 500
 
 
@@ -24,7 +24,7 @@ def _is_glibc() -> bool:
 
 
 def give_back_early() -> bool:
-    """Choose these settings for this process; say whether its C library took them. Others than glibc are left alone."""
+    """Choose these settings for this process; return whether its C library accepted them. Only glibc is changed."""
     if not _is_glibc():
         return False
     with suppress(OSError, AttributeError):
@@ -35,14 +35,14 @@ def give_back_early() -> bool:
 
 
 class FreedMemory(QObject):
-    """Gives free pages of the heap back to the system, half a second after it was last asked to.
+    """Gives free pages of the heap back to the system, half a second after the last request.
 
-    Does nothing where the C library is not glibc; see malloc_trim(3).
+    It does nothing if the C library is not glibc; see malloc_trim(3).
 
     Parameters
     ----------
     parent
-        Owns it.
+        The owner of this object.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -54,7 +54,7 @@ class FreedMemory(QObject):
         self._timer.timeout.connect(self._give_back)
 
     def give_back_soon(self) -> None:
-        """Give back in half a second; asked again before, half a second from then."""
+        """Give back in half a second; a further request starts the wait again."""
         self._timer.start()
 
     def _give_back(self) -> None:

@@ -1,4 +1,4 @@
-"""Qt's application around one window: opened, shown, and run until it is closed."""
+"""Qt's application with one window: opens it, shows it, and runs until it is closed."""
 
 import signal
 import sys
@@ -22,12 +22,12 @@ from gemmviz.ui.window.windows import Windows
 
 _HEARTBEAT_MS = 200
 _KEEPING_MS = 5000
-# A huge window stays within a teacher's reach.
+# The largest size of the window: on a huge screen a teacher must still reach all of it.
 _SHARE, _LARGEST = 0.9, QSize(1920, 1200)
 
 
 def application() -> QApplication:
-    """Return the process's application, made at the first call, in the style that the themes are drawn for."""
+    """Return the application of the process. The first call makes it, in the Qt style that the themes need."""
     result = qt() if QApplication.instance() else QApplication(sys.argv[:1])
     result.setApplicationName("gemmviz")
     result.setStyle("Fusion")
@@ -37,7 +37,7 @@ def application() -> QApplication:
 
 
 def fit(window: Window, screen: QSize) -> None:
-    """Open the window maximised; made smaller it has nine tenths of the screen, up to its largest useful size."""
+    """Open the window maximised. Its normal size is nine tenths of the screen, up to its largest useful size."""
     window.resize((screen * _SHARE).boundedTo(_LARGEST))
     window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
 
@@ -56,7 +56,7 @@ def show(
     file
         A kernel file to open, or None.
     opens_with_doors
-        Whether nobody has said yet what to show: then the doors are shown, if they are liked.
+        Whether the command line chose nothing to show: then the doors are shown, if the user wants them.
 
     Returns
     -------
@@ -73,19 +73,19 @@ def show(
     session.cursor.recorded.connect(freed.give_back_soon)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leaving.on_signal)
-    # Python runs a signal's handler only while it runs code: the timer makes it do so, even when the window is idle.
+    # Python runs a signal handler only while it runs code: the timer lets it run even when the window is idle.
     heartbeat = QTimer()
     heartbeat.timeout.connect(lambda: None)
     heartbeat.start(_HEARTBEAT_MS)
-    # A pause in typing saves the text; this is for typing without a pause.
+    # A pause in typing saves the text; this timer saves it during typing without a pause.
     keeping = QTimer()
     keeping.timeout.connect(drafts.keep)
     keeping.start(_KEEPING_MS)
-    # The window is not kept here: another one replaces it when the language changes, and it goes with its recording.
+    # No reference to the window is kept here, because a new window replaces it when the language changes.
     fit(windows.window, running.primaryScreen().availableSize())
     windows.window.show()
     if file is not None:
-        # When a file cannot be opened, the first recording is still to be made.
+        # If a file cannot be opened, the first recording is still made.
         QTimer.singleShot(0, lambda: windows.window.open_file(file))
     elif opens_with_doors and session.preferences.doors:
         windows.window.open_doors()

@@ -1,4 +1,4 @@
-"""Lets the widget that has the focus use its own keys, where a shortcut of the window would take them."""
+"""Lets the widget with the focus use its own keys, although shortcuts of the window have the same keys."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QTabBar, QWidget
@@ -11,14 +11,14 @@ _CHOOSES = (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home
 
 
 class KeyGuard(QObject):
-    """Keeps Space, arrows, Home and End for buttons, boxes and tabs that the user reached with the Tab key.
+    """Keeps Space, arrows, Home and End for buttons, boxes and tabs that have the focus through the Tab key.
 
-    The mouse does not give them the focus, so that after a click Space still plays.
+    The mouse does not give them the focus, so that Space still plays after a click.
 
     Parameters
     ----------
     window
-        The window with the widgets to guard, at this time; call `guard` for later ones.
+        The window with the widgets to guard. Call `guard` for widgets that are made later.
     """
 
     def __init__(self, window: QWidget) -> None:
@@ -26,11 +26,11 @@ class KeyGuard(QObject):
         self.guard(window)
 
     def guard(self, parent: QWidget) -> None:
-        """Guard a widget's children, and give their parts names."""
+        """Guard the children of a widget, and give names to their parts."""
         name_parts(parent)
         for kind in (QAbstractButton, QComboBox, QTabBar):
             for widget in parent.findChildren(kind):
-                if isinstance(widget.parent(), QTabBar):  # it scrolls the tabs, as the arrow keys do
+                if isinstance(widget.parent(), QTabBar):  # it scrolls the tabs, like the arrow keys
                     widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
                 typed_into = isinstance(widget, QComboBox) and widget.isEditable()
                 if typed_into or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:

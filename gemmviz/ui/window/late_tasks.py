@@ -1,4 +1,4 @@
-"""The tasks that the first paint of a window does not wait for: reading files, and importing modules of other pages."""
+"""Tasks after the first paint of a window: they read files and import the modules of other pages."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _FIRST_LOOK_MS, _BREATH_MS = 1500, 60
 
 
 class LateTasks(QObject):
-    """Begins after the first paint of a window, and does one task after the other, with pauses.
+    """Starts after the first paint of a window and runs one task after another, with pauses.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class LateTasks(QObject):
             self._timer.start(wait_ms)
 
     def _all(self) -> Iterator[int]:
-        """Do a task; yield the pause after it, in milliseconds."""
+        """Run the tasks; yield the pause after each, in milliseconds."""
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
-        # The other pages then open faster.
+        # These imports let the other pages open faster.
         import gemmviz.ui.charts.measure_page
 
         yield _BREATH_MS
@@ -60,7 +60,7 @@ class LateTasks(QObject):
 
 
 def load_references(session: Session) -> None:
-    """Read what was measured and proved on other machines, unless the session has it already."""
+    """Read the measurements and proofs of other machines, unless the session has them already."""
     results = session.results
     if results.references:
         return

@@ -1,4 +1,4 @@
-"""The end of the program on a signal, and the offer of texts that an earlier program could not save."""
+"""The end of the program after a signal, and the offer to restore unsaved texts of an earlier run."""
 
 import signal
 
@@ -14,7 +14,7 @@ from gemmviz.ui.window.windows import Windows
 
 
 class Leaving:
-    """Ends the program on a signal.
+    """Ends the program after a signal.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class Leaving:
     Attributes
     ----------
     at_once
-        Whether the program ends without a question: unsaved texts are for the next start.
+        Whether the program ends without a question; the next start offers the unsaved texts.
     """
 
     def __init__(self, windows: Windows, drafts: Drafts) -> None:
@@ -36,9 +36,10 @@ class Leaving:
         self.at_once = False
 
     def on_signal(self, number: int, _: object) -> None:
-        """Note a signal; the event loop does the rest, as the handler may interrupt any code.
+        """Note a signal. The event loop acts on it, because the handler may interrupt any code.
 
-        SIGTERM ends the program at once. Ctrl-C closes the window, with a question about edits; a second one skips it.
+        SIGTERM ends the program at once. Ctrl-C closes the window after a question about edits; a second Ctrl-C skips
+        the question.
         """
         self.at_once = self.at_once or self._asked or number == signal.SIGTERM
         self._asked = True
@@ -51,12 +52,12 @@ class Leaving:
             return
         self._drafts.keep()
         window.end()
-        # All event loops, that of a question on the screen as well.
+        # All event loops end, also the loop of a question on the screen.
         QApplication.exit(0)
 
 
 def offer(session: Session, drafts: Drafts) -> None:
-    """Show the edited texts that an ended program left, and offer them; no message where there are none."""
+    """Offer to restore the unsaved texts of an earlier run; show no message if there are none."""
     lost = drafts.find()
     if not lost:
         return

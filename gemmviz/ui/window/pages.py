@@ -1,4 +1,4 @@
-"""The pages of the window's middle, and the slim bar of buttons above them."""
+"""The pages in the middle of the window, and the bar of buttons above them."""
 
 from collections.abc import Callable
 
@@ -10,13 +10,13 @@ from gemmviz.ui.known import known
 
 
 class Pages(QStackedWidget):
-    """Widgets, one of them visible; `bar` holds a button for each.
+    """A stack of pages, one of them visible; `bar` has a button for each.
 
-    A page is announced by its button. Its widget is made when it is first shown or asked for.
+    A page first has only its button. Its widget is made when the page is first shown or requested.
     """
 
     switched = Signal(str)
-    """The page with that name is visible."""
+    """The page with this name is now visible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Pages(QStackedWidget):
         self.buttons: dict[str, QToolButton] = {}
 
     def announce(self, name: str, title: str, key: str, tip: str, make: Callable[[], QWidget]) -> None:
-        """Add a page with its button; `make` returns its widget, and is called once. The first page is made at once."""
+        """Add a page with its button. `make` returns its widget and is called once, for the first page immediately."""
         button = QToolButton()
         button.setText(title)
         button.setCheckable(True)
@@ -55,7 +55,7 @@ class Pages(QStackedWidget):
         self._row.addWidget(widget)
 
     def page(self, name: str) -> QWidget:
-        """Return the widget of a page, made now if it has not been shown before."""
+        """Return the widget of a page; make it if it does not exist yet."""
         make, at = self._makers.pop(name, None), self._names.index(name)
         if make is not None:
             self._put(at, make())

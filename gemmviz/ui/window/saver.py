@@ -1,4 +1,4 @@
-"""Saves the results, the stage, a film or a chart, at a place that the user chooses."""
+"""Saves the results, the stage, a film or a chart to a file that the user chooses."""
 
 from pathlib import Path
 
@@ -57,8 +57,8 @@ class Saver:
             self._session.messages.tell(Message(text))
 
     def export(self) -> QWidget | None:
-        """Open the dialog to export steps as films and pictures, beside the window; None where no recording plays."""
-        from gemmviz.ui.export.dialog import ExportDialog  # late: Pillow is not needed before
+        """Open the dialog that exports steps as films and pictures; return None without a recording."""
+        from gemmviz.ui.export.dialog import ExportDialog  # a late import: Pillow is needed only here
 
         if self._session.cursor.playable is None:
             self._session.messages.tell(Message(tr("There is nothing to export yet: record a kernel first."), "info"))
@@ -68,7 +68,7 @@ class Saver:
         return dialog
 
     def chart(self, chart: QWidget) -> None:
-        """Save a chart as picture, drawing or figures."""
+        """Save a chart as a picture, a drawing or figures."""
         from gemmviz.ui.charts.chart_export import FILTERS, export  # late, as the charts are
 
         name = chart.accessibleName().lower().replace(" ", "-")

@@ -1,4 +1,4 @@
-"""The main window: kernels, stage, the tabs beside it and the pages put together."""
+"""The main window: arranges the kernels, the stage, the tabs beside it and the pages."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -76,7 +76,7 @@ class Window(QMainWindow):
     controller
         Records and measures for it; closed with the window.
     claims_runner
-        That of the window before (see `Windows`): its run goes on. By default one is made on demand.
+        The runner of the previous window (see `Windows`), whose run continues. By default it is made on demand.
     """
 
     def __init__(self, session: Session, controller: Controller, claims_runner: "ClaimsRunner | None" = None) -> None:
@@ -85,7 +85,7 @@ class Window(QMainWindow):
         self.controller = controller
         self.claims_runner = claims_runner
         self._ended = self._at_once = self._shared = False
-        # Before the widgets: they depend on the size of type that it sets.
+        # This comes before the widgets, because they depend on the size of type that it sets.
         listen(self, session.preferences.themed, self._on_theme)
         set_scale(session.preferences.type_scale)
         self.setWindowTitle("gemmviz")
@@ -165,7 +165,7 @@ class Window(QMainWindow):
         self.setCentralWidget(whole)
 
     def _foot(self) -> int:
-        """Return the height of the transport, which messages leave free."""
+        """Return the height of the transport in pixels; messages do not cover it."""
         return self.transport.height() if self.pages.name() == "stage" else 0
 
     def _on_shared(self) -> None:
@@ -189,18 +189,18 @@ class Window(QMainWindow):
         self._upper.setSizes([rail, max(self.width() - rail - right, 1), right])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the new width out."""
+        """Distribute the new width."""
         super().resizeEvent(event)
         self._share_width()
 
     @property
     def charts(self) -> "MeasurePage":
-        """The Measure page; it is made when it is first shown or asked for."""
+        """The Measure page; it is made when it is first shown or requested."""
         return cast("MeasurePage", self.pages.page("charts"))
 
     @property
     def claims(self) -> "ClaimsPage":
-        """The page of claims; it is made when it is first shown or asked for."""
+        """The page of claims; it is made when it is first shown or requested."""
         return cast("ClaimsPage", self.pages.page("claims"))
 
     def _make_stage_page(self) -> QWidget:
@@ -234,7 +234,7 @@ class Window(QMainWindow):
         self._on_page()
 
     def _on_page(self) -> None:
-        """Show beside a page what belongs to it."""
+        """Show the widgets that belong to a page beside it."""
         page = self.pages.name()
         if page == "charts":
             self.charts.refresh()
@@ -254,7 +254,7 @@ class Window(QMainWindow):
             self._menu(record.menu, menus).addAction(action)
 
     def _menu(self, path: str, menus: "dict[str, QMenu]") -> QMenu:
-        """Return the menu at a path such as ``"View > Language"``, made where there is none yet."""
+        """Return the menu at a path such as ``"View > Language"``; make it if it does not exist yet."""
         menu = menus.get(path)
         if menu is None:
             above, _, title = path.rpartition(SUBMENU)
@@ -263,18 +263,18 @@ class Window(QMainWindow):
         return menu
 
     def open_doors(self) -> None:
-        """Show the doors: where to begin."""
+        """Show the doors, with three ways to begin."""
         self.doors = Doors(self.session, known(self.centralWidget()), self.files.ask_file)
         self.doors.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.OtherFocusReason))
         self.doors.show()
 
     def open_size(self) -> None:
-        """Open the size and parameters of the recording, at the stage's title."""
+        """Open the sheet with the size and the parameters of the recording, at the stage's title."""
         self.pages.turn_to("stage")
         self.size_popover.open(self.stage.mapToGlobal(self.stage.title_place().bottomLeft()))
 
     def show_help(self) -> HelpBox:
-        """Show the list of keys beside the window, without blocking it."""
+        """Show the list of keys beside the window. It does not block the window."""
         box = HelpBox(help_groups(self.actions_table), self)
         box.show()
         return box
@@ -316,19 +316,19 @@ class Window(QMainWindow):
         self._share_width()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take one file that is on this machine."""
+        """Accept one file on this machine."""
         urls = event.mimeData().urls()
         if len(urls) == 1 and urls[0].isLocalFile():
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the file that was dropped, as if it had been chosen."""
+        """Open the dropped file, as if the user had chosen it in the dialog."""
         if self.doors is not None:
             self.doors.hide()
         self.open_file(Path(event.mimeData().urls()[0].toLocalFile()))
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """End the engines with the window, unless edits are to be saved first."""
+        """End the engines with the window, unless the user wants to save edits first."""
         if not self._ended:
             if not self._at_once and not self.files.may_close():
                 event.ignore()
@@ -340,12 +340,12 @@ class Window(QMainWindow):
         event.accept()
 
     def end(self) -> None:
-        """Close the window without a question, and end everything that runs with it."""
+        """Close the window without a question, and end its background work."""
         self._at_once = True
         self.close()
 
     def retire(self) -> None:
-        """End all automatic work: the window is closed, or another one replaces it."""
+        """End all automatic work, because the window is closed or replaced."""
         self.presenting.close()
         self.files.close()
         connections.close(self)

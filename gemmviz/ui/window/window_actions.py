@@ -1,4 +1,4 @@
-"""The table of all commands of the window: each feature's actions, in the order of the menus."""
+"""The table of all commands of the window, with the actions of each feature in the order of the menus."""
 
 from collections.abc import Callable
 from functools import partial
@@ -45,7 +45,7 @@ MENUS = (
     mark("Cell"),
     mark("Help"),
 )
-"""Names of menus, as an `Action` has them."""
+"""The names of menus in an `Action`."""
 SUBMENU = " > "
 SCALE_STEP = 1.125
 """The growth of type by one press of a key."""
@@ -80,7 +80,7 @@ class Acting(Protocol):
         """Turn to the next chart."""
 
     def open_doors(self) -> None:
-        """Show where to begin."""
+        """Show the doors, with three ways to begin."""
 
     def open_size(self) -> None:
         """Open the size and parameters of the recording."""
@@ -157,7 +157,7 @@ def _view_actions(window: Acting) -> list[Action]:
     side, inspector = window.source_side, window.inspector
 
     def on(panel: str, act: Callable[[], object]) -> Callable[[], object]:
-        """Return an act that first turns to its tab."""
+        """Return a function that shows the tab first and then acts."""
 
         def turn_and_act() -> None:
             window.pages.turn_to("stage")

@@ -1,7 +1,7 @@
-"""Qt's own state of a window: its place, sizes, scrolls and focus; taken from one, given to the next.
+"""The Qt state of a window: position, sizes, scroll positions and focus. It is copied from one window to the next.
 
-Both windows are built by the same code, so a widget is found by its place in the tree of widgets: at each level by
-its class and its number among those of that class.
+Both windows are built by the same code. So a widget is found by its place in the tree of widgets: at each level by
+its class and its number within that class.
 """
 
 from collections import Counter
@@ -53,7 +53,7 @@ def give(window: "Window", state: WindowState) -> None:
 
 
 def give_scrolls(window: "Window", state: WindowState) -> None:
-    """Scroll as another window was scrolled: possible only when every widget has its size."""
+    """Set the scroll positions of another window. Every widget must have its size before."""
     for place, widget in _tree(window):
         kept = state.widgets.get(place)
         if isinstance(widget, QAbstractScrollArea) and kept is not None:

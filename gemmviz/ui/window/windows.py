@@ -16,7 +16,7 @@ _NO_HANGUL = "Korean needs a font that is not installed here: sudo apt-get insta
 
 
 class Windows(QObject):
-    """Owns the window of a session; the controller and its engines go on while the window is exchanged.
+    """Owns the window of a session. The controller and its engines continue while the window is replaced.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Windows(QObject):
     """
 
     exchanged = Signal()
-    """`window` is another one."""
+    """`window` was replaced."""
 
     def __init__(self, session: Session, controller: Controller) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Windows(QObject):
         self._controller = controller
         self._wanted = QTimer(self)
         self._wanted.setSingleShot(True)
-        # Not at once: the action behind the change, and the list of listeners, are still in use.
+        # Later, because the action that caused the change and the list of listeners are still in use.
         self._wanted.setInterval(0)
         self._wanted.timeout.connect(self._exchange)
         session.preferences.spoken.connect(self._on_spoken)
@@ -49,7 +49,7 @@ class Windows(QObject):
     def _exchange(self) -> None:
         old = self.window
         if not old.isVisible():
-            return  # closed since
+            return  # the window was closed in the meantime
         speak_qt(self.session.preferences.language)
         state, listed = window_state.take(old), old.stops.listed
         presenting, scale = old.presenting.on, old.presenting.scale
@@ -79,7 +79,7 @@ class Windows(QObject):
             self.session.messages.tell(Message(_NO_HANGUL, "warning", lasting=True))
 
     def _tell_all(self) -> None:
-        """Bring the new window up to date: its widgets were built for a session at its beginning."""
+        """Update the new window: its widgets were built for a session at its beginning."""
         session, window = self.session, self.window
         cursor, results = session.cursor, session.results
         changes = (session.choice.chosen, cursor.recorded, cursor.stepped, cursor.picked, session.playback.changed)
@@ -92,7 +92,7 @@ class Windows(QObject):
 
 
 def speak_qt(code: str) -> None:
-    """Set the language of Qt's own dialogs: there is one translator in the application, or none for English."""
+    """Set the language of Qt's dialogs. The application has one translator, or none for English."""
     application = qt()
     for texts in application.findChildren(QTranslator, _QT_TEXTS):
         application.removeTranslator(texts)

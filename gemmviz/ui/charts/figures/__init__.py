@@ -1,1 +1,1 @@
-"""What the charts show, without Qt: the compared kernels, curves, samples, ticks, tables."""
+"""The content of the charts, without Qt: the compared kernels, curves, samples, ticks, tables."""

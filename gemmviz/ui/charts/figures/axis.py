@@ -1,10 +1,10 @@
-"""Ticks of an axis: round numbers, as many as there is room for."""
+"""Ticks of an axis: round numbers, as many as fit."""
 
 from math import ceil, floor, log10
 
 _STEPS = (1, 2, 5)
 _MOST = 1e300
-"""The greatest span that has ticks, and the inverse of the least; a damaged file may have others."""
+"""The largest span with ticks, and the inverse of the smallest; a damaged file may have other spans."""
 
 
 def linear_ticks(most: float, count: int, least: float = 0.0) -> list[float]:
@@ -15,7 +15,7 @@ def linear_ticks(most: float, count: int, least: float = 0.0) -> list[float]:
     most, least
         The ends of the axis.
     count
-        How many steps there is room for.
+        The number of steps that fit.
     """
     span = most - least
     if not 1 / _MOST < span < _MOST or count < 1:
@@ -27,7 +27,7 @@ def linear_ticks(most: float, count: int, least: float = 0.0) -> list[float]:
 
 
 def log_ticks(least: float, most: float, count: int) -> list[float]:
-    """Return 1, 2 and 5 times powers of ten between two values; powers of ten alone where that is more than `count`."""
+    """Return 1, 2 and 5 times powers of ten between two values; only powers of ten if these are more than `count`."""
     powers = range(floor(log10(least)) - 1, ceil(log10(most)) + 1)
     for steps in (_STEPS, (1,)):
         ticks = [s * 10.0**p for p in powers for s in steps if least <= s * 10.0**p <= most]

@@ -21,11 +21,11 @@ class Curve:
     origin
         Empty: measured here; else the origin of a reference.
     rows
-        At M = N = K.
+        Its rows with M = N = K.
     usual
-        Whether its parameters are those measured here last, or else the default ones.
+        Whether its parameters are those of the last measurement here, or without one the default parameters.
     role
-        What the kernel is to the chosen one.
+        The kernel's relation to the chosen one.
     """
 
     kernel: Kernel
@@ -38,8 +38,8 @@ class Curve:
 def curves(session: Session) -> list[Curve]:
     """Return the curves of the chosen kernel's processor and element type, in the ladder's order.
 
-    A reference stands where this machine has no figure. Of other kernels than the chosen one there is the usual curve
-    of each machine only. A CPU with another number of cores has none beside what was measured here.
+    A reference is used where this machine has no figure. Kernels other than the chosen one have only the usual curve of
+    each machine. A CPU with another number of cores has no curve if there are measurements from this machine.
     """
     roles = {bar.kernel.name: bar.role for bar in ladder_figures(session).bars}
     found = []
@@ -56,7 +56,7 @@ def curves(session: Session) -> list[Curve]:
 
 
 def _of_kernel(session: Session, kernel: Kernel) -> list[Curve]:
-    """Return the curves of one kernel: those measured here first, the last one before the others."""
+    """Return the curves of one kernel: first those measured here, starting with the last measured one."""
     results = session.results
     measured = list(results.figures.over_n(kernel.name).values())
     order = [key_of(row) for row in reversed(results.figures.of(kernel.name))]

@@ -1,4 +1,4 @@
-"""The figures of a chart as a table, and the mark of widgets that only choose."""
+"""The figures of a chart as a table, and the object name of boxes that are left out of pictures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -24,13 +24,13 @@ class Bar:
     standing
         The kernel, its row, the origin of the figure (empty: measured here), its share of the library.
     role
-        What it is to the chosen kernel: itself, the one before it, the best of the project's own, a library, another.
+        Its relation to the chosen kernel: itself, the one before it, the project's best, a library, another kernel.
     chapter
-        What it is taught with.
+        Its chapter.
     live
         Whether it is being timed: the figure is the median of the samples so far.
     jump
-        GFLOPS over those of the kernel before it, where that is one of the few jumps to point out; else None.
+        GFLOPS divided by those of the kernel before it, if this is one of the few jumps to show; else None.
     """
 
     standing: Standing
@@ -46,12 +46,12 @@ class Bar:
 
     @property
     def gflops(self) -> float:
-        """The headline; 0 for a variant that failed."""
+        """The main figure in GFLOPS; 0 for a variant that failed."""
         return self.standing.gflops
 
     @property
     def origin(self) -> str:
-        """The origin of a reference; empty for what was measured here."""
+        """The origin of a reference; empty for a measurement from this machine."""
         return self.standing.origin
 
 
@@ -64,7 +64,7 @@ class LadderFigures:
     size
         (M, N, K); None where there are no figures.
     left_out
-        The numbers of cores of processors whose references are left out, as this machine's has another number.
+        The numbers of cores of CPUs whose references are left out, because this machine has another number of cores.
     """
 
     size: Size | None
@@ -72,14 +72,14 @@ class LadderFigures:
     left_out: tuple[int, ...] = ()
 
     def of(self, role: Role) -> Bar | None:
-        """Return the bar with that role; of several libraries the fastest, of the chosen kernel's machine first."""
+        """Return the bar with a role; of several libraries the fastest one, preferably from the same machine."""
         chosen = next((bar for bar in self.bars if bar.role == "chosen"), None)
         found = [bar for bar in self.bars if bar.role == role]
         same = [bar for bar in found if chosen is not None and bar.origin == chosen.origin]
         return max(same or found, key=lambda bar: bar.gflops, default=None)
 
     def ratio(self, bar: Bar) -> float | None:
-        """Return GFLOPS of the chosen kernel over those of another; None where they are of different machines."""
+        """Return GFLOPS of the chosen kernel divided by those of another; None if the machines differ."""
         chosen = self.of("chosen")
         if chosen is None or not chosen.gflops or not bar.gflops or chosen.origin != bar.origin:
             return None
@@ -93,7 +93,7 @@ def group(session: Session) -> list[Kernel]:
 
 
 def cores_elsewhere(session: Session, shown: Shown) -> int | None:
-    """Return the number of cores behind a reference of a CPU where this machine has another number; else None."""
+    """Return the number of cores of a CPU reference if this machine has another number of cores; else None."""
     if not shown.origin or shown.row["backend"] not in ("c", "numpy", "openblas"):
         return None
     here = session.results.cpu_cores
@@ -104,16 +104,16 @@ def cores_elsewhere(session: Session, shown: Shown) -> int | None:
 
 
 def ladder_figures(session: Session, size: Size | None = None) -> LadderFigures:
-    """Return what stands beside the chosen kernel.
+    """Return the figures to compare with the chosen kernel.
 
-    A reference of a CPU with another number of cores never stands beside what was measured here: it is left out then.
+    References of a CPU with another number of cores are left out if there are measurements from this machine.
 
     Parameters
     ----------
     session
-        The session with the figures, and with the samples of what is being timed.
+        The session with the figures and the samples of the current measurement.
     size
-        (M, N, K); by default the one that the user chose, the one being timed, or the one with most figures.
+        (M, N, K); by default the user's choice, the size of the current measurement, or the one with the most figures.
     """
     kernels = group(session)
     at = size or _size(session, kernels)
@@ -150,7 +150,7 @@ def _size(session: Session, kernels: list[Kernel]) -> Size | None:
 
 
 def _pick(session: Session, kernel: Kernel, size: Size) -> Shown | None:
-    """Return a kernel's figure: live, or kept; of a variant that failed here, its row; None where there is none."""
+    """Return a kernel's figure, live or kept; for a variant that failed here its row; None if there is no figure."""
     results = session.results
     live, latest = results.live, results.figures.latest(kernel.name)
     if live is not None and live.turn is not None and (live.turn.kernel, live.turn.size) == (kernel.name, size):
@@ -163,7 +163,7 @@ def _pick(session: Session, kernel: Kernel, size: Size) -> Shown | None:
 
 
 def _bars(session: Session, found: list[Standing]) -> list[Bar]:
-    """Give every kernel its role."""
+    """Set the role of every kernel."""
     chosen, live = session.choice.kernel, session.results.live
     own = [s for s in found if s.kernel.backend not in LIBRARIES and not s.kernel.changes]
     order = [kernel.name for kernel in session.choice.kernels]
@@ -187,7 +187,7 @@ def _bars(session: Session, found: list[Standing]) -> list[Bar]:
 
 
 def _with_jumps(bars: list[Bar]) -> tuple[Bar, ...]:
-    """Mark the chosen kernel's ratio to the one before it, and of those that are faster than all before the largest."""
+    """Mark the jump of the chosen kernel, and the largest jumps of kernels that are faster than all before them."""
     own = [bar for bar in bars if bar.role != "library" and not bar.kernel.changes and bar.gflops]
     jumps: dict[str, float] = {}
     most = 0.0

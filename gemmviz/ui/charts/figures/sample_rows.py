@@ -1,4 +1,4 @@
-"""The samples of one kernel, round by round: as they arrive, or those that a row keeps. No Qt."""
+"""The samples of one kernel, round by round: from a running measurement, or from a row. No Qt."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from gemmviz.ui.charts.figures.ladder_figures import ladder_figures
 from gemmviz.ui.look.figure_text import size_text
 
 _MOST_FLOPS = 1e30
-"""Per second: a damaged file may claim more, which no axis could show."""
+"""The largest number of operations per second that is drawn; a damaged file may have more, which no axis can show."""
 
 
 @dataclass(frozen=True)
 class SampleRows:
-    """What to draw.
+    """The samples to draw.
 
     Attributes
     ----------
@@ -24,13 +24,13 @@ class SampleRows:
     rounds
         GFLOPS of each sample, round by round.
     median
-        GFLOPS of the median of all.
+        GFLOPS of the median of all samples.
     origin
-        Empty: measured here; else a reference.
+        The origin of a reference; empty for a measurement from this machine.
     live
-        Whether more may come.
+        Whether more samples may arrive.
     launches
-        Whether each sample is one launch, as on a GPU; on a CPU it is the mean of as many as take some milliseconds.
+        Whether each sample is one launch, as on a GPU. On a CPU it is the mean of launches over some milliseconds.
     """
 
     label: str
@@ -43,12 +43,12 @@ class SampleRows:
 
     @property
     def all(self) -> tuple[float, ...]:
-        """All samples, in the order taken."""
+        """All samples, in the order in which they were taken."""
         return tuple(value for samples in self.rounds for value in samples)
 
 
 def of_series(session: Session, series: SampleSeries) -> SampleRows:
-    """Return the samples that arrived."""
+    """Return the samples of the running measurement."""
     rounds = tuple(tuple(v for v in samples if v * 1e9 < _MOST_FLOPS) for samples in series.by_round())
     name = series.turn.kernel if series.turn is not None else ""
     launches = any(k.name == name and k.backend in ON_GPU for k in session.results.charted)
@@ -57,9 +57,9 @@ def of_series(session: Session, series: SampleSeries) -> SampleRows:
 
 
 def of_row(shown: Shown) -> SampleRows | None:
-    """Return the samples that a row keeps; None where it keeps none.
+    """Return the samples that a row keeps; None if it keeps none.
 
-    A row keeps at most so many of them, evenly spaced; then each round has its share.
+    A row keeps a limited number of them, evenly spaced; each round then has its share.
     """
     row: Row = shown.row
     flops = 2.0 * row["M"] * row["N"] * row["K"]
@@ -77,7 +77,7 @@ def of_row(shown: Shown) -> SampleRows | None:
 
 
 def shown_samples(session: Session) -> SampleRows | None:
-    """Return the samples to show: those that the user chose, those that arrive, or those of the chosen kernel."""
+    """Return the samples to show: the user's choice, the running measurement, or the chosen kernel."""
     results, chosen = session.results, session.chart_choices.samples
     if chosen and chosen in results.all_samples:
         return of_series(session, results.all_samples[chosen])
@@ -92,5 +92,5 @@ def shown_samples(session: Session) -> SampleRows | None:
 
 
 def whose(rows: SampleRows) -> str:
-    """Name the kernel and the size."""
+    """Return a text with the kernel and the size."""
     return tr("{kernel} at {size}", kernel=rows.label, size=rows.size)
