@@ -71,6 +71,7 @@ enum gv_status {
     GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other can set any more
     GV_STACK_OVERFLOW = 19,    // fault_address is in the forbidden page below a thread's stack
     GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is none that is known
+    GV_NOT_SHARED = 21,        // `instruction` works on shared memory, and fault_address is elsewhere
 };
 
 typedef struct {
