@@ -135,6 +135,10 @@ _ENDS: dict[Status, _End] = {
     Status.UNKNOWN_PTX: _End(
         mark("the PTX instruction {instruction} cannot be recorded: the recorder does not know it"), ConstraintError
     ),
+    Status.NOT_SHARED: _End(
+        mark("{instruction} works on shared memory, and {thread} gives it an address elsewhere: {place}"),
+        defect="out of bounds",
+    ),
     Status.NO_MEMORY: _End(mark("not enough memory for {count} threads per block"), ConstraintError, before="{file}: "),
 }
 _BLOCK_BEFORE = _End(
@@ -203,9 +207,19 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
             return {"matrix": MATRICES[job.fault_other]}
         case Status.UNKNOWN_PTX:
             return {"instruction": job.instruction.decode(errors="replace")}
+        case Status.NOT_SHARED:
+            return {"instruction": job.instruction.decode(errors="replace"), "place": _place(job)}
         case Status.NO_MEMORY:
             return {"count": launch.threads}
     return {}
+
+
+def _place(job: RecorderRun) -> str:
+    """Return where the address of a fault leads, as far as that is the same in each run."""
+    for matrix, array in zip(MATRICES, job.array, strict=False):
+        if 0 <= job.fault_address - array.start < array.bytes:
+            return f"{matrix}[{(job.fault_address - array.start) // array.itemsize}]"
+    return tr("in no array")
 
 
 def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int | None) -> KernelFault:

@@ -55,6 +55,7 @@ class Status(IntEnum):
     FLAG_NEVER_SET = 18
     STACK_OVERFLOW = 19
     UNKNOWN_PTX = 20
+    NOT_SHARED = 21
 
 
 class NoteKind(IntEnum):

@@ -25,7 +25,11 @@ _TYPES = {
     "bf16": ("__nv_bfloat16", 16, "__float2bfloat16({})"),
     "tf32": ("float", 8, "{}"),
     "e4m3": ("unsigned char", 32, "e4m3({})"),
+    "s8": ("signed char", 32, "(signed char){}"),
+    "u8": ("unsigned char", 32, "(unsigned char)({} + 4)"),
 }
+# Sums: their type, the constraint of a register, how many are in one.
+_SUMS = {"f32": ("float", "f", 1), "f16": ("__half", "r", 2), "s32": ("int", "r", 1)}
 # Layout: the byte of byte b of row r along K; the leading offset, the stride, the swizzle.
 _ALONG = {
     "128": ("r * 128 + (b / 16 ^ r % 8) * 16 + b % 16", 16, 1024, 128),
@@ -35,29 +39,38 @@ _ALONG = {
 }
 # Across K, of 16-bit elements: the byte of element r of row k.
 _ACROSS = ("k / 8 * 1024 + k % 8 * 128 + (r / 8 ^ k % 8) * 16 + r % 8 * 2", 2048, 1024, 128)
-_COLUMNS = 64
+
+
+# Bytes without a sign hold numbers that are 4 too large.
+_WITHOUT_SHIFT = """for (int k = 0; k < K; k++)
+            C[row * N + column] -= 4 * (A[row * K + k] + B[k * N + column]) + 16;"""
 
 
 def _layout(name: str) -> tuple[str, int, int, int]:
     return _ACROSS if name == "across" else _ALONG[name]
 
 
-def warpgroup(kind: str, lies_a: str, lies_b: str, minus: bool = False) -> PtxKernel:
-    """Return one product of 64 x 64 by K; `lies_a` may be ``registers``. With `minus` the product is subtracted."""
+def warpgroup(
+    kind: str, lies_a: str, lies_b: str, minus: bool = False, sums: str = "f32", columns: int = 64
+) -> PtxKernel:
+    """Return one product of 64 x `columns` by K; `lies_a` may be ``registers``. With `minus` it is subtracted."""
     element, depth, make = _TYPES[kind]
+    held, constraint, each_sum = _SUMS[sums]
     size = 32 // depth
     fill = []
     for matrix, lies, value in (("a", lies_a, "A[r * K + k]"), ("b", lies_b, "B[k * N + r]")):
         if lies == "registers":
             continue
+        rows = columns if matrix == "b" else 64
         place = _layout(lies)[0].replace("b /", f"(k * {size}) /").replace("b %", f"(k * {size}) %")
         fill.append(
-            f"    for (int i = t; i < 64 * {depth}; i += 128) {{\n        int r = i / {depth}, k = i % {depth};\n"
+            f"    for (int i = t; i < {rows} * {depth}; i += 128) {{\n        int r = i / {depth}, k = i % {depth};\n"
             f"        *({element} *)({matrix}s + {place}) = {make.format(value)};\n    }}"
         )
-    numbers = range(_COLUMNS // 2)
-    sums = ", ".join(f"%{i}" for i in numbers)
-    outputs = ", ".join(f'"+f"(d[{i}])' for i in numbers)
+    count, numbers = columns // 2, range(columns // 2 // each_sum)
+    registers = ", ".join(f"%{i}" for i in numbers)
+    place = "((unsigned *)d)" if each_sum > 1 else "d"
+    outputs = ", ".join(f'"+{constraint}"({place}[{i}])' for i in numbers)
     inputs, first = [], len(numbers)
     if lies_a == "registers":
         a = "{" + ", ".join(f"%{first + i}" for i in range(4)) + "}"
@@ -76,35 +89,41 @@ def warpgroup(kind: str, lies_a: str, lies_b: str, minus: bool = False) -> PtxKe
     _, leading, stride, swizzle = _layout(lies_b)
     inputs.append(f'"l"(described(bs, {leading}, {stride}, {swizzle}))')
     b = f"%{first + len(inputs) - 1}"
-    scales = f"p, {-1 if minus else 1}, 1"
+    scales = "p" if sums == "s32" else f"p, {-1 if minus else 1}, 1"
     if depth == 16:
         scales += f", {int(lies_b == 'across')}" if lies_a == "registers" else ""
         scales += "" if lies_a == "registers" else f", {int(lies_a == 'across')}, {int(lies_b == 'across')}"
     body = f"""    const int t = threadIdx.x;
-    __shared__ __align__(1024) unsigned char as[8192], bs[8192];
+    __shared__ __align__(1024) unsigned char as[8192], bs[16384];
 {chr(10).join(fill)}
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
-    float d[{len(numbers)}];
-    for (int i = 0; i < {len(numbers)}; i++) d[i] = i;
+    alignas(4) {held} d[{count}];
+    for (int i = 0; i < {count}; i++) d[i] = ({held})(float)i;
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     asm volatile("{{ .reg .pred p; setp.ne.b32 p, %{first + len(inputs)}, 0;\\n"
-                 "wgmma.mma_async.sync.aligned.m64n{_COLUMNS}k{depth}.f32.{kind}.{kind} "
-                 "{{{sums}}}, {a}, {b}, {scales}; }}"
+                 "wgmma.mma_async.sync.aligned.m64n{columns}k{depth}.{sums}.{kind}.{kind} "
+                 "{{{registers}}}, {a}, {b}, {scales}; }}"
                  : {outputs} : {", ".join(inputs)}, "r"(1));
     asm volatile("wgmma.commit_group.sync.aligned;\\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
-    for (int i = 0; i < {len(numbers)}; i++) {{
+    for (int i = 0; i < {count}; i++) {{
         int row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
-        C[row * N + column] = {"i - d[i]" if minus else "d[i] - i"};
+        C[row * N + column] = {"i - (float)d[i]" if minus else "(float)d[i] - i"};
+        {_WITHOUT_SHIFT if kind == "u8" else ""}
     }}"""
     name = f"wgmma_{kind}_{lies_a}_{lies_b}{'_minus' * minus}"
-    return PtxKernel(name, body, Problem(64, _COLUMNS, depth), _CODES, "9.0a", 128)
+    name += f"_{sums}" * (sums != "f32") + f"_{columns}" * (columns != 64)
+    return PtxKernel(name, body, Problem(64, columns, depth), _CODES, "9.0a", 128)
 
 
 WARPGROUPS = [
-    *(warpgroup(kind, "128", "128") for kind in _TYPES),
+    *(warpgroup(kind, "128", "128") for kind in ("f16", "bf16", "tf32", "e4m3")),
+    *(warpgroup(kind, lies, "128", sums="s32") for kind in ("s8", "u8") for lies in ("128", "registers")),
+    *(warpgroup("f16", lies, "128", sums="f16") for lies in ("128", "registers")),
+    *(warpgroup("f16", "128", "128", columns=columns) for columns in (8, 24, 72, 120)),
+    warpgroup("s8", "128", "128", sums="s32", columns=32),
     *(warpgroup("f16", lies, lies) for lies in ("64", "32", "none")),
-    *(warpgroup(kind, "registers", "128") for kind in _TYPES),
+    *(warpgroup(kind, "registers", "128") for kind in ("f16", "bf16", "tf32", "e4m3")),
     warpgroup("f16", "128", "across"),
     warpgroup("bf16", "across", "across"),
     warpgroup("f16", "across", "64"),

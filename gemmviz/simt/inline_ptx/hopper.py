@@ -11,8 +11,17 @@ from gemmviz.simt.inline_ptx.grammar import Address, Name, NotPtx, Number, Value
 from gemmviz.simt.inline_ptx.values import Values, items
 
 _SHAPE = re.compile(r"m64n(\d+)k(\d+)")
-_DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32}
-_TYPES = {"f16": "GV_HALF", "bf16": "GV_BFLOAT16", "tf32": "GV_TF32", "e4m3": "GV_E4M3", "e5m2": "GV_E5M2"}
+_DEPTHS = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
+_TYPES = {
+    **{"f16": "GV_HALF", "bf16": "GV_BFLOAT16", "tf32": "GV_TF32", "e4m3": "GV_E4M3", "e5m2": "GV_E5M2"},
+    **{"s8": "GV_S8", "u8": "GV_U8", "f32": "GV_FLOAT", "s32": "GV_S32"},
+}
+# The types of sums that products of a type have.
+_SUMS = {
+    **dict.fromkeys(("f16", "e4m3", "e5m2"), ("f16", "f32")),
+    **dict.fromkeys(("bf16", "tf32"), ("f32",)),
+    **dict.fromkeys(("s8", "u8"), ("s32",)),
+}
 _MOST_DIMENSIONS = 5
 
 
@@ -129,27 +138,32 @@ def wgmma_wait(parts: Sequence[str], operands: Sequence[Value], values: Values) 
 def wgmma(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     """``wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 d, a, b, add{, scales, transpositions}``: d = a b + d."""
     shapes = [found for part in parts if (found := _SHAPE.fullmatch(part))]
-    kinds = [part for part in parts if part in _TYPES or part in ("f32", "s32", "s8", "u8", "b1")]
-    if len(kinds) != 3 or kinds[0] != "f32" or "sp" in parts:
+    kinds = [part for part in parts if part in _TYPES]
+    meaningless = {"sync", "aligned", "satfinite", *_TYPES}
+    if len(kinds) != 3 or any(part not in meaningless and not _SHAPE.fullmatch(part) for part in parts):
         raise NotPtx
     columns, depth = (int(side) for side in shapes[0].groups())
-    a, b = kinds[1:]
-    if depth != _DEPTHS[a] or depth != _DEPTHS[b] or columns % 8 or not 8 <= columns <= 256:
+    d, a, b = kinds
+    if depth != _DEPTHS.get(a) or depth != _DEPTHS.get(b) or columns % 8 or not 8 <= columns <= 256:
+        raise NotPtx
+    if d not in _SUMS[a] or d not in _SUMS[b]:
         raise NotPtx
     sums = [item.text for item in items(operands[0]) if isinstance(item, Name)]
     in_registers = isinstance(operands[1], Vector)
-    registers = f"const unsigned gv_a[] = {values.words(operands[1])}; " if in_registers else ""
+    words = f"const unsigned gv_a[] = {values.words(operands[1])}; " if in_registers else ""
     first = "{}" if in_registers else _operand(operands[1], values)
     numbers = [values.value(operand, "int") for operand in operands[4:]]
     scales = [*numbers[:2], "1", "1"][:2]
     lies = numbers[2:] if depth == _DEPTHS["f16"] else []
     across_a, across_b = ["0", *lies[:1]] if in_registers and lies else [*lies[:2], "0", "0"][:2]
+    types = ", ".join(["GV_S32_CLAMPED" if "satfinite" in parts else _TYPES[d], _TYPES[a], _TYPES[b]])
     product = (
-        f"{{{first}, {_operand(operands[2], values)}, {'gv_a' if in_registers else 'nullptr'}, {columns}, {_TYPES[a]}, "
-        f"{_TYPES[b]}, {across_a}, {across_b}, {values.value(operands[3], 'bool')}, {scales[0]} * {scales[1]} < 0}}"
+        f"{{{first}, {_operand(operands[2], values)}, {'gv_a' if in_registers else 'nullptr'}, {columns}, {types}, "
+        f"{across_a}, {across_b}, {values.value(operands[3], 'bool')}, {scales[0]} * {scales[1]} < 0}}"
     )
     variables = ", ".join(values.variable(name) for name in sums)
-    return f"{{ {registers}const gv_wgmma_product gv_p = {product}; gv_ptx::wgmma<{columns}>(gv_p, {variables}); }}"
+    registers = columns // (4 if d == "f16" else 2)
+    return f"{{ {words}const gv_wgmma_product gv_p = {product}; gv_ptx::wgmma<{registers}>(gv_p, {variables}); }}"
 
 
 def _operand(descriptor: Value, values: Values) -> str:

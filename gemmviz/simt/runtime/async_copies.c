@@ -5,6 +5,7 @@
 #include "async_copies.h"
 #include "access.h"
 #include "kernel_calls/async_copies.h"
+#include "shared_memory.h"
 #include "stop.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -83,6 +84,7 @@ void gv_copy_async(void *shared, const void *global, uint32_t bytes, uint32_t so
 {
     uintptr_t pc = GV_PC;
     thread_copies *t = mine();
+    gv_must_be_shared(shared, "cp.async", pc);
     if (t->end - t->first == MOST_UNDER_WAY) gv_stop(GV_TOO_MANY_COPIES);
     tell_instruction(pc);
     copy *c = &t->under_way[t->end++ % MOST_UNDER_WAY];

@@ -4,6 +4,7 @@
 #include "kernel_calls/wmma.h"
 #include "access.h"
 #include "fibres.h"
+#include "shared_memory.h"
 #include <string.h>
 
 enum { ROW_BYTES = 16 };
@@ -48,7 +49,10 @@ void gv_ldmatrix(uint32_t *r, const void *row, uint32_t count, int transposed)
     uintptr_t pc = GV_PC;
     matrices mine = {r, (char *)row, count, transposed};
     if (gv_lanes() != ~0u) gv_no_warp(pc);
-    if (gv_lane() < 8 * count) gv_access((void *)row, ROW_BYTES, 0, pc);
+    if (gv_lane() < 8 * count) {
+        gv_must_be_shared(row, "ldmatrix", pc);
+        gv_access((void *)row, ROW_BYTES, 0, pc);
+    }
     gv_work_together(GV_WARP);
     gv_warp_instruction(~0u, &mine, load, pc);
 }
@@ -62,6 +66,7 @@ void gv_stmatrix(void *row, const uint32_t *r, uint32_t count, int transposed)
     gv_work_together(GV_WARP);
     gv_warp_instruction(~0u, &mine, store, pc);
     if (gv_lane() >= 8 * count) return;
+    gv_must_be_shared(row, "stmatrix", pc);
     gv_access(row, ROW_BYTES, GV_WRITE, pc);
     memcpy(row, data, ROW_BYTES);
 }

@@ -5,6 +5,7 @@
 #include "packed_panels.h"
 #include "pthreads.h"
 #include "scheduler.h"
+#include "shared_memory.h"
 #include "stop.h"
 #include "sync_flags.h"
 #include "tma_boxes.h"
@@ -36,6 +37,7 @@ int gv_record(gv_run *run)
     gv_access_begin();
     gv_pthreads_begin();
     gv_panels_begin();
+    gv_shared_begin();
     gv_watch_none();
     for (uint32_t i = 0; i < run->arrays; i++) gv_watch(i);
     if (!gv_fibres_begin(run_thread) || !gv_cluster_begin()) return run->status = GV_NO_MEMORY;

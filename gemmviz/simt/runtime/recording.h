@@ -71,6 +71,7 @@ enum gv_status {
     GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other thread can set any more
     GV_STACK_OVERFLOW = 19,    // fault_address is in the guard page below a thread's stack
     GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is unknown
+    GV_NOT_SHARED = 21,        // `instruction` needs shared memory, and fault_address is elsewhere
 };
 
 typedef struct {

@@ -5,7 +5,7 @@
 //
 //   recording kernel_calls/*                 the layout that Python shares; the calls of a kernel's program
 //   running                                  the block and thread that run now
-//   stop notes watched                       ending a run; a kernel's defects; the watched arrays
+//   stop notes watched shared_memory         ending a run; a kernel's defects; the watched arrays; shared memory
 //   ownership                                the block of each element of C, while several processes run blocks
 //   access                                   records one access
 //   fibres async_copies                      threads and their waits; cp.async

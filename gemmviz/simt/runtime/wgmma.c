@@ -1,6 +1,6 @@
 // wgmma: products of a warpgroup from shared memory. Rules: PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Instructions". The operands are read where the product is issued. The kernel may use the sums only after its wait:
-// until then they hold NaNs, and the operands must not be overwritten.
+// until then they hold NaNs (sums of whole numbers an improbable value), and the operands must not be overwritten.
 #define _GNU_SOURCE
 #include "wgmma.h"
 #include "access.h"
@@ -15,13 +15,19 @@
 
 enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES, COLUMNS = 256, SUMS = COLUMNS / 2 };
 enum { KEPT = 4, MOST_SPANS = 512, EACH = 8 /* columns at a time: the compiler makes vectors of them */ };
+enum { NOT_A_NUMBER = 0xff, IMPROBABLE = 0xa5 }; // bytes of sums that have not been waited for
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
-// The sums of a thread after its wait.
+// The sums of a thread after its wait, in `count` registers.
 typedef struct {
-    float *d;
+    uint32_t *d;
     uint32_t count, group;
-    float value[SUMS];
+    union {
+        uint32_t bits[SUMS];
+        float real[SUMS];
+        int32_t whole[SUMS];
+        _Float16 half[2 * SUMS];
+    } value;
 } sums;
 static struct {
     uint32_t used, groups;
@@ -67,6 +73,20 @@ static uintptr_t place(gv_operand o, int across, uint32_t size, uint32_t r, uint
     return gv_swizzled(o.at + r / in_row * (uintptr_t)o.next_bytes + k / 8 * (uintptr_t)o.group_bytes +
                            k % 8 * o.row_bytes + r % in_row * size,
         o.row_bytes);
+}
+
+static double old_sum(const sums *s, int type, uint32_t i)
+{
+    return type == GV_FLOAT ? s->value.real[i] : type == GV_HALF ? (double)s->value.half[i] : s->value.whole[i];
+}
+
+static void put_sum(sums *s, int type, uint32_t i, double sum)
+{
+    if (type == GV_FLOAT) s->value.real[i] = (float)sum;
+    else if (type == GV_HALF) s->value.half[i] = (_Float16)(float)sum;
+    else if (type == GV_S32_CLAMPED && (sum > INT32_MAX || sum < INT32_MIN))
+        s->value.whole[i] = sum > 0 ? INT32_MAX : INT32_MIN;
+    else s->value.whole[i] = (int32_t)(uint32_t)(int64_t)sum;
 }
 
 static float value_at(const void *at, int type)
@@ -115,13 +135,13 @@ static void multiply(void *posted[GV_WARPGROUP])
         const product *p = posted[t];
         for (uint32_t i = 0; i < first->n / 2; i++) {
             uint32_t row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
-            double before = p->of->add ? p->d->value[i] : 0, more = sum[row][column];
-            p->d->value[i] = (float)(first->minus ? before - more : before + more);
+            double before = p->of->add ? old_sum(p->d, first->type_d, i) : 0, more = sum[row][column];
+            put_sum(p->d, first->type_d, i, first->minus ? before - more : before + more);
         }
     }
 }
 
-static sums *sums_at(float *d, uint32_t count)
+static sums *sums_at(uint32_t *d, uint32_t count, int type)
 {
     if (!of)
         of = mmap(NULL, MOST_THREADS * sizeof *of, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -135,8 +155,8 @@ static sums *sums_at(float *d, uint32_t count)
         of[gv_thread_slot()].used++;
         s->d = d;
         s->count = count;
-        memcpy(s->value, d, count * sizeof *d);
-        memset(d, 0xff, count * sizeof *d);
+        memcpy(s->value.bits, d, count * sizeof *d);
+        memset(d, type == GV_FLOAT || type == GV_HALF ? NOT_A_NUMBER : IMPROBABLE, count * sizeof *d);
     }
     s->group = of[gv_thread_slot()].groups;
     return s;
@@ -173,10 +193,10 @@ static void note_spans(gv_operand o, int across, uint32_t size, uint32_t rows, u
         note_span(o.at + c * (uintptr_t)o.next_bytes, o.group_bytes + 8 * (uint64_t)o.row_bytes, pc);
 }
 
-void gv_wgmma(float *d, const gv_wgmma_product *p)
+void gv_wgmma(void *d, const gv_wgmma_product *p)
 {
     uintptr_t pc = GV_PC;
-    product mine = {sums_at(d, p->n / 2), p};
+    product mine = {sums_at(d, p->type_d == GV_HALF ? p->n / 4 : p->n / 2, p->type_d), p};
     uint32_t size = itemsize(p->type_a);
     if (!p->registers) read_pieces(p->a, p->a_across, size, ROWS, pc);
     read_pieces(p->b, p->b_across, size, p->n, pc - 1);
@@ -218,7 +238,7 @@ void gv_wgmma_wait(uint32_t left)
     gv_settle();
     for (uint32_t i = 0; i < of[gv_thread_slot()].used; i++) {
         sums *s = &of[gv_thread_slot()].kept[i];
-        if (s->group + left < groups) memcpy(s->d, s->value, s->count * sizeof *s->d);
+        if (s->group + left < groups) memcpy(s->d, s->value.bits, s->count * sizeof *s->d);
         else if (kept++ != i) of[gv_thread_slot()].kept[kept - 1] = *s;
     }
     of[gv_thread_slot()].used = kept;

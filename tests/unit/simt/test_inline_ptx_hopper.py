@@ -1,5 +1,8 @@
 """Inline PTX of Hopper that gemmviz/ptx.h has no function for: layouts of operands, forms of mbarriers."""
 
+from dataclasses import replace
+
+import nvrtc_alone
 import pytest
 from ptx_hopper_kernels import BARRIERS, WARPGROUPS
 from ptx_kernels import PtxKernel
@@ -14,6 +17,23 @@ def test_a_warpgroup_multiplies_operands_of_every_layout(kernel: PtxKernel) -> N
     assert recording.together == 128
     product = [site for site in recording.sites if site.product]
     assert product and len({site.line for site in product}) == 1
+
+
+@pytest.mark.parametrize("sums", ["f16", "s32"])
+def test_sums_that_are_read_without_a_wait_are_wrong(sums: str) -> None:
+    (kernel, *_) = [one for one in WARPGROUPS if one.name.endswith(f"_{sums}")]
+    hasty = replace(kernel, body=kernel.body.replace("wgmma.wait_group.sync.aligned 0;", ""))
+    assert hasty != kernel
+    recording = record(hasty.launch, deadline_s=20)
+    assert recording.wrong == recording.c.size
+
+
+@pytest.mark.skipif(nvrtc_alone.library() is None, reason="NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
+@pytest.mark.parametrize(
+    "kernel", [one for one in WARPGROUPS if "s32" in one.name or "_f16_" in one.name[8:]], ids=lambda one: one.name
+)
+def test_nvrtc_takes_the_same_text(kernel: PtxKernel) -> None:
+    assert nvrtc_alone.errors(kernel.launch, "sm_90a") == ""
 
 
 @pytest.mark.parametrize("kernel", BARRIERS, ids=lambda kernel: kernel.name)

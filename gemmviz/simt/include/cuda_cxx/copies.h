@@ -42,14 +42,11 @@ constexpr size_t gv_width(size_t of_type, size_t of_size)
 template <size_t Width, class Group>
 GV_DEVICE void gv_copy_pieces(const Group &group, char *to, const char *from, size_t bytes)
 {
+    typedef unsigned char number __attribute__((vector_size(Width), may_alias));
+    bool waits = Width >= 4 && gv_is_shared(to); // elsewhere there is no cp.async
     for (size_t at = group.thread_rank() * Width; at + Width <= bytes; at += group.size() * Width)
-        if constexpr (Width >= 4) gv_copy_async(to + at, from + at, Width, Width);
-        else {
-            typedef unsigned char byte __attribute__((may_alias));
-            typedef unsigned short two_bytes __attribute__((may_alias));
-            if constexpr (Width == 2) *(two_bytes *)(to + at) = *(const two_bytes *)(from + at);
-            else *(byte *)(to + at) = *(const byte *)(from + at);
-        }
+        if (waits) gv_copy_async(to + at, from + at, Width, Width);
+        else *(number *)(to + at) = *(const number *)(from + at);
 }
 
 } // namespace cuda

@@ -144,7 +144,7 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
     template <int LieOfB, int LieOfA = ALONG_K> \
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
     { \
-        gv_wgmma_product p = {a, b, nullptr, n, kind, kind, LieOfA, LieOfB, add, 0}; \
+        gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, kind, kind, LieOfA, LieOfB, add, 0}; \
         gv_wgmma(d, &p); \
     }
 GV_WGMMA(64, f16, GV_HALF)
@@ -169,7 +169,7 @@ template <> struct of_bf16<__nv_bfloat16> {
     GEMMVIZ_PTX void wgmma_m64n##n##k16_f32(float (&d)[n / 2], operand a, operand b, int add) \
     { \
         int type = of_bf16<Element>::value ? GV_BFLOAT16 : GV_HALF; \
-        gv_wgmma_product p = {a, b, nullptr, n, type, type, LieOfA, LieOfB, add, 0}; \
+        gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, type, type, LieOfA, LieOfB, add, 0}; \
         gv_wgmma(d, &p); \
     }
 GV_WGMMA_OF(64)

@@ -91,15 +91,15 @@ GV_DEVICE gv_operand operand(word descriptor)
         (unsigned)(descriptor >> 32 & 0x3fff) << 4};
 }
 // The sums are variables of the kernel, because they change when it waits. Here they must be consecutive in memory.
-template <int N, class First, class... Others>
+template <int Registers, class First, class... Others>
 GV_DEVICE void wgmma(const gv_wgmma_product &p, First &first, Others &...others)
 {
-    static_assert(sizeof...(Others) + 1 == N / 2, "wgmma has N / 2 sums in a thread");
+    static_assert(sizeof...(Others) + 1 == Registers, "wgmma has N / 2 sums in a thread");
     const void *all[] = {&first, &others...};
-    for (int i = 0; i < N / 2; i++)
+    for (int i = 0; i < Registers; i++)
         if (all[i] != (const char *)&first + 4 * i)
             gv_unknown_ptx("wgmma.mma_async (sums that do not follow each other)");
-    gv_wgmma((float *)&first, &p);
+    gv_wgmma(&first, &p);
 }
 
 } // namespace gv_ptx

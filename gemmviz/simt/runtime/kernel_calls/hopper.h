@@ -21,12 +21,13 @@ typedef struct {
     uint32_t next_bytes, row_bytes, group_bytes;
 } gv_operand;
 
-// d = a b + d for 64 rows, n columns and 32 bytes of K. Types: those of wmma.h.
+// d = a b + d for 64 rows, n columns and 32 bytes of K. Types: those of wmma.h; a sum of halves shares its register
+// with its neighbour.
 typedef struct {
     gv_operand a, b;
     const uint32_t *registers; // of a, where it is in registers; or NULL
     uint32_t n;
-    int type_a, type_b, a_across, b_across;
+    int type_d, type_a, type_b, a_across, b_across;
     int add;   // whether the product is added to the old d
     int minus; // whether the product is subtracted
 } gv_wgmma_product;
@@ -80,7 +81,7 @@ void gv_named_arrival(int number, int threads) GV_CALLED;
 void gv_cluster_barrier(void) GV_CALLED;
 uint32_t gv_cluster_rank(void) GV_CALLED;
 uint32_t gv_cluster_blocks(void) GV_CALLED;
-void gv_wgmma(float *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
+void gv_wgmma(void *d, const gv_wgmma_product *p) GV_CALLED; // d: n / 2 sums of the thread
 void gv_wgmma_commit(void) GV_CALLED;
 // The address in a shared array whose low bits are given.
 uintptr_t gv_shared_at(uintptr_t low, uint32_t bits) GV_CALLED;

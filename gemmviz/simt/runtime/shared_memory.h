@@ -1,0 +1,9 @@
+// Which addresses are shared memory: the library's thread-local segment, in which all shared variables of a kernel are.
+#pragma once
+#include "running.h"
+
+// Finds the segment of the thread that runs the kernel. For record.c.
+void gv_shared_begin(void);
+
+// Ends the run unless an address is in shared memory, where alone the instruction works.
+void gv_must_be_shared(const void *at, const char *instruction, uintptr_t pc);
