@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.lens_choice import LensChoice
 from gemmviz.session.staged import Staged
 from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.comparison.figures_panel import FiguresPanel
@@ -19,10 +20,12 @@ class SecondStage(Stage):
     ----------
     beside
         The rung and recording beside, wanted or shown.
+    lens
+        The lens of the first stage: the same stands on both, as far as it suits both recordings.
     """
 
-    def __init__(self, beside: Staged) -> None:
-        super().__init__(beside)
+    def __init__(self, beside: Staged, lens: LensChoice) -> None:
+        super().__init__(beside, lens=lens)
         self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second kernel"))
         listen(self, beside.messages.changed, self._on_told)
 
@@ -88,7 +91,7 @@ class Arena(QWidget):
     def _make(self) -> None:
         """Build the second stage on first use."""
         self._side = QWidget()
-        self.second = SecondStage(self.comparison.second)
+        self.second = SecondStage(self.comparison.second, self.session.lens)
         head = Head(self.session, 1)
         head.choose.connect(self.choose)
         self._side.setLayout(column(head, SecondMessage(self.session), self.second))

@@ -41,7 +41,7 @@ class ComparisonLayout(QObject):
             race,
             rail,
         )
-        self._on = self._folded = False
+        self._on = False
         self._panel = inspector.panel
         race.hide()
         listen(self, comparison.changed, self.refresh)
@@ -57,11 +57,8 @@ class ComparisonLayout(QObject):
             self._panel = self._inspector.panel
             self._inspector.add_duel(self._race, tr("Duel"))
             letters = self._window.width() / max(self._window.fontMetrics().averageCharWidth(), 1)
-            self._folded = not self._rail.folded and letters < _ROOMY_LETTERS
-            if self._folded:
-                self._rail.fold(True)
+            self._rail.make_room("duel", letters < _ROOMY_LETTERS)
             return
         self._inspector.take_duel()
         self._inspector.show_panel(self._panel)
-        if self._folded and self._rail.folded:
-            self._rail.fold(False)
+        self._rail.make_room("duel", False)

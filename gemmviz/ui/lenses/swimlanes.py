@@ -78,7 +78,7 @@ class Swimlanes:
                 self._draw_arrow(sheet, boxes[begin], boxes[end], end < passed)
         for at, box in boxes.items():
             self._draw_event(sheet, box, events[at], at < passed)
-        self._draw_now(sheet, now, head, room)
+        self._draw_now(sheet, now, head, room, head.left() + said)
 
     def _draw_heading(self, sheet: Sheet, rest: QRectF, now: float) -> None:
         """Explain the order of the columns and the arrows, beside the word that marks the moment."""
@@ -189,7 +189,8 @@ class Swimlanes:
         meets = QPointF(end.center().x() - min(end.width() / 4, 8), end.top() if down else end.bottom())
         sheet.arrow(leaves, meets, colour, dashed=not past)
 
-    def _draw_now(self, sheet: Sheet, x: float, head: QRectF, room: QRectF) -> None:
+    def _draw_now(self, sheet: Sheet, x: float, head: QRectF, room: QRectF, titled: float) -> None:
+        """Draw the line of the moment, and its word where the title, which ends at `titled`, leaves room for it."""
         colour = QColor(sheet.theme.selection)
         x = min(max(x, room.left() + 1), room.right() - 1)
         sheet.painter.setPen(QPen(colour, 1.6))
@@ -201,4 +202,5 @@ class Swimlanes:
         said = tr("now")
         wide = sheet.wide(said, "small", True)
         box = QRectF(min(x - wide / 2, room.right() - wide), head.top(), wide + 1, head.height() - 7)
-        sheet.text(box, said, size="small", bold=True, align=MIDDLE)
+        if box.left() > titled + 4:
+            sheet.text(box, said, size="small", bold=True, align=MIDDLE)

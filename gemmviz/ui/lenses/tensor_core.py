@@ -19,12 +19,11 @@ from gemmviz.ui.look.theme import Theme
 
 _LETTERS = {A: "a", B: "b", C: "c"}
 _CROSS = 13.0  # pixels of a cell from which on A, B and C stand as in the product; else side by side
-_TALLEST = 1.7  # times as tall as wide a cell may be, where the operands stand side by side
+_LONGEST = 1.6  # of a cell, in its other side
 _LARGEST_CELL = 1.9  # lines of body text
 _GROUP = 4  # neighbouring lanes that share a tint
 _TINT = 0.2, 0.34  # where cells have a number, and where they have none
 _WORDS = 3.5  # lines of small text below operands that stand side by side
-_ABSENT = 5  # columns of an operand that no register holds, where the operands stand side by side
 
 
 class TensorCoreLens:
@@ -78,15 +77,18 @@ class _Operands:
             (room.height() - 2 * self._head - gap / 2) / (deep + rows),
         )
         legend = _WORDS * sheet.small
-        # Operands that are not in registers need no cells.
-        shown = [f.lane.shape[1] if f is not None else _ABSENT for f in fragments.values()]
-        beside = min((room.width() - 2 * gap) / sum(shown), (room.height() - self._head - legend) / max(rows, deep))
+        # Operands that are not in registers need no cells, but room for each word about them.
+        said = _absent_text(known)
+        absent = max(sheet.wide(word, "small") for word in said.split(" ")) + 8
+        shown = sum(f.lane.shape[1] for f in fragments.values() if f is not None)
+        spare = room.width() - 2 * gap - absent * sum(f is None for f in fragments.values())
+        across, down = spare / shown, (room.height() - self._head - legend) / max(rows, deep)
+        beside = min(across, down)
+        self._absent = absent
         self._crossed = cross >= _CROSS or cross >= beside
-        self._wide = min(cross if self._crossed else beside, _LARGEST_CELL * sheet.em)
-        self._high = self._wide
+        self._wide = self._high = min(cross if self._crossed else beside, _LARGEST_CELL * sheet.em)
         if not self._crossed:
-            self._high = min((room.height() - self._head - legend) / max(rows, deep), _TALLEST * self._wide)
-            self._high = max(self._high, self._wide)
+            self._wide, self._high = min(across, _LONGEST * beside), min(down, _LONGEST * beside)
         self._places = self._cross(gap) if self._crossed else self._beside(gap)
 
     def _cross(self, gap: float) -> dict[int, QRectF]:
@@ -106,8 +108,8 @@ class _Operands:
     def _beside(self, gap: float) -> dict[int, QRectF]:
         x, places = self._room.left(), {}
         for matrix, (rows, columns) in self._sizes.items():
-            shown = columns if self._fragments[matrix] is not None else _ABSENT
-            places[matrix] = QRectF(x, self._room.top() + self._head, shown * self._wide, rows * self._high)
+            shown = columns * self._wide if self._fragments[matrix] is not None else self._absent
+            places[matrix] = QRectF(x, self._room.top() + self._head, shown, rows * self._high)
             x = places[matrix].right() + gap
         return places
 
@@ -146,7 +148,7 @@ class _Operands:
         sheet = self._sheet
         sheet.painter.fillRect(place, QBrush(sheet.mixed(sheet.theme.cell, 0.9), Qt.BrushStyle.BDiagPattern))
         sheet.box(place, QColor(sheet.theme.outline), None, dashed=True)
-        said = tr("in shared memory") if self._known.kind == "wgmma" else tr("not loaded yet")
+        said = _absent_text(self._known)
         room = place.adjusted(1, 1, -1, -1)
         wrapped = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
         plate = sheet.metrics("small").boundingRect(room, wrapped, said).adjusted(-2, -1, 2, 1)
@@ -284,3 +286,8 @@ class _Operands:
                 tr("{shown} of {count} columns of C; the others repeat.", shown=known.c.lane.shape[1], count=known.n)
             )
         return notes
+
+
+def _absent_text(known: Instruction) -> str:
+    """Say where an operand is that no register holds."""
+    return tr("in shared memory") if known.kind == "wgmma" else tr("not loaded yet")

@@ -150,7 +150,7 @@ class _Products:
         """Return the pixels of type of products, and of the sums below them; 0: no room for these."""
         sheet, known = self._sheet, self._known
         shown = [abs(v) for v in (*known.product.flat, *known.a, *known.b) if not isnan(v)]
-        longest = max((number(-v) for v in shown), key=len, default="–9").replace("-", "−")
+        longest = max((number(-v) for v in shown), key=len, default="–9")
         px = min(0.44 * self._high, 1.3 * sheet.em, 0.62 * self._high)
         px = min(px, px * (self._wide - 6) / max(sheet.wide("+" + longest, max(px, _LEGIBLE), True), 1))
         sums = [abs(v) for v in (*known.before.flat, *known.after.flat) if not isnan(v)]
@@ -212,7 +212,7 @@ class _Products:
 
 def _signed(value: float, plus: bool = False) -> str:
     """Write a value with a true minus, and on demand with a plus."""
-    said = number(value).replace("-", "\N{MINUS SIGN}")
+    said = number(value)
     return f"+{said}" if plus and value >= 0 else said
 
 

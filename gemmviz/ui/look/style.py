@@ -43,7 +43,7 @@ def larger(font: QFont, factor: float) -> QFont:
 def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     """Return the style sheet of a theme: flat, with visible focus, its type `scale` times as large as usual."""
     t = theme
-    box, line = round(13 * scale), round(18 * scale)
+    box, line, menu = round(13 * scale), round(18 * scale), round(8 * scale)
     icons = data.root("resources") / "icons"
     tick, down, up = ((icons / f"{name}-{t.name}.svg").as_posix() for name in ("check", "down", "up"))
     return f"""
@@ -104,6 +104,7 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
         text-align: center; color: {t.text}; min-height: {line}px; }}
     QProgressBar::chunk {{ background: {t.border}; border-radius: 3px; }}
     QMenuBar, QMenu {{ background: {t.panel}; color: {t.text}; }}
+    QMenuBar::item {{ padding: {menu}px {menu}px; background: transparent; }}
     QMenuBar::item:selected, QMenu::item:selected {{ background: {t.accent}; color: {t.background}; }}
     QMenu::item:disabled {{ color: {t.muted}; }}
     QToolTip {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.border}; }}

@@ -8,6 +8,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -25,13 +26,13 @@ from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
 
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 _ASKED = "matmul_kernel_naive"
 _WIDEST, _GAP, _PICTURE = 1240, 24, 220  # pixels, at a scale of type of 1
 _SMALL_TYPE = 8
-_FIXED = "DejaVu Sans Mono"
 # The title, the text and the button's text of each door.
 _DOORS = (
     (
@@ -130,11 +131,12 @@ class Doors(QWidget):
         title.setObjectName("title")
         under.setObjectName("muted")
         under.setText(tr("Real CUDA source, recorded access by access. No GPU is needed."))
-        doors = QHBoxLayout()
-        doors.setSpacing(_GAP)
+        doors = QGridLayout()
+        doors.setHorizontalSpacing(_GAP)
+        doors.setVerticalSpacing(_GAP // 2)
+        pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
         for number, (heading, text, _) in enumerate(_DOORS, 1):
-            picture = (self._moving, self._code, self._file)[number - 1]()
-            doors.addWidget(_card(picture, tr(heading), tr(text), self.buttons[number - 1], number), 1)
+            _add_card(doors, number, pictures[number - 1], tr(heading), tr(text), self.buttons[number - 1])
         links = QHBoxLayout()
         for widget in (self.skip, self.go_on):
             links.addWidget(widget)
@@ -174,18 +176,6 @@ class Doors(QWidget):
         stage.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         return stage
 
-    def _code(self) -> QWidget:
-        """Return the lines of the naive kernel that contain its accesses."""
-        kernel = self._kernel(_ASKED)
-        lines = kernel.text.splitlines() if kernel is not None else []
-        at = next((n for n, line in enumerate(lines) if "+=" in line and not line.startswith("//")), 0)
-        shown = QLabel("\n".join(line.replace("    ", "  ") for line in lines[max(at - 5, 0) : at + 3]))
-        shown.setObjectName("code")
-        shown.setTextFormat(Qt.TextFormat.PlainText)
-        shown.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
-        shown.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        return shown
-
     def _file(self) -> QWidget:
         """Return a field with a hint to drop a file. The window accepts a file anywhere."""
         shown = QLabel(tr("Or drop a file on this window"))
@@ -201,11 +191,9 @@ class Doors(QWidget):
             QLabel {{ color: {theme.text}; }}
             QLabel#title {{ font-size: {TYPE_PT * 2.3 * scale:.1f}pt; font-weight: bold; }}
             QLabel#muted {{ color: {theme.muted}; font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
-            QLabel#heading {{ color: {theme.text}; font-size: {TYPE_PT * 1.6 * scale:.1f}pt; padding: 0px; }}
+            QLabel#heading {{ color: {theme.text}; font-size: {TYPE_PT * 1.5 * scale:.1f}pt; padding: 0px; }}
             QLabel#body {{ font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QFrame#door {{ background: {theme.panel}; border: 1px solid {theme.outline}; border-radius: 10px; }}
-            QLabel#code {{ font-family: "{_FIXED}", monospace; font-size: {TYPE_PT * 0.95 * scale:.1f}pt;
-                background: {theme.background}; padding: 6px; }}
             QLabel#drop {{ color: {theme.muted}; border: 2px dashed {theme.outline}; border-radius: 8px;
                 font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QPushButton#link {{ background: transparent; border: 1px solid transparent; color: {theme.accent};
@@ -253,9 +241,9 @@ class Doors(QWidget):
             self._session.choice.choose_kernel(last)
 
 
-def _card(picture: QWidget, heading: str, text: str, button: QPushButton, number: int) -> QFrame:
-    """Return one door with its text, its button and its key."""
-    frame = QFrame()
+def _add_card(doors: QGridLayout, number: int, picture: QWidget, heading: str, text: str, button: QPushButton) -> None:
+    """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row."""
+    at, frame = number - 1, QFrame()
     frame.setObjectName("door")
     title, body, key = QLabel(heading), QLabel(text), QLabel(str(number))
     title.setObjectName("heading")
@@ -268,14 +256,20 @@ def _card(picture: QWidget, heading: str, text: str, button: QPushButton, number
     button.setAccessibleDescription(text)
     button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     row = QHBoxLayout()
+    row.setSpacing(_GAP // 2)
     row.addWidget(button, 1)
     row.addWidget(key)
-    column = QVBoxLayout(frame)
-    column.setContentsMargins(_GAP, _GAP, _GAP, _GAP)
-    column.setSpacing(_GAP // 2)
     picture.setFixedHeight(round(scaled(_PICTURE)))
-    column.addWidget(picture)
-    column.addWidget(title)
-    column.addWidget(body, 1)
-    column.addLayout(row)
-    return frame
+    parts = [_boxed(part) for part in (picture, title, body)]
+    doors.addWidget(frame, 0, at, len(parts) + 1, 1)
+    for line, part in enumerate((*parts, row)):
+        left, top, right, bottom = _GAP, 0 if line else _GAP, _GAP, _GAP if part is row else 0
+        part.setContentsMargins(left, top, right, bottom)
+        doors.addLayout(part, line, at)
+    doors.setColumnStretch(at, 1)
+
+
+def _boxed(part: QWidget) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.addWidget(part)
+    return column

@@ -1,7 +1,10 @@
 """The effects of keys and mouse, as a list in columns with a search."""
 
+from html import escape
+
 from gemmviz.language import tr
 from gemmviz.ui.window.actions import Action
+from gemmviz.ui.window.key_names import key_text
 
 _NO_WRAP = 'style="white-space: nowrap"'
 # The number of columns that fit on a screen of 1280 pixels.
@@ -14,7 +17,7 @@ def help_groups(actions: list[Action]) -> Groups:
     """Return the effects of all keys and of the mouse, in the order of the menus."""
     groups: Groups = {}
     for action in actions:
-        keys = [f"<code>{key.replace('<', '&lt;')}</code>" for key in action.keys]
+        keys = [f"<code>{escape(key_text(key))}</code>" for key in action.keys]
         named = tr("{key} or {other}", key=keys[0], other=keys[1]) if len(keys) == 2 else ", ".join(keys)
         menu = action.menu.rpartition(" > ")[2]
         groups.setdefault(tr(menu), []).append((named, action.title))

@@ -1,7 +1,7 @@
 """The list of kernels by chapter: each with its title, alias, status and last GFLOPS. One chapter is open."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.bench.figures import Shown, Size, size_of
@@ -22,12 +22,15 @@ from gemmviz.ui.look.figure_text import (
     size_text,
     status_text,
 )
+from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _NAME, _CHAPTER = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 # Heights in lines of text: the title, the line below it, a chapter.
 _NAME_LINES, _BELOW_LINES, _CHAPTER_LINES = 1.15, 1.1, 1.7
-_NARROWED = 84  # percent of the letters' width
+# Size of the letters and their width in percent, where a text is too long.
+_SMALLER = (1.0, 88), (0.92, 88), (0.86, 88), (0.8, 88)
+_BEFORE_TITLE, _AFTER_TITLE = 13, 8  # pixels beside the mark and the title of a kernel
 _RING = 0.95  # of a line
 _TOLD = 0.6  # of a row, for the figure or the status
 # A shape and a letter show the status in addition to the colour.
@@ -54,6 +57,9 @@ class Ladder(QListWidget):
     session
         The session with the kernels and results.
     """
+
+    told = Signal()
+    """The chapters look another way: another one is open, or a lesson was finished."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -115,8 +121,34 @@ class Ladder(QListWidget):
     def _fit_rows(self) -> None:
         for at in range(self.count()):
             item = self.item(at)
-            lines = (_CHAPTER_LINES,) if item.data(_NAME) is None else (_NAME_LINES, _BELOW_LINES)
+            name = item.data(_NAME)
+            if name is None:
+                lines = [_CHAPTER_LINES]
+            else:
+                titles = len(self.title_lines(self.short_title(name) or item.text())[1])
+                lines = [_NAME_LINES, _BELOW_LINES, *[1.0] * (titles - 1)]
             item.setSizeHint(QSize(0, sum(map(self._height, lines))))
+
+    def title_lines(self, title: str) -> tuple[QFont, list[str]]:
+        """Return the font and the lines of a kernel's title: several where narrow letters do not help.
+
+        It is measured in bold letters: a row keeps its height when it is chosen.
+        """
+        font = QFont(self.font())
+        font.setBold(True)
+        room = self.viewport().width() - _BEFORE_TITLE - _AFTER_TITLE - 1.1 * self.fontMetrics().height()
+        fonts = [font, *(_smaller(font, *way) for way in _SMALLER[:2])]
+        for one in fonts:
+            if QFontMetricsF(one).horizontalAdvance(title) <= room:
+                return one, [title]
+        metrics, lines = QFontMetricsF(fonts[-1]), [""]
+        for word in title.split(" "):
+            longer = f"{lines[-1]} {word}".lstrip()
+            if lines[-1] and metrics.horizontalAdvance(longer) > room:
+                lines.append(word)
+            else:
+                lines[-1] = longer
+        return fonts[-1], [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
 
     def item_of(self, name: str) -> QListWidgetItem:
         """Return the rung of the kernel with that name."""
@@ -141,6 +173,7 @@ class Ladder(QListWidget):
                 self._items[name].setHidden(one != chapter)
             heading.setToolTip(tr("Click to open or to close it"))
         self.viewport().update()
+        self.told.emit()
 
     def short_title(self, kernel: str) -> str:
         """Return a kernel's title without the beginning that it shares with the kernel before it in its chapter."""
@@ -153,6 +186,14 @@ class Ladder(QListWidget):
             return f"… {rest}"
         start, _, last = title.rpartition(" ")
         return f"… {last}" if start and start == before.rpartition(" ")[0] else title
+
+    def chapters(self) -> list[str]:
+        """Return the ids of the chapters, in their order."""
+        return list(self._chapters)
+
+    def chapter_title(self, chapter: str) -> str:
+        """Return the title of a chapter, by id."""
+        return self._chapters[chapter][0].text()
 
     def progress(self, chapter: str) -> tuple[int, int]:
         """Return the number of finished lessons of a chapter, and the number of its kernels."""
@@ -187,6 +228,8 @@ class Ladder(QListWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen rung visible."""
         super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit_rows()
         if self.currentItem() is not None:
             self.scrollToItem(self.currentItem())
 
@@ -224,6 +267,7 @@ class Ladder(QListWidget):
 
     def _on_theme(self) -> None:
         self.viewport().update()
+        self.told.emit()
 
 
 class RungDelegate(QStyledItemDelegate):
@@ -255,24 +299,23 @@ class RungDelegate(QStyledItemDelegate):
         """Paint a chapter: its title, a ring that shows the share of finished lessons, and their number."""
         done, count = self._ladder.progress(chapter)
         line = option.fontMetrics.height()
-        ring = QRectF(area.left() + 10, area.center().y() - _RING * line / 2, _RING * line, _RING * line)
+        ring = QRectF(area.left() + 9, area.center().y() - _RING * line / 2, _RING * line, _RING * line)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(theme.outline), 2))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawEllipse(ring)
-        painter.setPen(QPen(QColor(theme.good), 2.5))
-        painter.drawArc(ring, 90 * 16, -round(360 * 16 * done / max(count, 1)))
-        if done == count:
-            painter.drawText(ring, Qt.AlignmentFlag.AlignCenter, "✓")
+        draw_ring(painter, ring, done, count, theme)
         font = QFont(option.font)
         font.setBold(chapter == self._ladder.open_chapter)
         painter.setFont(font)
         painter.setPen(QColor(theme.text))
-        inside = area.adjusted(ring.right() - area.left() + 8, 0, -8, 0)
+        inside = area.adjusted(ring.right() - area.left() + 7, 0, -_AFTER_TITLE, 0)
         said = f"{done}/{count}"
         room = inside.width() - painter.fontMetrics().horizontalAdvance(said) - 6
+        whole = painter.font()
+        for way in _SMALLER:
+            if painter.fontMetrics().horizontalAdvance(title) > room:
+                painter.setFont(_smaller(whole, *way))
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.setFont(whole)
         painter.setPen(QColor(theme.muted))
         painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, said)
 
@@ -296,20 +339,20 @@ class RungDelegate(QStyledItemDelegate):
         line = option.fontMetrics.height()
         first = QRectF(area.left() + 9, area.top() + 1, 1.1 * line, _NAME_LINES * line)
         painter.drawText(first, Qt.AlignmentFlag.AlignCenter, mark)
-        font = QFont(option.font)
-        font.setBold(chosen)
-        left, right = first.right() + 4, area.right() - 8
+        left, right = area.left() + _BEFORE_TITLE + 1.1 * line, area.right() - _AFTER_TITLE
         small = QFont(option.font)
         small.setPointSizeF(option.font.pointSizeF() * 0.86)
+        title = self._ladder.short_title(kernel.name) or shown_name(kernel, self._session)
+        font, lines = self._ladder.title_lines(title)
+        font.setBold(chosen)
         painter.setFont(font)
         painter.setPen(QColor(theme.text))
-        title = self._ladder.short_title(kernel.name) or shown_name(kernel, self._session)
-        if painter.fontMetrics().horizontalAdvance(title) > right - left:
-            # Narrower letters before a cut text, because titles often differ at their ends.
-            font.setStretch(_NARROWED)
-            painter.setFont(font)
-        title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(right - left))
-        painter.drawText(QRectF(left, first.top(), right - left, first.height()), Qt.AlignmentFlag.AlignVCenter, title)
+        for text in lines:
+            painter.drawText(
+                QRectF(left, first.top(), right - left, first.height()), Qt.AlignmentFlag.AlignVCenter, text
+            )
+            first.translate(0, line)
+        first.translate(0, -line)
         painter.setFont(small)
         below = QRectF(left, first.bottom() - 1, right - left, _BELOW_LINES * line)
         if variant is not None:
@@ -331,6 +374,23 @@ class RungDelegate(QStyledItemDelegate):
         alias = shown_name(kernel, self._session)
         alias = painter.fontMetrics().elidedText(alias, Qt.TextElideMode.ElideMiddle, int(below.width()))
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, alias)
+
+
+def draw_ring(painter: QPainter, ring: QRectF, done: int, count: int, theme: Theme) -> None:
+    """Draw the ring of a chapter: closed by the part of its lessons that was finished, ticked when all were."""
+    painter.setPen(QPen(QColor(theme.outline), 2))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(ring)
+    painter.setPen(QPen(QColor(theme.good), 2.5))
+    painter.drawArc(ring, 90 * 16, -round(360 * 16 * done / max(count, 1)))
+    if done == count:
+        painter.drawText(ring, Qt.AlignmentFlag.AlignCenter, "✓")
+
+
+def _smaller(font: QFont, factor: float, stretch: int) -> QFont:
+    made = larger(font, factor)
+    made.setStretch(stretch)
+    return made
 
 
 def _variant(kernel: Kernel, session: Session) -> Kernel | None:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWi
 from gemmviz.language import tr
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.panels.ladder import Ladder
+from gemmviz.ui.panels.rings import Rings
 
 NARROW, LEAST = 44, 168
 """Widths in pixels at a scale of type of 1: when it is folded, and the least width when it is not."""
@@ -41,18 +42,47 @@ class Rail(QWidget):
         column.setSpacing(0)
         column.addLayout(row)
         column.addWidget(ladder, 1)
-        column.addStretch(0)
+        self.rings = Rings(ladder)
+        self.rings.chosen.connect(self._open)
+        column.addWidget(self.rings, 1)
         self.folded = False
+        self._in_need: set[str] = set()
+        self._made_room = False
         self.fold(False)
 
     def toggle(self) -> None:
         """Fold the list away, or show it again."""
         self.fold(not self.folded)
 
+    def _open(self, chapter: str) -> None:
+        self.fold(False)
+        self._ladder.open(chapter)
+
+    def make_room(self, who: str, needed: bool) -> None:
+        """Fold the list away for something that needs its width, and show it again when nothing does any more.
+
+        Parameters
+        ----------
+        who
+            A name of that which needs it.
+        needed
+            Whether it does.
+        """
+        before = bool(self._in_need)
+        (self._in_need.add if needed else self._in_need.discard)(who)
+        if bool(self._in_need) == before:
+            return
+        if self._in_need:
+            self._made_room = not self.folded
+            self.fold(True)
+        elif self._made_room and self.folded:
+            self.fold(False)
+
     def fold(self, folded: bool) -> None:
         """Fold the list away, or show it again."""
         self.folded = folded
         self._ladder.setVisible(not folded)
+        self.rings.setVisible(folded)
         self.heading.setVisible(not folded)
         self.button.setText("☰" if folded else "«")
         self.button.setToolTip(tr("Show the kernels (K)") if folded else tr("Fold the kernels away (K)"))

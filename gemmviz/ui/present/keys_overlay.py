@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from gemmviz.language import tr
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.window.actions import Action
+from gemmviz.ui.window.key_names import key_text
 
 _COLUMNS = 2
 
@@ -26,9 +27,9 @@ class KeysOverlay(QLabel):
     def __init__(self, parent: QWidget, actions: list[Action]) -> None:
         super().__init__(parent)
         self._covered = parent
-        entries = [(" / ".join(a.keys), a.title) for a in actions if a.keys]
+        entries = [(" / ".join(map(key_text, a.keys)), a.title) for a in actions if a.keys]
         entries.append(("1 – 4", tr("Answer a question")))
-        entries.append((tr("Return"), tr("Reveal the answer, then ask again")))
+        entries.append((tr("Enter"), tr("Reveal the answer, then ask again")))
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setText(_table(entries))
         self.setObjectName("keys")

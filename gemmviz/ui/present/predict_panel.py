@@ -147,8 +147,8 @@ class PredictPanel(QWidget):
         if predict.question is None:
             return ""
         if not predict.revealed:
-            return tr("1 to 4: your answer.  Return: reveal it.")
-        return tr("{why}  Recorded.  Return: the next question.", why=predict.question.why)
+            return tr("1 to 4: your answer.  Enter: reveal it.")
+        return tr("{why}  Recorded.  Enter: the next question.", why=predict.question.why)
 
     def _show_answer(self, index: int, button: QPushButton) -> None:
         predict = self.session.predict

@@ -107,5 +107,5 @@ def present_actions(presenting: Presenting, predict: Predict) -> list[Action]:
             ("F11", "Shift+F5"),
             presenting.toggle,
         ),
-        Action("predict", "Play", tr("Predict: guess what comes next (1 to 4, Return)"), ("P",), predict.toggle),
+        Action("predict", "Play", tr("Predict: guess what comes next (1 to 4, Enter)"), ("P",), predict.toggle),
     ]

@@ -333,10 +333,12 @@ def _index(index: tuple[int, int, int]) -> str:
 
 
 def number(value: float) -> str:
-    """Write a value as short as it is exact enough to read."""
+    """Write a value as short as it is exact enough to read, with a true minus."""
+    if value < 0:
+        return f"\N{MINUS SIGN}{number(-value)}"
     if not np.isfinite(value):
-        return "NaN" if np.isnan(value) else "∞" if value > 0 else "-∞"
-    return str(int(value)) if value == int(value) and abs(value) < 1e6 else f"{value:.3g}"
+        return "NaN" if np.isnan(value) else "∞"
+    return str(int(value)) if value == int(value) and value < 1e6 else f"{value:.3g}"
 
 
 def thousands(value: int) -> str:
@@ -362,11 +364,9 @@ def provenance(playable: Playable, outdated: bool = False) -> list[str]:
         verdict = trn("{count} element WRONG", "{count} elements WRONG", recording.wrong)
     said = {"view": tr(recording.view), "digest": digest, "verdict": verdict}
     shortest = tr(recording.view) if recording.as_written else tr("recorded")
-    short = tr("recorded {view}", **said)
     return [
         tr("recorded {view} from this source ({digest})  ·  C checked: {verdict}", **said),
-        tr("recorded {view} ({digest})  ·  C {verdict}", **said),
-        tr("recorded {view}, C {verdict}", **said),
-        f"{short}: {tr('WRONG')}" if recording.wrong else short,
+        tr("recorded {view}  ·  C {verdict}", **said),
+        f"{shortest}{BETWEEN}C {verdict}",
         tr("WRONG") if recording.wrong else shortest,
     ]

@@ -33,6 +33,11 @@ _LINEAR = np.array([c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) 
 _MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 
 
+def in_cell(value: float) -> str:
+    """Write a value for a cell: its minus is a dash as wide as a digit, as a true minus would touch the next cell."""
+    return number(value).replace("\N{MINUS SIGN}", "\N{EN DASH}")
+
+
 @dataclass(frozen=True)
 class _Texts:
     """Texts for the visible cells: values, inks, lanes by drawn cell; sizes in pixels; texts beside them.
@@ -206,7 +211,7 @@ class CellText:
                 running = live.shown(step, written(self._playable, array, step, block))[part]
                 found, empty = np.where(running, live.at(step)[part], found), empty & ~running
                 styles = np.where(running, _LIVE, _STORED)
-            said = [[number(value) for value in row] for row in found.tolist()]
+            said = [[in_cell(value) for value in row] for row in found.tolist()]
             for row, column in np.argwhere(empty).tolist():
                 said[row][column] = ""
             kept = self._values[array] = key, said, styles

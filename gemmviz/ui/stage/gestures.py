@@ -68,7 +68,9 @@ class Gestures:
         row, column = (int(v[0]) for v in self._playable.recording.arrays[C].cells(np.array([element])))
         return row * self._playable.recording.n + column
 
-    def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float) -> None:
+    def draw(
+        self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float, covered: QRectF | None = None
+    ) -> None:
         """Draw the chosen thread's products, and rings round the elements that the next step stores.
 
         Parameters
@@ -77,6 +79,8 @@ class Gestures:
             The painter, the places of the arrays, and device pixels per pixel.
         moment
             The moment, with the chosen thread and the amount of motion.
+        covered
+            Where a lens stands on the shared tiles: a product of operands below it comes out at its edge.
         """
         if moment.motion == "none":
             return
@@ -85,7 +89,7 @@ class Gestures:
         self._draw_rings(painter, panels[C], moment)
         products = self.products(moment)
         if products is not None and panels[C].cell >= _LEAST_CELL:
-            self._draw_products(painter, panels, products, moment, ratio)
+            self._draw_products(painter, panels, products, moment, ratio, covered)
         painter.restore()
 
     def _draw_rings(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
@@ -103,7 +107,13 @@ class Gestures:
         painter.setOpacity(1.0)
 
     def _draw_products(
-        self, painter: QPainter, panels: list[Panel], products: AddedProducts, moment: Moment, ratio: float
+        self,
+        painter: QPainter,
+        panels: list[Panel],
+        products: AddedProducts,
+        moment: Moment,
+        ratio: float,
+        covered: QRectF | None,
     ) -> None:
         n = self._playable.recording.n
         targets = [
@@ -120,7 +130,11 @@ class Gestures:
             return
         for i, target in enumerate(targets):
             a, b = first[i], second[i]
-            if a is not None and b is not None:
+            if a is None or b is None:
+                continue
+            if covered is not None and (covered.contains(a.center()) or covered.contains(b.center())):
+                self._draw_from(painter, covered, target, float(products.a[i]), float(products.b[i]), moment, ratio)
+            else:
                 self._draw_one(painter, a, b, target, float(products.a[i]), float(products.b[i]), moment, ratio)
 
     def _draw_one(
@@ -157,8 +171,29 @@ class Gestures:
                 self._chip(painter, number(value), at, size, self._theme.read, ratio)
             return
         at = middle + (target.center() - middle) * product_place(moment.fraction)
-        said = f"{number(left)} × {number(right)} = {number(left * right)}"
-        self._chip(painter, said.replace("-", "\N{MINUS SIGN}"), at, size, self._theme.write, ratio)
+        self._chip(painter, _product_text(left, right), at, size, self._theme.write, ratio)
+
+    def _draw_from(
+        self,
+        painter: QPainter,
+        covered: QRectF,
+        target: QRectF,
+        left: float,
+        right: float,
+        moment: Moment,
+        ratio: float,
+    ) -> None:
+        """Draw how a product goes to its sum from the edge of the place where its operands are covered."""
+        if moment.motion == "line" or met(moment.fraction) < 1:
+            return
+        size, end = min(max(target.width() * 0.4, _LEAST_TEXT), _MOST_TEXT), target.center()
+        wide = self._text.width_of(_product_text(left, right), int(size)) / 2 + size
+        begin = QPointF(
+            min(max(end.x(), covered.left() - wide), covered.right() + wide),
+            min(max(end.y(), covered.top() - size), covered.bottom() + size),
+        )
+        at = begin + (end - begin) * product_place(moment.fraction)
+        self._chip(painter, _product_text(left, right), at, size, self._theme.write, ratio)
 
     def _chip(self, painter: QPainter, text: str, at: QPointF, size: float, colour: str, ratio: float) -> None:
         wide = self._text.width_of(text, int(size)) + size
@@ -174,6 +209,10 @@ class Gestures:
         info = self._playable.recording.arrays[array]
         drawn = int(as_drawn(info, np.array([min(int(place), info.size - 1)], np.int64))[0])
         return _cell(panels[array], drawn)
+
+
+def _product_text(left: float, right: float) -> str:
+    return f"{number(left)} × {number(right)} = {number(left * right)}"
 
 
 def _cell(panel: Panel, drawn: int) -> QRectF:

@@ -16,8 +16,7 @@ from gemmviz.trace.motion.gestures import lift, place
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme, ink, rgb
 from gemmviz.ui.stage.accessed_cells import as_drawn
-from gemmviz.ui.stage.caption import number
-from gemmviz.ui.stage.cell_text import CellText
+from gemmviz.ui.stage.cell_text import CellText, in_cell
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 
@@ -231,7 +230,7 @@ class Ghosts:
             return
         said = ink(self._theme, rgb(fill.name()))
         for (x, y, side), value in zip(boxes.tolist(), values.tolist(), strict=True):
-            self._text.write_value(painter, number(value), said, x + side / 2, y + side / 2, side, ratio)
+            self._text.write_value(painter, in_cell(value), said, x + side / 2, y + side / 2, side, ratio)
 
     def _draw_piece(self, painter: QPainter, boxes: Floats, hue: tuple[int, int, int]) -> None:
         """Draw a whole tile in one."""

@@ -92,6 +92,7 @@ class _Labels:
         self.bold = QFont(font)
         self.bold.setBold(True)
         self.written: list[tuple[str, QRectF]] = []
+        self._taken = list(taken)
         self._cells = [*(QRectF(p.x, p.y, p.width, p.height) for p in placed), *taken]
 
     def names(self, bare: bool) -> None:
@@ -202,7 +203,7 @@ class _Labels:
         for texts in ([whole] if not bare else []) + [[tile.name for tile in tiles]]:
             widths = [metrics.horizontalAdvance(text) + 4 for text in texts]
             boxes = [
-                QRectF(tile.x + (tile.width - width) / 2, tile.y - height * 1.3, width, height * 1.2)
+                QRectF(self._beside_taken(tile, width), tile.y - height * 1.3, width, height * 1.2)
                 for tile, width in zip(tiles, widths, strict=True)
             ]
             if self._fit(boxes) or texts is not whole:
@@ -212,6 +213,11 @@ class _Labels:
         for box, text in zip(boxes, texts, strict=True):
             self._write(box, text)
         self.painter.setFont(self.font)
+
+    def _beside_taken(self, tile: Panel, width: float) -> float:
+        """Return where a title above a tile begins: in its middle, but right of what stands left of it."""
+        before = max((box.right() for box in self._taken if box.right() <= tile.x), default=0.0)
+        return max(tile.x + (tile.width - width) / 2, before + 2)
 
     def _fit(self, boxes: list[QRectF]) -> bool:
         """Say whether there is room for several labels at once."""

@@ -225,7 +225,7 @@ class StagePainter:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
         if plan.aside is not None:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
-        self._gestures.draw(painter, placed, moment, ratio)
+        self._gestures.draw(painter, placed, moment, ratio, self._covered(plan))
         self._ghosts.draw(painter, placed, moment, ratio)
         if self.lens is None:
             # A lens covers the shared tiles, where most ways begin.
@@ -260,6 +260,9 @@ class StagePainter:
         taken = [QRectF(aside.x, aside.y, aside.width, aside.height)] if aside is not None else []
         if words is not None and moment.view == View():
             taken.append(QRectF(words.left, words.top, words.width, words.height))
+        covered = self._covered(plan)
+        if covered is not None:
+            taken.append(covered)
         if self.vector:
             painter.fillRect(rect, QColor(self.theme.background))
             painter.save()
@@ -340,6 +343,11 @@ class StagePainter:
             self._draw_lens(painter, self.lens, plan.free, moment)
         if plan.legend is not None:
             legend.draw_column(painter, plan.legend, self._entries(moment), self.theme, self.font)
+
+    def _covered(self, plan: Plan) -> QRectF | None:
+        """Return the place that a lens covers; None: there is none."""
+        place = plan.free if self.lens is not None else None
+        return QRectF(place.left, place.top, place.width, place.height) if place is not None else None
 
     def _draw_lens(self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment) -> None:
         """Draw the lens in the place of the shared tiles."""

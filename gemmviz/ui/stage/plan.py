@@ -25,13 +25,14 @@ AROUND_WORDS = LabelRoom(1.9, 0.9, 1.3, 0.5, 2.4)
 """Indices left of A and B and above B and C, and the names of A and C between."""
 
 # In heights of the font.
-_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES = 21.0, 7.0, 4.0
+_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES, _LEAST_LENS = 21.0, 7.0, 8.0, 12.0
 _SHARE = 0.45  # of the quadrant's width for words that stand at its left
 _MUCH = 1.2
 _LEGEND = 14.0  # wide enough for each of its texts
 _LEAST_LEGEND = 3.4
 _TITLES = 1.4  # of the shared tiles: the line about their block stands above their names
 _LENS_WIDTH, _LENS_HEIGHT, _LENS_SHARE = 22.0, 14.0, 0.5
+_NARROWEST_LENS = 19.0  # beside words
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
 _TRIES, _MOST_LOWER = 6, 0.4  # to make room for a long text; the second is a part of the height
 
@@ -139,14 +140,15 @@ def planned(
     shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
     usual, taken = words
     least = _LEAST_BELOW * font if shared or lens else 0.0
-    ways = _ways(cross.quadrant, usual, font, least)
+    narrowest = (_LEAST_WIDTH * _SHARE if not lens else _NARROWEST_LENS) * font
+    ways = _ways(cross.quadrant, usual, font, least, narrowest)
     if ways and taken > usual:
         # A long text must not be cut either: where the quadrant is too low for it, B stands lower.
-        spared, lower = _LEAST_TILES * font if least else 0.0, 0.0
+        spared, lower = (_LEAST_LENS if lens else _LEAST_TILES) * font if least else 0.0, 0.0
         for _ in range(_TRIES):
             room = cross.quadrant.height
             longest = min(taken, room - spared)
-            ways = _ways(cross.quadrant, longest, font, min(least, room - longest - font))
+            ways = _ways(cross.quadrant, longest, font, min(least, room - longest - font), narrowest)
             ways = [way for way in ways if way[0].height >= taken]
             if ways:
                 break
@@ -204,14 +206,22 @@ def _area(free: Bounds | None) -> float:
     return free.width * free.height if free is not None else 0.0
 
 
-def _ways(quadrant: Bounds, words: float, font: float, least: float) -> list[tuple[Bounds, Bounds]]:
-    """Return how words and the rest may share the quadrant: words above, or at the left."""
+def _ways(quadrant: Bounds, words: float, font: float, least: float, narrowest: float) -> list[tuple[Bounds, Bounds]]:
+    """Return how words and the rest may share the quadrant: words above, or at the left.
+
+    Parameters
+    ----------
+    quadrant, words, font
+        The place, the height of the words, and that of the font, in pixels.
+    least, narrowest
+        The least height of the rest below the words, and its least width beside them, in pixels.
+    """
     above = replace(quadrant, bottom=quadrant.top + words), replace(quadrant, top=quadrant.top + words + 0.5 * font)
     middle = quadrant.left + max(_LEAST_WIDTH * font, _SHARE * quadrant.width)
     left = replace(quadrant, right=middle), replace(quadrant, left=middle + font)
     fitting = quadrant.width >= _LEAST_WIDTH * font and quadrant.height >= words
     found = [above] if fitting and above[1].height >= least else []
-    if fitting and least and left[1].width >= _LEAST_WIDTH * _SHARE * font:
+    if fitting and least and left[1].width >= narrowest:
         found.append(left)
     return found
 

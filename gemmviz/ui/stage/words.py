@@ -13,10 +13,12 @@ from gemmviz.ui.stage.scene import Bounds
 
 TITLE_LINES, CAPTION_LINES = 3.3, 4.3
 """Heights of the title with its chips, and of the caption, in heights of the font."""
-_TITLE = 1.25  # times the base font
+_TITLES = (1.25, 100), (1.12, 100), (1.0, 100), (1.0, 88)  # times the base font, and the letters' width in percent
+_TWO_LINES = 0.84, 88  # of a title that is too long for each of these
 _SMALL = 0.88
 _LINE = 1.3
 _BAR = 3.0  # pixels
+_MORE = "…"  # in the place of parameters that have no room
 
 
 @dataclass(frozen=True)
@@ -62,22 +64,39 @@ class Words:
     def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
         self._playable, self._theme, self._font = playable, theme, QFont(font)
         self._small = larger(font, _SMALL)
-        self._title = larger(font, _TITLE)
-        self._title.setBold(True)
+        self._titles = []
+        for size, stretch in (*_TITLES, _TWO_LINES):
+            title = larger(font, size)
+            title.setBold(True)
+            title.setStretch(stretch)
+            self._titles.append(title)
         self._bold = QFont(font)
         self._bold.setBold(True)
         self._small_bold = larger(self._bold, _SMALL)
 
-    def chips(self, place: Bounds) -> list[tuple[str, QRectF]]:
-        """Return the texts below the title, and their boxes: the size, then each parameter."""
+    def chips(self, place: Bounds, verdict: str = "") -> list[tuple[str, QRectF]]:
+        """Return the texts below the title, and their boxes: the size, then each parameter.
+
+        Parameters
+        ----------
+        place
+            Of title and chips.
+        verdict
+            The shortest text that stands behind them: it goes before the last parameters.
+        """
         recording = self._playable.recording
         texts = [f"{recording.m} × {recording.n} × {recording.k}"]
         texts += [f"{name} {value}" for name, value in recording.params.items()]
         metrics, high = QFontMetricsF(self._small), self._height
-        x, top, found = place.left, place.top + 1.75 * high, []
-        for text in texts:
-            wide = metrics.horizontalAdvance(text) + high
-            if x + wide > place.right:
+        right = place.right - (metrics.horizontalAdvance(verdict) + high if verdict else 0)
+        widths = [metrics.horizontalAdvance(text) + high for text in texts]
+        if sum(widths) + 0.4 * high * len(widths) > right - place.left:
+            right -= metrics.horizontalAdvance(_MORE) + 0.5 * high
+        x, top = place.left, place.top + 1.75 * high
+        found: list[tuple[str, QRectF]] = []
+        for text, wide in zip(texts, widths, strict=True):
+            if found and x + wide > right:
+                found.append((_MORE, QRectF(x, top, metrics.horizontalAdvance(_MORE), 1.35 * high)))
                 break
             found.append((text, QRectF(x, top, wide, 1.35 * high)))
             x += wide + 0.4 * high
@@ -106,24 +125,25 @@ class Words:
             Width of something else at the right of the title, in pixels.
         """
         theme, high = self._theme, self._height
-        painter.setFont(self._title)
         painter.setPen(QColor(theme.text))
-        metrics = QFontMetricsF(self._title)
         line = QRectF(place.left, place.top, place.width - taken, 1.65 * high)
-        painter.drawText(line, _MIDDLE, metrics.elidedText(title, Qt.TextElideMode.ElideRight, line.width()))
+        font, shown = self.fitted_title(title, line.width())
+        painter.setFont(font)
+        painter.drawText(line, _MIDDLE, shown)
         painter.setFont(self._small)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        wrong = self._playable.recording.wrong
+        mark = "✗ " if wrong else "✓ "
         x = place.left
-        for text, box in self.chips(place):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(theme.raised))
-            painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        for text, box in self.chips(place, mark + verdict[-1]):
+            if text != _MORE:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(QColor(theme.raised))
+                painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
             painter.setPen(QColor(theme.text))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
             x = box.right() + 0.5 * high
-        wrong = self._playable.recording.wrong
         colour = QColor(theme.muted if outdated else theme.bad if wrong else theme.good)
-        mark = "✗ " if wrong else "✓ "
         metrics = QFontMetricsF(self._small)
         for text in (mark + one for one in verdict):
             wide = metrics.horizontalAdvance(text) + 0.9 * high
@@ -136,6 +156,18 @@ class Words:
                 break
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setFont(self._font)
+
+    def fitted_title(self, title: str, width: float) -> tuple[QFont, str]:
+        """Return the largest font in which a title fits into a line, or two small lines, and it as it is written."""
+        for font in self._titles[:-1]:
+            if QFontMetricsF(font).horizontalAdvance(title) <= width:
+                return font, title
+        font = self._titles[-1]
+        metrics, words = QFontMetricsF(font), title.split(" ")
+        ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
+        first, last = min(ways, key=lambda way: max(map(metrics.horizontalAdvance, way)), default=(title, ""))
+        lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in (first, last) if line]
+        return font, "\n".join(lines)
 
     def draw_sentence(self, painter: QPainter, place: Bounds, said: Said) -> None:
         """Write the sentence, as many lines of it as fit, beside a bar in colour."""

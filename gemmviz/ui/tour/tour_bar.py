@@ -10,10 +10,12 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.tour.lessons import lesson_path
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.style import TYPE_PT
+from gemmviz.ui.look.short_label import ShortLabel
+from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
 
-_LARGER = 1.12  # of the window's type
+_LARGER = 1.12, 1.04  # of the window's type, in a wide and in a narrow window
+_NARROW_WINDOW = 1600  # pixels, at a scale of type of 1
 _ANY_HEIGHT = 10_000
 
 
@@ -35,12 +37,13 @@ class TourBar(QFrame):
         tour = session.tour
         self.setObjectName("tour")
         self.setAccessibleName(tr("Lesson"))
-        self.lesson_button = _button(tr("Start the lesson"), tr("The lesson of this kernel (Ctrl+L)"), self._toggle)
+        self.lesson_button = _button(tr("Lesson"), tr("The lesson of this kernel (Ctrl+L)"), self._toggle)
         self.lesson_button.setCheckable(True)
         tip = tr("The picture that shows this kernel's idea: its size, its parameters, one thread (Ctrl+Shift+L)")
         self.demo_button = _button(tr("Demo"), tip, session.demonstration.show)
-        self.title = QLabel()
+        self.title = ShortLabel()
         self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.where = QLabel()
         self.back = _button("◀", tr("Previous stop (Ctrl+Page Up)"), lambda: tour.next(-1))
@@ -79,7 +82,8 @@ class TourBar(QFrame):
         self._show()
 
     def _set_type(self) -> None:
-        size = TYPE_PT * _LARGER * self.session.preferences.type_scale
+        narrow = self.window().width() < scaled(_NARROW_WINDOW)
+        size = TYPE_PT * _LARGER[narrow] * self.session.preferences.type_scale
         sheet = f"color: {THEMES[self.session.preferences.theme].text}; font-size: {size:.1f}pt;"
         if sheet != self.sentence.styleSheet():
             self.sentence.setStyleSheet(sheet)
@@ -94,8 +98,7 @@ class TourBar(QFrame):
         if not tour.active:
             return
         count = len(tour.stops)
-        self.title.setText(tour.title)
-        self.title.setToolTip(tour.title)
+        self.title.say(tour.title, tour.title)
         self.where.setText(tr("{at} of {count}", at=tour.at + 1, count=count) if tour.at is not None and count else "")
         self.sentence.setText(self._text())
         self.back.setEnabled(bool(tour.at))

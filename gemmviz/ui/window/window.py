@@ -64,6 +64,7 @@ _NARROW_WINDOW, _WIDE_WINDOW = 1280, 1920
 _RAIL, _RIGHT = (176, 204), (376, 480)
 _BESIDE_CHARTS = 300
 _MOST_RIGHT = 0.4  # of the window
+_ROOMY_WINDOW = 1600  # from which on there is room for the kernels beside the text of a lesson
 
 
 class Window(QMainWindow):
@@ -135,6 +136,7 @@ class Window(QMainWindow):
         self.stage.size_wanted.connect(self.size_popover.open)
         self.pages.switched.connect(self._on_switched)
         listen(self, session.tuning.started, self._on_tuning_started)
+        listen(self, session.tour.changed, self._on_tour)
         self._keys = KeyGuard(self)
         Announcer(session.cursor, session.playback, self.stage)
         self._on_theme()
@@ -297,6 +299,10 @@ class Window(QMainWindow):
 
     def _on_line(self, line: int) -> None:
         self.session.playback.seek_line(line)
+
+    def _on_tour(self) -> None:
+        narrow = self.width() < scaled(_ROOMY_WINDOW)
+        self.rail.make_room("lesson", self.session.tour.active and narrow)
 
     def _on_tuning_started(self) -> None:
         self.charts.setCurrentWidget(self.charts.tuning)
