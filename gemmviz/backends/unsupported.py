@@ -30,7 +30,7 @@ _REFUSED = [
      mark("{name} (textures)"), mark("read global memory, or __ldg()")),
     (r"<<<|\bcuda(?:Malloc|Memcpy|Free|DeviceSynchronize|GetLastError|Event\w+|Stream\w+|Error_t)\w*\b",
      mark("host code ({name})"),
-     mark("keep the kernel in a file of its own; the front matter says how it is launched")),
+     mark("keep the kernel in a separate file; the front matter describes its launch")),
     (r"\b__nv_fp[46]\w*", "{name}", mark("use half, bfloat16 or float")),
     (r"\bcu(?:tlass|te)\s*::\s*\w+", "{name}", mark("write the kernel without that library")),
 ]  # fmt: skip
@@ -68,7 +68,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     if missing is not None:
         line = _include_line(kernel.text, missing[1]) or error.line
         text = tr(
-            "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
+            "{what} cannot be recorded: the only headers of CUDA that the recorder has are <cuda_fp16.h>, "
             "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
             what=f"#include <{missing[1]}>",
         )

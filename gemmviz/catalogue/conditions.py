@@ -60,8 +60,7 @@ def _rows(kernel: Kernel) -> Iterator[Condition]:
         elements = UNIT_BYTES // np.dtype(kernel.dtype_of(matrix)).itemsize
         size = _ROW[matrix][matrix in kernel.column_major]
         why = tr(
-            "The copy engine (TMA) takes {matrix} only where each of its rows, as it is stored, is a multiple of "
-            "{unit} bytes.",
+            "The copy engine (TMA) accepts {matrix} only if each of its stored rows is a multiple of {unit} bytes.",
             matrix=matrix,
             unit=UNIT_BYTES,
         )
@@ -69,7 +68,7 @@ def _rows(kernel: Kernel) -> Iterator[Condition]:
 
 
 def _clusters(kernel: Kernel) -> Iterator[Condition]:
-    why = tr("Clusters of blocks have to divide the grid.")
+    why = tr("Clusters of blocks must divide the grid.")
     for blocks, cluster in zip_longest(kernel.grid, kernel.cluster, fillvalue=Expression("1")):
         if cluster.text != "1":
             yield Condition(Expression(f"{_factor(blocks)} % {_factor(cluster)} == 0"), why)

@@ -75,10 +75,14 @@ def line_of(part: str, text: str) -> int:
     if len(lines) == 1:
         return lines[0]
     if not lines:
-        raise GemmvizError(tr("{text} stands in no line of the source", text=repr(part)))
+        raise GemmvizError(tr("{text} is in no line of the source", text=repr(part)))
     where = ", ".join(map(str, lines[:5]))
     raise GemmvizError(
-        tr("{text} stands in lines {where} of the source: give a text that stands in one", text=repr(part), where=where)
+        tr(
+            "{text} is in lines {where} of the source: give a text that is in only one line",
+            text=repr(part),
+            where=where,
+        )
     )
 
 
@@ -86,7 +90,7 @@ def _wanted(key: str) -> str:
     """Return the sentence about a key whose value is not allowed."""
     match key:
         case "line":
-            return tr("at: line is a text that stands in one line of the source")
+            return tr("at: line is a text that is in exactly one line of the source")
         case "share":
             return tr("at: share is a number from 0 to 1")
         case "array" | "write":

@@ -32,9 +32,9 @@ def add(commands: Any, summary: str) -> None:
         "tune",
         help=summary,
         description="Tries the values that a kernel declares for its parameters, on this machine: each combination is "
-        "verified, then timed a few times; the fastest ones race over interleaved rounds. Of two that cannot be told "
-        "apart the earlier declared one is taken. What is found is kept for this device, size and text of the kernel: "
-        "see --list, and `gemmviz bench --tuned`.",
+        "verified, then timed a few times; the fastest ones race over interleaved rounds. Of two that cannot be "
+        "distinguished, the one declared first is taken. The result is kept for this device, size and text of the "
+        "kernel: see --list, and `gemmviz bench --tuned`.",
         epilog="Ctrl-C ends the search and keeps the best so far.  Exit code 1 when no combination gives a right C, "
         "2 when the kernel cannot be tuned on this machine.",
     )
@@ -151,7 +151,7 @@ def _said(document: Outcome) -> list[str]:
     elif default is None:
         lines.append(f"Best: {params_text(best)}, {document['gflops']:.4g} GFLOPS. The defaults cannot run here.")
     elif best == default["params"]:
-        said = "are the best" if not document["equals"] else "cannot be told from the best"
+        said = "are the best" if not document["equals"] else "cannot be distinguished from the best"
         lines.append(f"The defaults {said}: {params_text(best)}, {document['gflops']:.4g} GFLOPS.")
     else:
         lines.append(

@@ -132,9 +132,7 @@ class ClaimsRunner:
             )
             return
         if not claims:
-            self.session.messages.tell(
-                Message(tr("Nothing to run: this claim cannot be judged by running anything."), "info")
-            )
+            self.session.messages.tell(Message(tr("Nothing to run: no run can judge this claim."), "info"))
             return
         try:
             protocol = Protocol.from_plain(self.session.choice.protocol)

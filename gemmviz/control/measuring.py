@@ -107,7 +107,7 @@ class Measuring:
                 self.session.messages.tell(Message(said, "warning", answers=(anyway,), lasting=True))
             elif held:
                 names = ", ".join(map(self._name, held))
-                said = tr("Not measured, as nobody has allowed it to run: {files}.", files=names)
+                said = tr("Not measured, because it is not allowed to run: {files}.", files=names)
                 self.session.messages.tell(Message(said, "info", lasting=True))
 
         self._checks.judge(jobs, judged)

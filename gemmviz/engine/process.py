@@ -183,7 +183,7 @@ class EngineProcess:
         try:
             message = receiver.receive(_POLL_S)
         except framing.NotAMessage as error:
-            said = tr("the engine's process sent what is no message ({why}): a kernel may have broken it", why=error)
+            said = tr("the engine's process sent an invalid message ({why}): a kernel may have damaged it", why=error)
             raise ProcessLost("crash", said) from None
         except (EOFError, OSError):
             raise self._obituary() from None

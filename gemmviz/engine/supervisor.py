@@ -86,7 +86,9 @@ class Engine:
         held = refused(request, self._consent)
         if held:
             names = ", ".join(path.name for path in held)
-            said = tr("{files}: not run, because it does not come with gemmviz and nobody has allowed it.", files=names)
+            said = tr(
+                "{files}: not run, because it does not come with gemmviz and you have not allowed it.", files=names
+            )
             yield Failed(request.run, "untrusted", said)
             return
         if isinstance(request, BenchRequest):

@@ -49,7 +49,8 @@ class Unseen:
                 return tr("cp.async writes {bytes} bytes to shared memory: not among the shared stores", bytes=moved)
             case "products":
                 return tr(
-                    "wgmma reads {bytes} bytes of shared memory by itself: not among the shared loads", bytes=moved
+                    "wgmma reads {bytes} bytes of shared memory directly: they are not counted as shared loads",
+                    bytes=moved,
                 )
             case "boxes loaded":
                 return trn(

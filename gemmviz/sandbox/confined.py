@@ -206,9 +206,7 @@ class Session:
             return wire.receive(self._channel.fileno(), self._token, self._classes, _MOST_CARRIED, self._memory)
         except wire.Malformed:
             self.close()
-            raise Died(
-                tr("it wrote where only its result is handed over: nothing of this run can be trusted")
-            ) from None
+            raise Died(tr("it wrote to the channel for its result: no part of this run can be trusted")) from None
         except (EOFError, OSError):
             raise self._obituary() from None
 

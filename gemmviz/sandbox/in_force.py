@@ -61,9 +61,9 @@ def report() -> list[Mechanism]:
     ends = Mechanism(
         tr("Sandbox, processes"),
         True,
-        tr("a namespace of their own: what a kernel starts ends with its run")
+        tr("a separate namespace: processes that a kernel starts end with its run")
         if namespace
-        else tr("what a kernel starts is looked for and ended with its run (this Linux gives no namespace)"),
+        else tr("processes that a kernel starts are found and ended with its run (this Linux has no namespaces)"),
     )
     signals = Mechanism(
         tr("Sandbox, signals"),

@@ -41,7 +41,9 @@ class FrozenWarp:
     def why_not(self) -> str:
         """The reason why there is no warp to freeze, and the remedy."""
         if self._cursor.playable is None or not self._choice.kernel.recordable:
-            return no_source(self._choice.kernel) or tr("Record a kernel (Ctrl+R) to see what its warps ask of memory.")
+            return no_source(self._choice.kernel) or tr(
+                "Record a kernel (Ctrl+R) to see the memory requests of its warps."
+            )
         return tr("A CPU has no warps: its threads access memory one by one. Choose a CUDA kernel.")
 
     def toggle(self) -> None:

@@ -175,7 +175,7 @@ def _folder_fault(folder: Path) -> str:
     if found.st_mode & stat.S_IWOTH:
         return tr("{path} cannot be trusted: everybody can write into it", path=folder)
     if found.st_uid not in (0, os.getuid()):
-        return tr("{path} cannot be trusted: it belongs to somebody else", path=folder)
+        return tr("{path} cannot be trusted: it belongs to another user", path=folder)
     if Path.home().resolve().is_relative_to(folder):
         return tr("{path} cannot be trusted: it holds all of your files, downloads too", path=folder)
     return ""

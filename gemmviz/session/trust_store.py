@@ -127,8 +127,8 @@ class TrustStore:
             return _checked(json.loads(self.path.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
             said = tr(
-                "{path} does not count, so that no text and no folder is trusted: {reason}. "
-                "It is written anew when you next allow something.",
+                "{path} is ignored, so no text and no folder is trusted: {reason}. It is written again when you next "
+                "allow a text.",
                 path=self.path,
                 reason=error,
             )

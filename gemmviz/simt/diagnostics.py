@@ -88,7 +88,7 @@ def diagnostics_of_run(
             found[defect] = replace(known, count=known.count + note.times)
     told = list(found.values())
     if told and job.notes == MAX_NOTES:  # no room: later ones are lost
-        more = tr("{what}; there may be more, of which nothing is kept", what=told[-1].text)
+        more = tr("{what}; there may be more, but no more are kept", what=told[-1].text)
         told[-1] = replace(told[-1], text=more)
     return told
 
@@ -111,15 +111,17 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
     culprit = who(launch, note.block, note.thread)
     if note.kind == NoteKind.STUCK_AT_BARRIER:
         if not note.other:
-            return tr("{thread} waits for the other blocks of its cluster, and nobody can go on", thread=culprit)
+            return tr("{thread} waits for the other blocks of its cluster, and no thread can continue", thread=culprit)
         return tr(
-            "{thread} waits for {count} threads to meet here, and nobody can go on", thread=culprit, count=note.other
+            "{thread} waits for {count} threads at this barrier, and no thread can continue",
+            thread=culprit,
+            count=note.other,
         )
     return trn(
-        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {count} arrival "
-        "and {bytes} bytes are missing",
-        "{thread} waits for the phase of {barrier} with parity {parity} to end, and nobody can go on: {count} arrivals "
-        "and {bytes} bytes are missing",
+        "{thread} waits for the end of the phase of {barrier} with parity {parity}, and no thread can continue: "
+        "{count} arrival and {bytes} bytes are missing",
+        "{thread} waits for the end of the phase of {barrier} with parity {parity}, and no thread can continue: "
+        "{count} arrivals and {bytes} bytes are missing",
         note.arrivals,
         thread=culprit,
         barrier=barrier_name(note.barrier),
@@ -133,20 +135,20 @@ def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable
     said = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
     if note.kind == NoteKind.LATE:
         return tr(
-            "{thread} uses {barrier} of another block, and nothing keeps that block from leaving before: the blocks of "
-            "the cluster have to meet once more",
+            "{thread} uses {barrier} of another block, but that block may have left the kernel already: the blocks "
+            "of the cluster must synchronise once more",
             **said,
         )
     if note.other == note.block:
         return tr(
-            "{thread} uses {barrier}, and nothing makes it wait until line {line} has initialised it: the threads of "
-            "the block have to meet between",
+            "{thread} uses {barrier}, but does not wait until line {line} has initialised it: the threads of the "
+            "block must synchronise in between",
             line=line,
             **said,
         )
     return tr(
-        "{thread} uses {barrier} of another block, and nothing makes it wait until line {line} has initialised it "
-        "there: the blocks of the cluster have to meet between",
+        "{thread} uses {barrier} of another block, but does not wait until line {line} has initialised it there: the "
+        "blocks of the cluster must synchronise in between",
         line=line,
         **said,
     )
@@ -163,8 +165,8 @@ def _sentence(note: DiagnosticRecord, launch: Launch, names: Sequence[str], job:
     if note.kind == NoteKind.OPERAND:
         index = note.offset // job.array[note.array].itemsize
         return tr(
-            "{thread} copies a box to {element} while the product of line {line} still reads there: nobody has waited "
-            "for it",
+            "{thread} copies a box to {element} while the product of line {line} still reads it: no thread has "
+            "waited for the product",
             thread=culprit,
             element=f"{names[note.array]}[{index}]",
             line=other_line,

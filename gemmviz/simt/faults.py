@@ -61,7 +61,7 @@ class _End:
 
 _ENDS: dict[Status, _End] = {
     Status.FULL: _End(
-        mark("{kernel} at {size} makes more than {count} accesses, which is what can be kept"),
+        mark("{kernel} at {size} makes more than {count} accesses, the largest number that can be kept"),
         TooManyAccesses,
         before="",
     ),
@@ -86,8 +86,8 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.WARP_WAITS: _End(
         mark(
-            "{thread} waits for the other lanes of its warp, and {other} never comes: all lanes must reach the same "
-            "warp instruction"
+            "{thread} waits for the other lanes of its warp, and {other} never arrives: all lanes must reach the "
+            "same warp instruction"
         )
     ),
     Status.PART_OF_WARP: _End(
@@ -98,20 +98,20 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.ASSERTION: _End(mark("the assertion is false in {thread}")),
     Status.BARRIER_NOT_READY: _End(
-        mark("{thread} uses {barrier}, which nobody has initialised"), defect="barrier divergence"
+        mark("{thread} uses {barrier}, which is uninitialised"), defect="barrier divergence"
     ),
     Status.ARRIVES_TOO_OFTEN: _End(
         mark(
-            "{thread} arrives at {barrier} once more than it was initialised for: its phase has all of its "
-            "arrivals and has not ended"
+            "{thread} arrives at {barrier} more often than its count allows: its phase has all of its arrivals and "
+            "has not ended"
         ),
         defect="barrier divergence",
     ),
     Status.ADDS_NO_FLOATS: _End(mark("tma_add adds floats, and {matrix} has elements of another type")),
     Status.FLAG_NEVER_SET: _End(
         mark(
-            "{thread} waits for a flag that nobody sets: nobody ever does, or a block that comes later (blocks are "
-            "recorded one after another, so that none can wait for one behind it)"
+            "{thread} waits for a flag that is never set, or that a later block sets (blocks are recorded one after "
+            "another, so no block can wait for a later one)"
         ),
         KernelTimeout,
     ),
@@ -123,12 +123,13 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.GROUP_WAITS: _End(
         mark(
-            "{thread} waits for the rest of its warpgroup, which never comes: all 128 threads must reach the same wgmma"
+            "{thread} waits for the rest of its warpgroup, which never arrives: all 128 threads must reach the same "
+            "wgmma"
         )
     ),
     Status.TOO_MANY_COPIES: _End(
         mark(
-            "{thread} has more than 256 asynchronous copies under way, which cannot be recorded: wait for some of them"
+            "{thread} has more than 256 asynchronous copies in flight, which cannot be recorded: wait for some of them"
         ),
         ConstraintError,
     ),
@@ -142,7 +143,7 @@ _ENDS: dict[Status, _End] = {
     Status.NO_MEMORY: _End(mark("not enough memory for {count} threads per block"), ConstraintError, before="{file}: "),
 }
 _BLOCK_BEFORE = _End(
-    mark("{thread} waits for what a block before it does: record from the first block on"), KernelTimeout
+    mark("{thread} waits for an action of an earlier block: record from the first block on"), KernelTimeout
 )
 
 

@@ -211,4 +211,4 @@ def test_nan_is_not_written_as_nothing(qapp):
     assert end[0][3] == "NaN" == number(float(shown.recording.c[0, 3]))
     assert wrong_text(shown.recording, 0, 3).startswith("WRONG: NaN instead of ")
     part = record(launch(find("gputiled", ladder()), Problem(7, 6, 9), {"TS": 4}), blocks=(0, 1))
-    assert wrong_text(part, 6, 5).startswith("WRONG: nothing instead of ")
+    assert wrong_text(part, 6, 5).startswith("WRONG: no value instead of ")

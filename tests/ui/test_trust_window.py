@@ -138,7 +138,7 @@ def test_what_comes_from_elsewhere_is_shown_and_runs_only_when_it_is_allowed(win
     bring(window, path)
     assert_not_run(window, qtbot, sent, marker)
     assert "gv_hostile" in window.source.toPlainText()
-    assert "Nothing of" in window.run_question.title.text()
+    assert "has not run yet" in window.run_question.title.text()
     qtbot.mouseClick(window.run_question.run_button, Qt.MouseButton.LeftButton)
     wait_recorded(window, qtbot)
     assert "gv_hostile" in window.session.cursor.playable.recording.text
@@ -261,7 +261,7 @@ def test_the_question_is_told_to_a_screen_reader_and_leaves_the_writer_the_keys(
     session.choice.edit(session.choice.text + "\n// not typed here\n")
     assert session.permission.asks and window.source.hasFocus()
     said = window.run_question.accessibleDescription()
-    for part in ("Nothing of 30_gputiled.cu has run yet", "compiles this text and runs it on this machine"):
+    for part in ("30_gputiled.cu has not run yet", "compiles this text and runs it on this machine"):
         assert part in said
     assert window.run_question.run_button.accessibleDescription() == said
 
@@ -369,7 +369,7 @@ def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot
     qtbot.waitExposed(form)
     settle(window, qtbot)
     assert not sent and not marker.exists()
-    assert "Nothing of this file has run" in form.outcome.text() and "Run it" in form.attempt.text()
+    assert "This file has not run" in form.outcome.text() and "Run it" in form.attempt.text()
     assert "gv_hostile" in form.preview.toPlainText()
     qtbot.mouseClick(form.attempt, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "C is right at" in form.outcome.text(), timeout=RECORDING_MS)

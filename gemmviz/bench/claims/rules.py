@@ -155,7 +155,7 @@ RULES: dict[str, Rule] = {
     "about": Rule(_about, _about_words, ("factor",)),
     "same": Rule(_same, _same_words, ("within",)),
     "slightly above": Rule(_slightly_above, _slightly_above_words, ("within",)),
-    "ascending": Rule(_ascending, lambda *_: tr("each above the one before")),
+    "ascending": Rule(_ascending, lambda *_: tr("each larger than the one before")),
     "smallest": Rule(_smallest, lambda *_: _or_more("1x")),
     "greatest": Rule(_greatest, lambda *_: _or_more("1x")),
     "greater ratio": Rule(_greater_ratio, lambda *_: tr("the first greater than the second")),

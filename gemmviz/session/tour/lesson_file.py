@@ -179,7 +179,9 @@ def _wanted(key: str) -> str:
         case "order":
             return tr('order is "grid" (all blocks together) or "block" (one after another)')
         case "as_written":
-            return tr("as_written is true (every access that the text names) or false (those that a compiler leaves)")
+            return tr(
+                "as_written is true (every access in the source) or false (the accesses that remain after compilation)"
+            )
         case "stop":
             return tr("it has no stops: each begins with a line [[stop]]")
         case "panel":

@@ -25,7 +25,7 @@ _NO_FENCE_BEFORE = mark("there is no __threadfence() between the write and the f
 _NOT_SEEN = mark("the flag that line {line} reads is not waited for before this")
 _NO_FENCE_BEHIND = mark("there is no __threadfence() behind line {line}, which waits for a flag")
 _NO_GLOBAL_READ = mark(
-    "there is no global_read() between line {line}, which waits for a flag, and what the copy engine is asked for"
+    "there is no global_read() between line {line}, which waits for a flag, and the request to the copy engine"
 )
 # The further down, the nearer a flag is to an order of two accesses: the last one that applies is reported.
 _LACKS = ("", _NOT_IN_MATRIX, _NO_FENCE_BEFORE, _NOT_SEEN, _NO_FENCE_BEHIND, _NO_GLOBAL_READ)

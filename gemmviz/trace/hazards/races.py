@@ -119,9 +119,11 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: 
     """
     log = recording.accesses
     if recording.backend == "c":
-        return "unknown", tr("nothing puts the two in order")
+        return "unknown", tr("there is no happens-before order between the two")
     if log.block[writer] != log.block[other]:
-        return "unknown", (waits.missing(writer, other) if waits else "") or tr("nothing puts two blocks in order")
+        return "unknown", (waits.missing(writer, other) if waits else "") or tr(
+            "there is no happens-before order between two blocks"
+        )
     if _arrives_late(recording, writer, other, line):
         return "unknown", tr("the copy was not waited for before the barrier")
     in_warp = bool(log.thread[writer] // WARP == log.thread[other] // WARP)

@@ -47,16 +47,16 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
         here = int(line[log.site[r]])
         said = {"thread": who(recording, r), "element": element_name(recording, r)}
         if filler in (0, here):
-            text = tr("{thread} reads {element}, which nobody has written yet", **said)
+            text = tr("{thread} reads {element}, which is uninitialised", **said)
         elif comes_later:
             text = tr(
-                "{thread} reads {element}, which nobody has written yet; line {line} writes it only later",
+                "{thread} reads {element}, which is uninitialised; line {line} writes it only later",
                 line=filler,
                 **said,
             )
         else:
             text = tr(
-                "{thread} reads {element}, which nobody has written yet; line {line} writes other elements",
+                "{thread} reads {element}, which is uninitialised; line {line} writes other elements",
                 line=filler,
                 **said,
             )

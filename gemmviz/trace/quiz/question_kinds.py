@@ -260,12 +260,12 @@ def barrier(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
     right = 2 if before and after else 0 if before else 1 if after else 3
     answers = [tr("right before it"), tr("right after it"), tr("both before and after it"), tr("neither")]
     whys = (
-        tr("The block passed a barrier before this step, and goes on after it without one."),
-        tr("The block comes to a barrier after this step, and to none right before it."),
-        tr("The block passed a barrier before this step, and comes to another one after it."),
-        tr("The block's steps before and after this one are in the same phase: no barrier stands between them."),
+        tr("There is a barrier of the block directly before this step, and none directly after it."),
+        tr("There is a barrier of the block directly after this step, and none directly before it."),
+        tr("There is a barrier of the block directly before this step, and another one directly after it."),
+        tr("The block's steps before and after this one are in the same phase: there is no barrier between them."),
     )
-    return QuestionText(event.lead(), tr("Where does a barrier stand?"), _texts(answers), right, whys[right])
+    return QuestionText(event.lead(), tr("Where is the barrier?"), _texts(answers), right, whys[right])
 
 
 def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:

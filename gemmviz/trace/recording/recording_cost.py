@@ -259,7 +259,7 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
         found = counter.count(launch(job.kernel, size, job.params)) if size else None
         if size is None or found is None:
             said = {"kernel": job.kernel.name, "size": job.problem}
-            raise KernelTimeout(tr("{kernel} at {size}: nobody can tell what it costs: does it end?", **said))
+            raise KernelTimeout(tr("{kernel} at {size}: its cost is unknown: does it end?", **said))
         points.append((size, found))
     (one, at_one), (other, at_other) = points
     # Solves accesses = a M N K + b M N for the two sizes.

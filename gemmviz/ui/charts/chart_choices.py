@@ -28,8 +28,8 @@ class SizeBox(QComboBox):
         self.setAccessibleName(tr("Size that is shown"))
         self.setToolTip(
             tr(
-                "M × N × K whose figures are shown. Auto: the size measured here last; with nothing measured here, "
-                "the one at which most kernels have a reference"
+                "M × N × K of the shown figures. Auto: the size measured last on this machine; without a "
+                "measurement, the size at which most kernels have a reference"
             )
         )
         letters_wide(self, _BOX_LETTERS)
@@ -73,7 +73,7 @@ class ReferenceBox(QCheckBox):
             self.setVisible(bool(references))
         self.setChecked(self._results.references_shown)
         names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
-        said = tr("Results that were measured elsewhere, hollow or dashed, where this machine has none:")
+        said = tr("Results from other machines, hollow or dashed, where this machine has none:")
         self.setToolTip(f"{said}\n{names}")
 
 

@@ -59,7 +59,7 @@ class MeasurePage(QWidget):
             (self.ladder, tr("Kernels"), tr("GFLOPS of every kernel at one size")),
             (self.sizes, tr("Over N"), tr("GFLOPS of every kernel over the size")),
             (self.samples, tr("Samples"), tr("Each launch as it is timed")),
-            (self.roofline, tr("Roofline"), tr("What bounds each kernel: memory or arithmetic")),
+            (self.roofline, tr("Roofline"), tr("The bound of each kernel: memory or arithmetic")),
             (self.occupancy, tr("Occupancy"), tr("How many warps of a kernel fit on a multiprocessor")),
             (self.tuning, tr("Tuning"), tr("The search for the fastest parameters, candidate by candidate")),
         )

@@ -223,11 +223,11 @@ class RooflinePanel(PaintedChart):
     def _say(self, missing: list[Row]) -> None:
         counted = any(placed.place.from_global for placed in self.placed)
         if self.survey.running:
-            said = tr("Recording what the kernels move: {count} to go", count=len(missing))
+            said = tr("Recording the bytes that the kernels move: {count} left", count=len(missing))
         elif counted:
             said = tr("work per byte that the recording counted (sectors × 32 B); both axes logarithmic")
         else:
-            said = tr("work per byte if each matrix moved once; “Count bytes” records what is moved")
+            said = tr("work per byte if each matrix moved once; “Count bytes” records the moved bytes")
         if self.survey.fault and not self.survey.running:
             said = tr("{figures}; not recorded: {fault}", figures=said, fault=self.survey.fault)
         self.hint.setText(said)

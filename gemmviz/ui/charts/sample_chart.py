@@ -40,7 +40,7 @@ class SampleChart(PaintedChart):
         self.chooser = QComboBox()
         self.chooser.setObjectName(CHOICE)
         self.chooser.setAccessibleName(tr("Kernel whose samples are shown"))
-        self.chooser.setToolTip(tr("Whose samples to show: those that arrive now, or always one kernel's"))
+        self.chooser.setToolTip(tr("The samples to show: those that arrive now, or always those of one kernel"))
         letters_wide(self.chooser, _CHOOSER_LETTERS)
         self.chooser.activated.connect(self._on_kernel)
         self.controls.insertWidget(2, self.chooser)

@@ -94,7 +94,7 @@ class TuningChart(Chart):
         self.legend.setObjectName("muted")
         self.legend.setWordWrap(True)
         self.legend.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.always = QCheckBox(tr("measure with what is kept"))
+        self.always = QCheckBox(tr("measure with the kept parameters"))
         self.always.setToolTip(
             tr(
                 "Measure every kernel with the parameters that tuning found on this machine, for the nearest size, "

@@ -109,5 +109,5 @@ def left_out_text(document: Outcome) -> list[str]:
     parts += [f"⚑ {flag}" for flag in document["flags"]]
     if document["equals"]:
         alike = "; ".join(params_text(params) for params in document["equals"][:3])
-        parts.append(tr("cannot be told from the best: {params}", params=alike))
+        parts.append(tr("cannot be distinguished from the best: {params}", params=alike))
     return parts

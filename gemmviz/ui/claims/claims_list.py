@@ -91,7 +91,7 @@ class ClaimsList(QTreeWidget):
             return
         button = QPushButton(tr("Run"))
         button.setAccessibleName(tr("Run: {claim}", claim=claim.title))
-        button.setToolTip(tr("Measure and record what “{claim}” needs (Enter)", claim=claim.title))
+        button.setToolTip(tr("Measure and record for “{claim}” (Enter)", claim=claim.title))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(lambda *_, name=claim.id: self.asked.emit(name))
         # As tall as a button, however tall the row is.

@@ -47,14 +47,14 @@ class ClaimsPage(QWidget):
         self.setAccessibleName(tr("Claims"))
         self.counts, self.progress, self.bar = QLabel(), QLabel(), QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(tr("Progress of what is measured"))
+        self.bar.setAccessibleName(tr("Progress of the measurement"))
         self.progress.setObjectName("muted")
         for label in (self.counts, self.progress):
             label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.run_all = QPushButton(tr("Run all"))
         self.run_all.setObjectName("primary")
         self.run_all.setToolTip(
-            tr("Measure and record what all claims need, each experiment once; what takes many minutes is left out")
+            tr("Measure and record for all claims, each experiment once; experiments of many minutes are left out")
         )
         self.stop = QPushButton(tr("Stop"))
         self.stop.setToolTip(tr("Stop the run; verdicts reached so far stay (Esc)"))

@@ -31,7 +31,7 @@ class Chooser(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.box = QLineEdit()
         self.box.setAccessibleName(tr("Search"))
-        self.box.setPlaceholderText(tr("Type to search: a name, a title, or what is taken away"))
+        self.box.setPlaceholderText(tr("Type to search: a name, a title, or a removed part"))
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Kernels"))
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)

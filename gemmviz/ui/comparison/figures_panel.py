@@ -28,7 +28,7 @@ class FiguresPanel(QWidget):
         self.session, self.comparison = session, session.comparison
         self.sentence = QLabel()
         self.sentence.setWordWrap(True)
-        self.sentence.setAccessibleName(tr("How the race stands"))
+        self.sentence.setAccessibleName(tr("State of the race"))
         self.sentence.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.pace = QComboBox()
         self.pace.setAccessibleName(tr("In step by"))
@@ -42,9 +42,9 @@ class FiguresPanel(QWidget):
                     "While a tile is loaded, its steps share the way to the next product."
                 ),
                 tr(
-                    "Both have moved the same bytes to and from global memory, whole sectors counted: the one that "
-                    "needs fewer is further on, and finishes first. Of a CPU, which has no sectors, those count that "
-                    "it asks for."
+                    "Both have moved the same number of bytes to and from global memory, counted in whole sectors: "
+                    "the kernel that needs fewer bytes is further ahead and finishes first. A CPU has no sectors: "
+                    "the bytes that it asks for count."
                 ),
             )
         ):

@@ -43,7 +43,11 @@ def kind_of(path: Path) -> str:
     kind = path.suffix.lower()
     if kind not in (*STILLS, *FILMS):
         raise ConstraintError(
-            tr("{path} says not what to write: its name must end in {kinds}", path=path, kinds=".png, .svg, .gif, .mp4")
+            tr(
+                "{path} does not show the format: its name must end in {kinds}",
+                path=path,
+                kinds=".png, .svg, .gif, .mp4",
+            )
         )
     if kind == ".mp4":
         need_video()

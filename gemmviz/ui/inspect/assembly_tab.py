@@ -128,8 +128,12 @@ class AssemblyTab(QWidget):
 
     def _boxes(self) -> None:
         for box, name, tip in (
-            (self.architecture, tr("Architecture"), tr("For which GPU it is compiled; none is needed for that")),
-            (self.form, tr("SASS or PTX"), tr("What the GPU executes (SASS), or the compiler's own form before (PTX)")),
+            (self.architecture, tr("Architecture"), tr("The GPU that it is compiled for; the compiler needs no GPU")),
+            (
+                self.form,
+                tr("SASS or PTX"),
+                tr("The instructions of the GPU (SASS), or the compiler's form before (PTX)"),
+            ),
             (self.launch, tr("Parameters"), ""),
             (self.file, tr("File"), tr("Files that instructions come from")),
         ):

@@ -16,9 +16,9 @@ def box_when(box: ActiveBox, step: int) -> list[str]:
         return []
     shown = box.arrived if box.write else box.asked
     if shown > step:
-        return [tr("This step is not this warp's: shown is the next box that it asks for.")]
+        return [tr("This step belongs to another warp: the next box that this warp asks for is shown.")]
     if shown < step:
-        return [tr("This warp asks for nothing more: shown is the last box that it asked for.")]
+        return [tr("This warp asks for no further box: the last box that it asked for is shown.")]
     return []
 
 
@@ -47,7 +47,7 @@ def box_text(playable: Playable, box: ActiveBox) -> list[str]:
     rows, columns = int(boxes.rows[i]), int(boxes.columns[i])
     thread = int(boxes.thread[i])
     said = [
-        tr("one thread asked for all of it: thread {thread}, warp {warp}", thread=thread, warp=box.warp),
+        tr("one thread asked for the whole box: thread {thread}, warp {warp}", thread=thread, warp=box.warp),
         tr(
             "{rows} × {columns} elements from {cell} on, {bytes} bytes",
             rows=rows,
@@ -89,5 +89,5 @@ def _in_shared(playable: Playable, i: int) -> list[str]:
             tr("swizzle over {bytes} bytes: each row deals its pieces of 16 bytes in another order", bytes=info.swizzle)
         )
     else:
-        said.append(tr("no swizzle: rows stand as they are"))
+        said.append(tr("no swizzle: the rows are unchanged"))
     return said

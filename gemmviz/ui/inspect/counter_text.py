@@ -107,8 +107,8 @@ def explanation(playable: Playable) -> str:
             ),
             *crossing,
             tr(
-                "Reuse: bytes read / bytes loaded: how often what was loaded is read. Loaded: in global memory each "
-                "element once, in shared memory what is written to it."
+                "Reuse: bytes read / bytes loaded, the number of reads per loaded byte. Loaded: in global memory "
+                "each element once, in shared memory the bytes written to it."
             ),
             *arrays,
         ]

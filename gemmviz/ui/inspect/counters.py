@@ -276,7 +276,7 @@ class Counters(QWidget):
         playable = self.session.cursor.playable
         if playable is None:
             self.totals.setText(
-                no_source(self.session.choice.kernel) or tr("Record a kernel to see what it reads and writes.")
+                no_source(self.session.choice.kernel) or tr("Record a kernel to see its reads and writes.")
             )
             self.totals.setToolTip("")
             return

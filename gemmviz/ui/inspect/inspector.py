@@ -27,11 +27,11 @@ _TITLES = (
 _TIPS = (
     mark("The source that runs, and the line of this step"),
     mark("Freeze a warp (W): its lanes, the sectors or banks that they want, and the wavefronts that follow"),
-    mark("What a thread multiplies, the sums it holds; fragments of the tensor cores by lane"),
-    mark("Where an element of C comes from, value by value; who touched a cell, and when"),
-    mark("What was moved so far and in all; predicted beside measured; occupancy"),
+    mark("The products and the sums of a thread; fragments of the tensor cores by lane"),
+    mark("The origin of an element of C, value by value; the threads that accessed a cell, and the steps"),
+    mark("Bytes moved so far and in total; predicted beside measured; occupancy"),
     mark("The machine code beside the source: SASS and PTX, registers, instructions per line and per product"),
-    mark("What the checker found, and other sizes"),
+    mark("Findings of the checker, and other sizes"),
 )
 # Where there is no room for its title.
 _SHORT_ASSEMBLY = "SASS"

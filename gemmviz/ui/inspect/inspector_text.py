@@ -118,13 +118,13 @@ def when_text(asked: WarpRequest, step: int, missed: bool) -> str:
     ``missed``: threads may have accessed memory out of bounds at that step, without a request to show.
     """
     if missed and asked.step > step:
-        return tr("At this step this warp accesses nothing within bounds: shown is its next request.")
+        return tr("At this step this warp makes no access within bounds: its next request is shown.")
     if missed and asked.step < step:
-        return tr("At this step this warp accesses nothing within bounds: shown is its last request.")
+        return tr("At this step this warp makes no access within bounds: its last request is shown.")
     if asked.step > step:
         return tr("This step is not this warp's: shown is its next request.")
     if asked.step < step:
-        return tr("This warp asks for nothing more: shown is its last request.")
+        return tr("This warp makes no further request: its last request is shown.")
     return ""
 
 

@@ -26,11 +26,11 @@ FED = (
 TIPS = (
     mark("the place along K"),
     mark("the element of A or B, and its value"),
-    mark("who read it from global memory: warp:lane; on a CPU the thread"),
+    mark("its reader from global memory: warp:lane; on a CPU the thread"),
     mark("step:line of that read"),
     mark("the cell of shared memory that it went to"),
     mark("step:line of that write"),
-    mark("step:line at which whoever multiplies it read it"),
+    mark("step:line at which the thread that multiplies it read it"),
 )
 TOUCHED = (mark("step"), mark("line"), mark("access"), mark("value"), mark("by"), mark("block"))
 

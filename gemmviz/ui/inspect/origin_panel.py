@@ -87,8 +87,8 @@ class OriginPanel(InspectPanel):
                 no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see where its results come from.")
                 if playable is None
                 else tr(
-                    "Choose a cell on the stage: click it, or press X and Shift+arrows. "
-                    "An element of C shows every value that fed it; any other cell shows who touched it, and when."
+                    "Choose a cell on the stage: click it, or press X and Shift+arrows. An element of C shows every "
+                    "value that fed it; any other cell shows the threads that accessed it, and the steps."
                 )
             )
             return
@@ -144,7 +144,7 @@ class OriginPanel(InspectPanel):
         if recording.wrong and playable.wrong_from[row, column] < playable.timeline.steps:
             said.append(wrong_text(recording, row, column))
         if owner is None:
-            said.append(tr("nobody writes it"))
+            said.append(tr("no thread writes it"))
         else:
             if recording.backend == "cuda":
                 said.append(tr("owned by {thread}", thread=thread_text(recording, owner.block, owner.thread)))
@@ -166,8 +166,8 @@ class OriginPanel(InspectPanel):
         else:
             said.append(
                 trn(
-                    "{count} value was read for it, but does not give what was stored ({sums})",
-                    "{count} values were read for it, but do not give what was stored ({sums})",
+                    "{count} value was read for it, but does not give the stored value ({sums})",
+                    "{count} values were read for it, but do not give the stored value ({sums})",
                     len(fed.use),
                     sums=sums_text(fed),
                 )
@@ -176,7 +176,11 @@ class OriginPanel(InspectPanel):
             lost = len(model.misread)
             said.append(trn("✗ {count} READ as another value", "✗ {count} READ as other values", lost))
         if fed.by_warp:
-            together = tr("what its warpgroup read together") if fed.by_group else tr("what its warp read together")
+            together = (
+                tr("values that its warpgroup read together")
+                if fed.by_group
+                else tr("values that its warp read together")
+            )
             said.append(together)
         if fed.unknown and len(fed.use):
             said.append(tr("some values in shared memory have an unknown origin: ways may be missing"))

@@ -88,7 +88,7 @@ class ThreadPanel(InspectPanel):
         self.lane.setEnabled(looked.lanes > 1)
         self.lane.blockSignals(False)
         if playable is None or not playable.timeline.steps:
-            said = no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see what its threads hold.")
+            said = no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see the values of its threads.")
             self._show_nothing(said)
             return
         on_gpu = playable.recording.backend == "cuda"
@@ -220,7 +220,7 @@ class ThreadPanel(InspectPanel):
         }
         if known.stored_otherwise(recording)[element]:
             said = [
-                tr("{name}[{row}, {column}]: what was read for it gives {done} of {all} products, {sum}", **values),
+                tr("{name}[{row}, {column}]: the values read for it give {done} of {all} products, {sum}", **values),
                 tr(
                     "✗ The thread STORED {stored}, which is not their sum ({total}).",
                     stored=number(float(recording.c[row, column])),

@@ -86,7 +86,7 @@ class WarpPanel(InspectPanel):
         self.frozen.setEnabled(freeze.possible)
         self.frozen.setChecked(freeze.on)
         self.frozen.setText(tr("Release") if freeze.on else tr("Freeze"))
-        tip = tr("Let the warp go (W)") if freeze.on else tr("Stand still and step by this warp's requests (W)")
+        tip = tr("Let the warp go (W)") if freeze.on else tr("Pause, and step by this warp's requests (W)")
         self.frozen.setToolTip(tip)
         self.frozen.setAccessibleName(tip)
 
@@ -123,7 +123,7 @@ class WarpPanel(InspectPanel):
             self.head.say(request_head(playable.recording, asked))
             said = [request_cost(asked), lanes_out(asked), when_text(asked, session.cursor.step, missed)]
             if boxes:
-                said.append(tr("This step is the copy engine's: warp {warp} asked for a box.", warp=boxes[0].warp))
+                said.append(tr("This is a step of the copy engine: warp {warp} asked for a box.", warp=boxes[0].warp))
             self.cost.setText(BETWEEN.join(part for part in said if part))
         self._describe()
 
@@ -146,7 +146,7 @@ class WarpPanel(InspectPanel):
         if not self.session.frozen_warp.possible:
             return self.session.frozen_warp.why_not
         if self.session.predict.on:
-            return tr("What this warp asks for next is not told while it is to be predicted.")
+            return tr("The next request of this warp is hidden while you predict it.")
         if known(self.session.cursor.playable).out_of_bounds.most.any():
             return tr("This warp of the block makes no request within bounds: choose another one (. and ,).")
         return tr("This warp of the block makes no request: choose another one (. and ,), or another block.")

@@ -243,5 +243,5 @@ class _Picture:
         return room.top() + 3.6 * line
 
     def _legend(self, row: QRectF) -> None:
-        texts = (tr("Filled: a lane asked for it. Empty: it came along, unused."), tr("filled: asked for"))
+        texts = (tr("Filled: a lane asked for it. Empty: moved with the sector, but unused."), tr("filled: asked for"))
         self.page.write_first(row, texts, SMALL, self.page.theme.muted)

@@ -45,7 +45,7 @@ class TensorCoreLens:
                 sheet.lines(room, tr("This warp holds no sums of C: choose another one."))
                 return
             shape = f"{known.kind} {known.m} × {known.n} × {known.k}" if known.k else known.kind
-            beside = tr("{shape}: who holds which element", shape=shape)
+            beside = tr("{shape}: the elements of each lane", shape=shape)
             room = sheet.heading(tr(self.title), (beside, shape), "recorded")
             _Operands(sheet, room, moment, known).draw()
 

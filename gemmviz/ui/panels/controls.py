@@ -128,7 +128,7 @@ class RecordControls(QWidget):
         row.setSpacing(8)
         rows.addLayout(row)
         rows.addLayout(below)
-        self.size_row = SizeRow(session.choice.problem, tr("what is recorded"), session.choice.square)
+        self.size_row = SizeRow(session.choice.problem, tr("the recorded size"), session.choice.square)
         self.params = ParamsRow()
         self.order = QComboBox()
         self.order.addItem(tr("blocks together"), "grid")
@@ -188,7 +188,7 @@ class MeasureControls(QWidget):
         self.session = session
         self.heading = QLabel(tr("Measure on this machine"))
         self.heading.setObjectName("heading")
-        self.size_row = SizeRow(session.choice.bench_problem, tr("what is measured"), session.choice.bench_square)
+        self.size_row = SizeRow(session.choice.bench_problem, tr("the measured size"), session.choice.bench_square)
         self.params = ParamsRow(_PARAMS_PER_ROW)
         self.this = QPushButton(tr("Measure this"))
         self.this.setObjectName("primary")

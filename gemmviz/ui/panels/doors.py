@@ -42,7 +42,7 @@ _DOORS = (
     ),
     (
         mark("Why is the naive kernel slow?"),
-        mark("See which pieces of memory one warp asks for, and how much of them it uses."),
+        mark("See the pieces of memory that one warp asks for, and the part of them that it uses."),
         mark("Start the lesson"),
     ),
     (

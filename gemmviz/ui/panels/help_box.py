@@ -25,7 +25,7 @@ class HelpBox(QDialog):
         self.setWindowTitle(tr("Keys and mouse"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Type to search: a key, or what it does"))
+        self.search.setPlaceholderText(tr("Type to search: a key, or its effect"))
         self.search.setAccessibleName(tr("Search the keys"))
         self.search.setClearButtonEnabled(True)
         self.label = QLabel(help_text(groups))

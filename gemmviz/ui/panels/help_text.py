@@ -22,7 +22,7 @@ def help_groups(actions: list[Action]) -> Groups:
         menu = action.menu.rpartition(" > ")[2]
         groups.setdefault(tr(menu), []).append((named, action.title))
     groups[tr("Mouse")] = [
-        (tr("click a cell"), tr("who owns it and who touches it")),
+        (tr("click a cell"), tr("its owner and its accesses")),
         (tr("click a line number"), tr("to its next execution")),
         (tr("Ctrl+click a line"), tr("the same, as a double-click while locked")),
         (tr("wheel, drag"), tr("zoom and shift the stage")),
@@ -55,6 +55,6 @@ def help_text(groups: Groups, wanted: str = "") -> str:
         rows += [f"<tr><td {_NO_WRAP}>{keys}&nbsp;&nbsp;</td><td {_NO_WRAP}>{does}</td></tr>" for keys, does in found]
         min(columns, key=len).extend(rows)
     if not any(columns):
-        return tr("Nothing has these words.")
+        return tr("No entry has these words.")
     cells = "".join(f"<td><table>{''.join(rows)}</table></td><td>&nbsp;&nbsp;&nbsp;</td>" for rows in columns)
     return f"<table><tr>{cells}</tr></table>"

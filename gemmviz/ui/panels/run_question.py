@@ -90,7 +90,7 @@ class RunQuestion(QFrame):
         """Repeat the question about a text that is only looked at."""
         permission = self._permission
         if permission.refresh():
-            self._messages.tell(Message(tr("What is chosen may run already."), "info"))
+            self._messages.tell(Message(tr("The chosen text may already run."), "info"))
             return
         permission.ask()
         self.look_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -102,7 +102,7 @@ class RunQuestion(QFrame):
             self._messages.tell(Message(kept.fault, "warning", lasting=True))
             return
         if not kept.texts and not kept.folders:
-            said = tr("Nothing is trusted but what gemmviz brings, and what you type in this window.")
+            said = tr("Only the texts that come with gemmviz, and those that you type in this window, are trusted.")
             self._messages.tell(Message(said, "info", lasting=True))
             return
         count = trn("{count} text may run", "{count} texts may run", len(kept.texts))
@@ -117,7 +117,9 @@ class RunQuestion(QFrame):
     def _forget(self) -> None:
         self._permission.trust.forget()
         self._permission.refresh()
-        self._messages.tell(Message(tr("Forgotten. What is opened next is asked about."), "info", lasting=True))
+        self._messages.tell(
+            Message(tr("Forgotten. gemmviz asks again before it runs a text that you open."), "info", lasting=True)
+        )
 
     def _run(self) -> None:
         self._permission.run()
@@ -160,10 +162,10 @@ class RunQuestion(QFrame):
         self.folder_button.setVisible(asks and folder is not None)
         if not asks:
             self.title.setText(tr("Only looked at: {file}", file=file))
-            self.text.setText(tr("Nothing of it was compiled or run. Its source stands on the right."))
+            self.text.setText(tr("It was neither compiled nor run. Its source is on the right."))
             self.details.setText(tr("“Run it” compiles it and runs it on this machine."))
         else:
-            self.title.setText(tr("Nothing of {file} has run yet", file=file))
+            self.title.setText(tr("{file} has not run yet", file=file))
             self.text.setText(self._reason())
             self.details.setText("\n".join(self._details()))
         self.details.setVisible(bool(self.details.text()))
@@ -194,7 +196,7 @@ class RunQuestion(QFrame):
             said.append(tr("It includes from its folder: {files}.", files=names))
         folder = permission.folder
         if folder is None:
-            said.append(tr("The text came along with a state, or was changed here: it is not what the file holds."))
+            said.append(tr("The text came with a state, or was changed here: it differs from the file."))
         else:
             said.append(
                 tr(

@@ -23,8 +23,8 @@ class ViewBox(QComboBox):
         self.addItem(tr("as written"), True)
         self.setToolTip(
             tr(
-                "Recorded as compiled: the accesses that a compiler leaves, which keeps in registers what it can, as a "
-                "GPU's does. As written: every access that the text names. (Ctrl+Alt+R)"
+                "Recorded as compiled: the accesses that remain after compilation. The compiler keeps values in "
+                "registers where it can, like a GPU's compiler. As written: every access in the source. (Ctrl+Alt+R)"
             )
         )
         self.setAccessibleName(tr("Which accesses are recorded"))

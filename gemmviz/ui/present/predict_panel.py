@@ -139,8 +139,8 @@ class PredictPanel(QWidget):
         if self.session.cursor.playable is None:
             return no_source(self.session.choice.kernel) or tr("Record a kernel: then there is something to predict.")
         if self.session.playback.playing:
-            return tr("Pause (Space), and what comes next is asked.")
-        return tr("Nothing comes after this step that could be asked. Go back: Home.")
+            return tr("Pause (Space) to be asked about the next step.")
+        return tr("There is no question about a later step. Go back: Home.")
 
     def _below(self) -> str:
         predict = self.session.predict

@@ -17,7 +17,7 @@ _LOOK_FOR = {
     "out of bounds": mark("accesses outside the matrices, at sizes that the tiles do not divide."),
     "read of memory nobody wrote": mark("elements that are read before anybody wrote them."),
     "barrier divergence": mark("threads that wait at a barrier which others never reach."),
-    "element of C never written": mark("elements of C that keep what lay in that memory."),
+    "element of C never written": mark("elements of C that keep the old content of their memory."),
     "element of C written by two threads": mark("elements of C that two threads write."),
     "wrong result": mark("a C that is not A × B, though every access is in order."),
     "uncoalesced": mark("lanes of a warp that touch more sectors than they need."),
@@ -107,7 +107,7 @@ class BreakBox(QWidget):
         if not self.offered:
             return tr("{kernel} declares no changes to try.", kernel=self._choice.base.name)
         titles = [tr(change.title) for change in self.offered if change.id in self._choice.breaks]
-        what = "\n".join(titles) or tr("Remove or change a part of this kernel, and see what it was for")
+        what = "\n".join(titles) or tr("Remove or change a part of this kernel, and see its purpose")
         return f"{what} ({_KEY})"
 
     def _action(self, change: Break) -> QAction:

@@ -288,7 +288,7 @@ class DescribeForm(QDialog):
                 raise FrontMatterError(made.doubts[0])
             size = nearest_size(kernel, _EXAMPLE, kernel.defaults)
             if size is None:
-                raise ConstraintError(tr("No size near {size} fits what is required.", size=_EXAMPLE))
+                raise ConstraintError(tr("No size near {size} meets the conditions.", size=_EXAMPLE))
             job = launch(kernel, size)
             blocks, threads = (" × ".join(map(str, shape[:2])) for shape in (job.grid, job.block))
             said = tr(
@@ -328,11 +328,11 @@ class DescribeForm(QDialog):
         elif made.settled:
             text, colour = ("✓ " if made.right else "✗ ") + made.settled, theme.good if made.right else theme.bad
         else:
-            text, colour = tr("Not tried yet as it stands."), theme.muted
+            text, colour = tr("Not tried yet with these values."), theme.muted
         if not may_run:
             text, colour = (
                 tr(
-                    "Nothing of this file has run: it does not come with gemmviz. “Run it” compiles it and runs small "
+                    "This file has not run: it does not come with gemmviz. “Run it” compiles it and runs small "
                     "problems on this machine. Read it first."
                 ),
                 theme.warn,

@@ -81,7 +81,7 @@ class SourceSide(QWidget):
         self.findings = FindingsPanel(session)
         self.found = QPushButton()
         self.found.setObjectName("found")
-        self.found.setToolTip(tr("Show what the checker found (Ctrl+4)"))
+        self.found.setToolTip(tr("Show the findings of the checker (Ctrl+4)"))
         self.found.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.break_box = BreakBox(session.choice, session.messages)
         self.edit_button = QToolButton()

@@ -40,7 +40,7 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
     if permission is not None and permission.held:
         # In the window the question lies over it: an audience does not see that.
         return tr("{file} is shown, not run", file=staged.choice.base.path.name), tr(
-            "Nobody has allowed this text to run. Esc leads back to the window, and Ctrl+Shift+O there asks again."
+            "This text is not allowed to run. Esc leads back to the window, and Ctrl+Shift+O there asks again."
         )
     progress = staged.progress["record"]
     if progress is not None:

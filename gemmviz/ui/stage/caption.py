@@ -212,7 +212,7 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
     if array == C:
         owner, thread = (int(o[row, column]) for o in recording.owners)
         if owner < 0:
-            parts.append(tr("nobody ever writes it"))
+            parts.append(tr("no thread ever writes it"))
         elif recording.backend == "cuda":
             parts = [tr("{cell} of {thread}", cell=name, thread=thread_text(recording, owner, thread))]
         elif recording.threads > 1:
@@ -271,7 +271,7 @@ def _held_text(playable: Playable, row: int, column: int) -> list[str]:
 def misread_text(got: float, held: float, written: bool = True) -> str:
     """Say that a thread read another value than the one that stands in the cell."""
     if not written:
-        return tr("READ {got}, though nothing is written here yet", got=number(got))
+        return tr("READ {got}, although this is uninitialised", got=number(got))
     return tr("READ {got}, not {held}", got=number(got), held=number(held))
 
 
@@ -279,7 +279,7 @@ def wrong_text(recording: Recording, row: int, column: int) -> str:
     """Name the final value of an element of C and the right one."""
     wanted = number(float(recording.a[row] @ recording.b[:, column]))
     if recording.owners[0][row, column] < 0:
-        return tr("WRONG: nothing instead of {wanted}", wanted=wanted)
+        return tr("WRONG: no value instead of {wanted}", wanted=wanted)
     return tr("WRONG: {got} instead of {wanted}", got=number(float(recording.c[row, column])), wanted=wanted)
 
 
@@ -290,9 +290,9 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
     counts = [("A", fed.reads(A)), ("B", fed.reads(B)), (shared, fed.shared_reads)]
     said = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))
     if fed.unknown and said:
-        return tr("fed by {reads} and values in shared memory whose origin cannot be told", reads=said)
+        return tr("fed by {reads} and values of unknown origin in shared memory", reads=said)
     if fed.unknown:
-        return tr("fed by values in shared memory whose origin cannot be told")
+        return tr("fed by values of unknown origin in shared memory")
     if not said:
         return tr("no read of its row of A or its column of B fed it")
     if fed.rest:
@@ -355,7 +355,7 @@ def provenance(playable: Playable, outdated: bool = False) -> list[str]:
     digest = recording.sha256[:8]
     if outdated:
         return [
-            tr("recorded before ({digest}), not from what is chosen now", digest=digest),
+            tr("recorded before ({digest}), not from the current choice", digest=digest),
             tr("recorded before ({digest})", digest=digest),
             tr("recorded before"),
         ]

@@ -34,7 +34,7 @@ UNIT_MEANINGS = {
     "request": mark("the next request of the chosen warp of the chosen block"),
     "phase": mark("to the next barrier"),
     "tile": mark("to where the next tile comes in"),
-    "element": mark("the next access of the chosen cell; for one of C also of what feeds it"),
+    "element": mark("the next access to the chosen cell; for a cell of C also to the values that feed it"),
 }
 ABSENT = {
     "request": mark("A CPU has no warps, so there is no next request."),

@@ -41,12 +41,12 @@ class Transport(QWidget):
         self.timer.timeout.connect(self._tick)
         self.start = self._button("start", tr("To the first step (Home)"), lambda: session.cursor.seek(0))
         self.phase_back = self._button(
-            "phase_back", tr("To the barrier before (Page Up)"), lambda: session.cursor.seek_phase(-1)
+            "phase_back", tr("To the previous barrier (Page Up)"), lambda: session.cursor.seek_phase(-1)
         )
         self.back = self._button("back", tr("Back by one step (Left)"), lambda: session.step_unit(-1))
         self.play = self._button("play", tr("Play or pause (Space)"), session.playback.toggle)
         self.play.setObjectName("play")
-        self.forward = self._button("forward", tr("On by one step (Right)"), lambda: session.step_unit(1))
+        self.forward = self._button("forward", tr("Forward by one step (Right)"), lambda: session.step_unit(1))
         self.phase_on = self._button(
             "phase_on", tr("To the next barrier (Page Down)"), lambda: session.cursor.seek_phase(1)
         )

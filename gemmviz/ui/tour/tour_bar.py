@@ -117,7 +117,7 @@ class TourBar(QFrame):
         tour = self.session.tour
         stop = tour.stop
         if tour.waiting or (stop is None and tour.lesson is not None):
-            return tr("Recording what the lesson shows…")
+            return tr("Recording for the lesson…")
         if stop is None:
             return tr("Press Ctrl+Page Down to go to the first stop.")
         return stop.say

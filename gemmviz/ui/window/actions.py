@@ -37,18 +37,20 @@ def session_actions(session: Session) -> list[Action]:
 
     return [
         Action("play", "Play", tr("Play / pause"), ("Space",), session.playback.toggle),
-        Action("forward", "Play", tr("On by one step or chosen unit"), ("Right",), lambda: session.step_unit(1)),
+        Action("forward", "Play", tr("Forward by one step or chosen unit"), ("Right",), lambda: session.step_unit(1)),
         Action("back", "Play", tr("Back by one step or chosen unit"), ("Left",), lambda: session.step_unit(-1)),
         Action("unit_next", "Play", tr("Step by the next unit"), ("U",), lambda: session.cursor.next_unit(1)),
-        Action("unit_last", "Play", tr("Step by the unit before"), ("Shift+U",), lambda: session.cursor.next_unit(-1)),
+        Action(
+            "unit_last", "Play", tr("Step by the previous unit"), ("Shift+U",), lambda: session.cursor.next_unit(-1)
+        ),
         Action("phase_on", "Play", tr("To the next barrier"), ("PgDown",), jump("phase", 1)),
-        Action("phase_back", "Play", tr("To the barrier before"), ("PgUp",), jump("phase", -1)),
+        Action("phase_back", "Play", tr("To the previous barrier"), ("PgUp",), jump("phase", -1)),
         Action("tile_on", "Play", tr("To the next tile"), ("T",), jump("tile", 1)),
-        Action("tile_back", "Play", tr("To the tile before"), ("Shift+T",), jump("tile", -1)),
+        Action("tile_back", "Play", tr("To the previous tile"), ("Shift+T",), jump("tile", -1)),
         Action("request_on", "Play", tr("To the warp's next request"), ("R",), jump("request", 1)),
-        Action("request_back", "Play", tr("To the warp's request before"), ("Shift+R",), jump("request", -1)),
+        Action("request_back", "Play", tr("To the warp's previous request"), ("Shift+R",), jump("request", -1)),
         Action("element_on", "Play", tr("To the cell's next access"), ("E",), jump("element", 1)),
-        Action("element_back", "Play", tr("To the cell's access before"), ("Shift+E",), jump("element", -1)),
+        Action("element_back", "Play", tr("To the cell's previous access"), ("Shift+E",), jump("element", -1)),
         Action(
             "same_line",
             "Play",

@@ -33,7 +33,7 @@ from gemmviz.ui.window.saver import Saver
 PAGES = (
     ("stage", mark("Stage"), "F2", mark("What the kernel does, step by step")),
     ("charts", mark("Measure"), "F3", mark("How fast it is: measured here, or on another machine")),
-    ("claims", mark("Claims"), "F4", mark("What the five documents say, judged on this machine")),
+    ("claims", mark("Claims"), "F4", mark("The claims of the five documents, judged on this machine")),
 )
 MENUS = (
     mark("File"),
@@ -137,7 +137,7 @@ def _file_actions(window: Acting) -> list[Action]:
         Action("over_n", "Run", tr("Measure this kernel over N"), ("Ctrl+Alt+M",), lambda: over_n(False)),
         Action("all_over_n", "Run", tr("Measure all kernels over N"), ("Ctrl+Alt+Shift+M",), lambda: over_n(True)),
         Action("tune", "Run", tr("Tune this kernel"), ("Ctrl+U",), controller.tuning.start),
-        Action("use_tuned", "Run", tr("Measure with what tuning found"), ("Ctrl+Shift+U",), controller.tuning.use),
+        Action("use_tuned", "Run", tr("Measure with the tuned parameters"), ("Ctrl+Shift+U",), controller.tuning.use),
         Action("cancel", "Run", tr("Cancel"), ("Esc",), controller.engines.cancel),
     ]
 
@@ -236,7 +236,7 @@ def _type_actions(window: Acting) -> list[Action]:
         Action(
             "calm",
             "View",
-            tr("Calm on / off: nothing glows longer than its step"),
+            tr("Calm on / off: an access glows only during its step"),
             ("Ctrl+Alt+C",),
             lambda: session.preferences.set_calm(not session.preferences.calm),
         ),

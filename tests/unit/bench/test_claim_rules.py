@@ -46,7 +46,7 @@ def test_a_claim_with_a_missing_or_wrong_field_is_refused(tmp_path, text, says):
         ("same", {"within": 0}, None, [7, 7], [7, 8], "an equal value"),
         ("slightly above", {"within": 0.1}, None, [1.1, 1], [1.11, 1], "more than 1x and up to 1.1x"),
         ("slightly above", {"within": 0.1}, None, [1.01, 1], [1, 1], "more than 1x and up to 1.1x"),
-        ("ascending", {}, None, [1, 2, 3], [1, 3, 3], "each above the one before"),
+        ("ascending", {}, None, [1, 2, 3], [1, 3, 3], "each larger than the one before"),
         ("smallest", {}, None, [1, 2, 1], [2, 3, 1], "1x or more"),
         ("greatest", {}, None, [3, 2, 1], [2, 3, 1], "1x or more"),
         ("greater ratio", {}, None, [3, 1, 2, 1], [2, 1, 2, 1], "the first greater than the second"),

@@ -89,7 +89,7 @@ def test_an_unknown_key_of_a_newer_version_has_a_note(
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("C[0] = D", "'C[0] = D' stands in no line of the source"), ("C", "'C' stands in lines 9, 11 of the source")],
+    [("C[0] = D", "'C[0] = D' is in no line of the source"), ("C", "'C' is in lines 9, 11 of the source")],
 )
 def test_a_demos_line_that_the_source_lacks_has_a_message(
     line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

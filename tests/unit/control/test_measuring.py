@@ -103,7 +103,7 @@ def test_all_rungs_are_measured_without_the_one_that_may_not_run(session, engine
     (request,) = engines.bench.requests
     assert len(request.kernels) == len(session.choice.kernels) - 1
     assert str(strange.path) not in [entry["path"] for entry in request.kernels]
-    assert "nobody has allowed it to run: " in session.messages.current.text
+    assert "it is not allowed to run: " in session.messages.current.text
     assert "strange.c" in session.messages.current.text
     measuring.measure_this()
     assert engines.bench.requests == [request] and session.permission.asks

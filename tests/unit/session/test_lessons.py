@@ -148,8 +148,8 @@ def test_the_message_about_a_faulty_file_names_the_remedy(changes, said):
 @pytest.mark.parametrize(
     ("stop", "said"),
     [
-        ({"at": {"line": "As[ty]"}}, "stop 1: 'As[ty]' stands in lines 29, 33"),
-        ({"at": {"line": "nothing like it"}}, "stands in no line"),
+        ({"at": {"line": "As[ty]"}}, "stop 1: 'As[ty]' is in lines 29, 33"),
+        ({"at": {"line": "nothing like it"}}, "is in no line"),
         ({"at": {"line": "sum += As", "nth": 99}}, "line 33 makes such an access only 16×"),
         ({"at": {"line": "sum += As", "array": "X"}}, "no array 'X': there are A, B, C, As, Bs"),
         ({"at": {"phase": 9}}, "there is no phase 9: the last one is 5"),

@@ -98,11 +98,11 @@ def test_a_box_that_is_added_is_read_there_in_one_step_and_written_in_the_next(p
         assert [KINDS[playable.story.kinds[at]] for at in (old, new)] == ["reload", "store"]
 
 
-# What is changed; in what line what is found, and words of it.
+# The change of the text, the kind of the finding, a part of its line, and a part of its text.
 MISTAKES = {
-    "no wait": ([(WAIT, "")], "race", "tma_store(C", "nothing puts two blocks in order"),
+    "no wait": ([(WAIT, "")], "race", "tma_store(C", "there is no happens-before order between two blocks"),
     "no wait for the matrix": ([(WRITTEN, "tma_store_wait<0>();")], "race", "tma_store(C", WRITTEN[:-3]),
-    "told before": ([(SET, ""), (WRITTEN, SET + WRITTEN)], "race", "tma_store(C", WRITTEN[:-3]),
+    "set too early": ([(SET, ""), (WRITTEN, SET + WRITTEN)], "race", "tma_store(C", WRITTEN[:-3]),
     "no fence before": ([("__threadfence();\n        stored", "stored")], "race", "tma_store(C", "no __threadfence()"),
     "no fence behind": ([(SECOND, SECOND.replace("__threadfence();", ""))], "race", "tma_store(C", "behind line"),
     "no fence for the engine": ([("global_read();", "")], "race", "tma_store(C", "no global_read()"),
@@ -113,7 +113,7 @@ MISTAKES = {
         "is not waited for before this",
     ),
     "stored twice": ([("tma_add", "tma_store")], "element of C written by two threads", "tma_store(C", "by thread"),
-    "added twice": ([("tma_store(C", "tma_add(C")], "read of memory nobody wrote", "tma_add(C", "nobody has written"),
+    "added twice": ([("tma_store(C", "tma_add(C")], "read of memory nobody wrote", "tma_add(C", "is uninitialised"),
 }
 
 
@@ -137,7 +137,7 @@ def test_of_a_part_of_the_grid_what_is_handed_on_is_not_called_wrong() -> None:
     for blocks in ((0, 1), (0, 3)):
         recording = record(job, blocks=blocks)
         assert recording.wrong == 0 and find(recording) == []
-    with pytest.raises(KernelTimeout, match=r"waits for what a block before it does: record from the first block on"):
+    with pytest.raises(KernelTimeout, match=r"waits for an action of an earlier block: record from the first block on"):
         record(job, blocks=(1, 2))
     broken = launch(parse(changed((" B[k * N + j] : 0", " B[k * N + i] : 0")), Path("parts.cu")), ODD)
     assert record(broken, blocks=(0, 3)).wrong > 0

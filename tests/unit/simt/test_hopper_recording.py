@@ -303,7 +303,7 @@ def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("barrier_init(empty[s], CLUSTER);", "", r"hopper\.cu:\d+: .*empty\[0\].*nobody has initialised"),
+        ("barrier_init(empty[s], CLUSTER);", "", r"hopper\.cu:\d+: .*empty\[0\].*is uninitialised"),
         (
             "barrier_init(full[s], 1);",
             "barrier_init(full[s], 1); barrier_arrive_expect(full[s], 8); barrier_arrive(full[s]);",

@@ -189,7 +189,7 @@ __global__ void k(float *C, const float *A, const float *B)
 
 def test_a_lane_that_never_comes_is_named() -> None:
     with pytest.raises(
-        KernelFault, match=r"probe.cu:\d+: thread \(0, 0, 0\).* thread \(3, 0, 0\) .*never comes"
+        KernelFault, match=r"probe.cu:\d+: thread \(0, 0, 0\).* thread \(3, 0, 0\) .*never arrives"
     ) as error:
         recorded(WAITS.replace("CONDITION", "if (threadIdx.x != 3)"))
     assert error.value.line

@@ -85,7 +85,7 @@ def test_a_race_between_blocks_names_both_blocks() -> None:
     texts = [race.text for race in found("    C[i] = 0;\n    if (t == 0) C[5] = 1;")]
     assert (
         "Thread 0 of block 0 writes C[0, 5] (line 11) while thread 0 of block 1 writes it (line 11): "
-        "nothing puts two blocks in order"
+        "there is no happens-before order between two blocks"
     ) in texts
 
 
@@ -247,7 +247,7 @@ def test_where_not_all_overruns_could_be_kept_it_says_so() -> None:
 def test_a_line_that_writes_the_element_only_later_is_not_said_to_write_others() -> None:
     finding = found("    float before =\n        C[i];\n    C[i] = before + A[t % 32];")[0]
     assert (finding.kind, finding.line, finding.other_line) == ("read of memory nobody wrote", 11, 12)
-    assert finding.text.endswith("which nobody has written yet; line 12 writes it only later")
+    assert finding.text.endswith("which is uninitialised; line 12 writes it only later")
 
 
 def test_a_line_that_writes_only_other_elements_is_named() -> None:
