@@ -10,9 +10,10 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import SUFFIXES, find
 from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.cli import options
-from gemmviz.cli.compare_kernels import MEASURED_SIZE, compare_kernels
+from gemmviz.cli.compare_kernels import compare_kernels
 from gemmviz.cli.compare_runs import compare_runs
 from gemmviz.cli.guessed import find_versions
+from gemmviz.control.version_course import MEASURED_SIZE
 
 _OF_KERNELS = (*SUFFIXES, *SOURCES)
 _WHAT = "a kernel's name, a .cu or .c file, a result file or a stored run"

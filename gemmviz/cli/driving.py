@@ -30,7 +30,11 @@ class EngineDriver:
         return self._cancel.is_set()
 
     def run(self, request: messages.Request, start: float = 0.0, part: float = 1.0) -> messages.Reply:
-        """Run a request and return its last reply.
+        """Run a request and return its last reply: see `replies`."""
+        return self.replies(request, start, part)[-1]
+
+    def replies(self, request: messages.Request, start: float = 0.0, part: float = 1.0) -> list[messages.Reply]:
+        """Run a request; return its replies, without progress and samples, up to the last one.
 
         Parameters
         ----------
@@ -44,6 +48,7 @@ class EngineDriver:
         GemmvizError
             When the engine ends without a last reply.
         """
+        found: list[messages.Reply] = []
         for reply in self._engine.run(request, self._cancel):
             match reply:
                 case messages.Progress():
@@ -51,8 +56,10 @@ class EngineDriver:
                 case messages.Sample():
                     size = Problem(reply.m, reply.n, reply.k)
                     self._show(f"{reply.label}: {reply.gflops:.4g} GFLOPS at {size}")
-                case _ if isinstance(reply, messages.FINAL):
-                    return reply
+                case _:
+                    found.append(reply)
+                    if isinstance(reply, messages.FINAL):
+                        return found
         raise GemmvizError("the engine ended without an answer")
 
     def renew(self) -> None:

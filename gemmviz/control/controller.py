@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from gemmviz.control.assembling import Assembling
 from gemmviz.control.checks import Checks
+from gemmviz.control.comparing import Comparing
 from gemmviz.control.engines import Engines
 from gemmviz.control.event_loop import EventLoop
 from gemmviz.control.measuring import Measuring
@@ -35,6 +36,7 @@ class Controller:
         self.recording = StageRecorder(session, self.engines)
         self.measuring = Measuring(session, self.engines, self.checks)
         self.assembling = Assembling(session, self.engines)
+        self.comparing = Comparing(session, self.engines)
         self.recording.answered.connect(self.measuring.probe_once)
 
     def close(self) -> None:

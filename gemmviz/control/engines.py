@@ -10,7 +10,9 @@ from gemmviz.control.worker import EngineLike, Worker
 
 
 class Engines:
-    """One engine records, one measures, one records the rung beside, one makes listings: none waits for another.
+    """One engine records, one measures, one records the rung beside, one makes listings, one compares versions.
+
+    None waits for another.
 
     Parameters
     ----------
@@ -29,12 +31,13 @@ class Engines:
         self.second = Worker("records beside", make_engine, loop)
         self.bench = Worker("measures", make_engine, loop)
         self.assembler = Worker("assembles", make_engine, loop)
+        self.versions = Worker("compares versions", make_engine, loop)
         self._runs = count(1)
 
     @property
     def workers(self) -> tuple[Worker, ...]:
         """All of them."""
-        return self.recorder, self.second, self.bench, self.assembler
+        return self.recorder, self.second, self.bench, self.assembler, self.versions
 
     def next_run(self) -> int:
         """Return a number for a request: replies carry it, so that several can share an engine."""

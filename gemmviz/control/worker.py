@@ -44,7 +44,7 @@ class Worker:
     """
 
     replied = Signal(object)
-    """A `Reply`, in the order in which the engine gave them; a recording goes out by `recorded` instead."""
+    """A `Reply`, in the order in which the engine gave them; a recording with a timeline goes out by `recorded`."""
     recorded = Signal(int, object, object)
     """(run, `Playable`, the `Report` of its defects, or None if it was too large to check)."""
     computed = Signal(object)
@@ -140,7 +140,7 @@ class Worker:
         try:
             self._engine = self._engine or self._make_engine()
             for reply in self._engine.run(request, cancel):
-                if isinstance(reply, Recorded):
+                if isinstance(reply, Recorded) and reply.timeline:
                     self._record(reply)
                 else:
                     self._reply(reply)

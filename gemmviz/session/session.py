@@ -28,6 +28,7 @@ from gemmviz.session.tour.own_stops import OwnStops
 from gemmviz.session.tour.stops import Tour
 from gemmviz.session.trust import Trust
 from gemmviz.session.tuning import Tuning
+from gemmviz.session.two_versions import TwoVersions
 
 
 class Session:
@@ -64,6 +65,7 @@ class Session:
         self.inspection = Inspection(self.cursor)
         self.permission = Permission(self.choice, self.messages, Trust(kernels))
         self.tuning = Tuning(self.choice, self.results)
+        self.versions = TwoVersions(self.choice, self.permission.trust)
         self.own_stops = OwnStops(self.staged)
         self.lens = LensChoice(self.choice)
         self.machine_code = MachineCode(self.choice)

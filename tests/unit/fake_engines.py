@@ -95,4 +95,4 @@ class FakeEngines(Engines):
 
     def __init__(self):
         super().__init__(make_engine=None, loop=FakeLoop())
-        self.recorder, self.second, self.bench, self.assembler = (FakeWorker() for _ in range(4))
+        self.recorder, self.second, self.bench, self.assembler, self.versions = (FakeWorker() for _ in range(5))

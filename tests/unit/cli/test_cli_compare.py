@@ -9,7 +9,7 @@ import pytest
 from listings import HAS_TOOLS, needs_tools
 
 from gemmviz.catalogue.guessing.guess import Guess
-from gemmviz.cli import compare_kernels, guessed, run
+from gemmviz.cli import guessed, run
 
 TILED = """#include <stdio.h>
 #define TILE 8
@@ -179,7 +179,7 @@ def test_nothing_is_measured_unless_it_is_asked_for(monkeypatch, capsys):
     def refuse(*_: object) -> None:
         raise AssertionError("measured")
 
-    monkeypatch.setattr(compare_kernels, "_measured", refuse)
+    monkeypatch.setattr(version_course, "_measured", refuse)
     assert run(["compare", "hostmult0", "hostmult1~j-i-k", "--size", "4"]) == 0
     assert "speed: not measured; --measure does so on this machine" in capsys.readouterr().out
 

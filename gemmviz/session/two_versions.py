@@ -1,0 +1,156 @@
+"""Two versions of a kernel that are compared on one page: which they are, and the result."""
+
+from dataclasses import dataclass
+
+from psygnal import Signal
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.problem import Problem
+from gemmviz.language import tr
+from gemmviz.session.choice import Choice
+from gemmviz.session.trust import Trust
+from gemmviz.versions.comparison import Comparison
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: a kernel, and what it is called."""
+
+    name: str
+    kernel: Kernel
+
+
+class TwoVersions:
+    """The version before and the version after.
+
+    Parameters
+    ----------
+    choice
+        The kernels of the ladder, and the edits of the chosen one.
+    trust
+        Says which texts may run.
+    """
+
+    changed = Signal()
+    """The versions, the question whether they may run, the progress, or the result."""
+    wanted = Signal()
+    """The versions are to be compared now; both may run."""
+    dropped = Signal()
+    """The comparison under way is not wanted any more."""
+
+    def __init__(self, choice: Choice, trust: Trust) -> None:
+        self._choice, self._trust = choice, trust
+        self.before: Side | None = None
+        self.after: Side | None = None
+        self.problem: Problem | None = None
+        """The size; None: a small one that both take."""
+        self.measures = False
+        """Whether both are measured, too."""
+        self.asked: tuple[Side, ...] = ()
+        """The versions that may not run until the user allows it: the question is open."""
+        self.busy = ""
+        self.share: float | None = None
+        self.result: Comparison | None = None
+        self.fault = ""
+
+    def choose(self, before: Side | None, after: Side | None) -> None:
+        """Choose the versions; the result of others goes."""
+        if (before, after) != (self.before, self.after):
+            self.drop()
+            self.before, self.after = before, after
+            self._renew()
+
+    def want(self, problem: Problem | None, measures: bool) -> None:
+        """Choose the size, and whether both are measured."""
+        if (problem, measures) != (self.problem, self.measures):
+            self.problem, self.measures = problem, measures
+            self.changed.emit()
+
+    def compare(self) -> None:
+        """Compare the versions, once both may run; else put the question."""
+        sides = self.sides
+        if sides is None:
+            return
+        self._renew()
+        self.asked = tuple(side for side in sides if not self._trust.allows(side.kernel.path, side.kernel.text))
+        if self.asked:
+            self.changed.emit()
+        else:
+            self.wanted.emit()
+
+    def allow(self) -> None:
+        """Allow the texts in question to run, now and later, and compare."""
+        fault = ""
+        for side in self.asked:
+            try:
+                self._trust.allow(side.kernel.path, side.kernel.text)
+            except GemmvizError as error:
+                fault = str(error)  # they run in this window only
+        self.compare()
+        self.fault = self.fault or fault
+        self.changed.emit()
+
+    def refuse(self) -> None:
+        """Close the question: nothing runs."""
+        self.asked = ()
+        self.changed.emit()
+
+    def compare_edits(self) -> str:
+        """Compare the chosen text with what it is made from: the file's, or the kernel's without declared changes.
+
+        Returns
+        -------
+        str
+            The reason why nothing can be compared; empty where it can.
+        """
+        choice = self._choice
+        choice.settle()
+        kernel, base = choice.kernel, choice.base
+        if not kernel.recordable:
+            return tr("{kernel} is a library call: there is no source to compare.", kernel=kernel.alias)
+        if choice.fault is not None:
+            return str(choice.fault)
+        old = base
+        if not choice.breaks:
+            try:
+                old = parse(choice.on_file(base), base.path)
+            except GemmvizError:
+                old = base  # described here, and not saved yet
+        if old.text == kernel.text:
+            return tr("The text is as it was opened: there is nothing to compare. Edit it, or take a part out.")
+        file = base.path.name
+        self.choose(Side(tr("{file}, as opened", file=file), old), Side(tr("{file}, edited", file=file), kernel))
+        self.compare()
+        return ""
+
+    @property
+    def sides(self) -> tuple[Side, Side] | None:
+        """Both versions; None until both are chosen."""
+        return None if self.before is None or self.after is None else (self.before, self.after)
+
+    def say(self, text: str, share: float | None) -> None:
+        """Show what is being done."""
+        self.busy, self.share = text, share
+        self.changed.emit()
+
+    def show(self, result: Comparison) -> None:
+        """Take the result."""
+        self.busy, self.result = "", result
+        self.changed.emit()
+
+    def fail(self, fault: str) -> None:
+        """Take the reason why there is no result."""
+        self.busy, self.fault = "", fault
+        self.changed.emit()
+
+    def drop(self) -> None:
+        """Stop the comparison under way."""
+        if self.busy:
+            self.busy = ""
+            self.dropped.emit()
+            self.changed.emit()
+
+    def _renew(self) -> None:
+        self.asked, self.result, self.fault = (), None, ""
+        self.changed.emit()
