@@ -260,6 +260,8 @@ class _CudaPrepared(DevicePrepared):
         self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view, BIAS: self.c.bias}
         matrices = self._matrices
         self._maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
+        for name in self._maps.keys() & types.keys():  # the kernel takes a pointer to it
+            self._maps[name] = cupy().asarray(np.frombuffer(self._maps[name].tobytes(), np.uint8))
         self._arguments: tuple[Any, ...] = ()
         self.bind()
 

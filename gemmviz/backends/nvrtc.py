@@ -19,11 +19,15 @@ from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.plain_code import plain_code
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:? ?(?P<text>.*)$", re.MULTILINE)
 
 # Words that nvcc has from the host's headers.
 _WORDS = "#include <words.h>"
+# The driver's header, which is the host's, has the type.
+_TENSOR_MAP = "#include <words_tensor_map.h>"
+_NAMES_A_MAP = re.compile(r"\bCUtensorMap\b")
 
 OF_CUPY = "-ftz=true"
 """The flag that CuPy adds by itself: denormals count as zero."""
@@ -34,7 +38,8 @@ def program_text(launch: Launch) -> str:
     # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
     path = launch.kernel.path
     code = source_of_device(launch)
-    return f"{_WORDS}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}"
+    words = f"{_WORDS}\n{_TENSOR_MAP}" if _NAMES_A_MAP.search(plain_code(code)) else _WORDS
+    return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}"
 
 
 def options(launch: Launch) -> tuple[str, ...]:

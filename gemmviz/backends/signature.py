@@ -14,16 +14,20 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 
 DESCRIBE = "gv_describe"
 MOST = 32
-_POINTER, _MAP = 1000, 2000
+_POINTER, _MAP, _MAP_POINTER = 1000, 2000, 3000
 _INTEGERS: dict[int, type[np.generic]] = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 _FLOATS: dict[int, type[np.generic]] = {104: np.float32, 108: np.float64}
 _SOURCE = """
 #line 1 "gemmviz_arguments"
-template <class T> struct gv_kind {
-    static const int value = sizeof(T) == 128 && alignof(T) %% 64 == 0 ? %(map)d : (int) sizeof(T);
+template <class T, class = int> struct gv_is_map { static const bool value = false; };
+template <class T> struct gv_is_map<T, decltype((int) sizeof(T))> {
+    static const bool value = sizeof(T) == 128 && alignof(T) %% 64 == 0;
 };
-template <class T> struct gv_kind<T *> { static const int value = %(pointer)d; };
-template <class T> struct gv_kind<T *__restrict__> { static const int value = %(pointer)d; };
+template <class T> struct gv_kind { static const int value = gv_is_map<T>::value ? %(map)d : (int) sizeof(T); };
+template <class T> struct gv_kind<T *> {
+    static const int value = gv_is_map<T>::value ? %(map_pointer)d : %(pointer)d;
+};
+template <class T> struct gv_kind<T *__restrict__> : gv_kind<T *> {};
 template <> struct gv_kind<float> { static const int value = 104; };
 template <> struct gv_kind<double> { static const int value = 108; };
 template <class... P> __device__ void gv_kinds(int *out, void (*)(P...))
@@ -39,11 +43,12 @@ extern "C" __global__ void %(name)s(int *out) { gv_kinds(out, (decltype(&%(entry
 
 def describing_source(entry: str) -> str:
     """Return CUDA to put behind the user's: a kernel that writes the number of parameters and the kind of each."""
-    return _SOURCE % {"pointer": _POINTER, "map": _MAP, "most": MOST, "name": DESCRIBE, "entry": entry}
+    kinds = {"pointer": _POINTER, "map": _MAP, "map_pointer": _MAP_POINTER}
+    return _SOURCE % {**kinds, "most": MOST, "name": DESCRIBE, "entry": entry}
 
 
 def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict[str, type[np.generic]]:
-    """Return the NumPy type of each scalar argument.
+    """Return the NumPy type of each scalar argument, and that of an address for each tensor map by pointer.
 
     Parameters
     ----------
@@ -66,22 +71,27 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
     for number, (name, kind) in enumerate(zip(args, map(int, answer[1 : count + 1]), strict=True), 1):
         where = f"parameter {number} of {entry}"
         if name.endswith(SUFFIX):
-            if kind != _MAP:
+            if kind not in (_MAP, _MAP_POINTER):
                 raise BuildError(
-                    f"{where} is no tensor_map (128 bytes, aligned to 64), but args says that it is {name}"
+                    f"{where} is no tensor_map (128 bytes, aligned to 64) and no pointer to one, but args says that it "
+                    f"is {name}"
                 )
+            if kind == _MAP_POINTER:
+                types[name] = np.uint64
             continue
         if name in (*MATRICES, D, BIAS):
             if kind != _POINTER:
-                here = ", but a tensor map" if kind == _MAP else ""
+                here = ", but a tensor map" if kind in (_MAP, _MAP_POINTER) else ""
                 raise BuildError(f"{where} is no pointer{here}; args says that it is matrix {name}")
             continue
         if name.isdecimal():
-            types[f"{name} as parameter {number}"] = np.uint64 if kind == _POINTER else _known(kind, where, name)
+            types[f"{name} as parameter {number}"] = (
+                np.uint64 if kind in (_POINTER, _MAP_POINTER) else _known(kind, where, name)
+            )
             continue
         if kind == _POINTER:
             raise BuildError(f"{where} is a pointer, but args says that it is the scalar {name}")
-        if kind == _MAP:
+        if kind in (_MAP, _MAP_POINTER):
             raise BuildError(f"{where} is a tensor map, but args says that it is the scalar {name}")
         types[name] = np.float16 if name in ("alpha", "beta") and kind == 2 else _known(kind, where, name)
     return types

@@ -43,6 +43,11 @@ _DECLARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:]*(?:\s+[A-Za-z_][\w:]*)*)\s+(?P<name>\w+)\s*\[\s*\](?P<rest>(?:\s*\[[^\]\n]*\])*)\s*(?=;)"
 )
+# One structure: all of dynamic shared memory is its members'.
+_STRUCTURE = re.compile(
+    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
+    r"(?P<type>[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?)\s*\b(?P<name>\w+)\s*(?=;)"
+)
 _TEMPLATE_TYPES = re.compile(r"\b(?:typename|class)\s+(\w+)\s*[,=>]")
 _CONSTANT = re.compile(
     r"(?:\bconst(?:expr)?\s[\w\s]*?\b(\w+)\s*=|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t])\s*([^;,\n]+)", re.MULTILINE
@@ -58,6 +63,8 @@ def defined(text: str, shared_bytes: int) -> tuple[str, list[str], list[str]]:
     An array with one dimension and a global type is defined after the source. An array with more dimensions, with a
     template's type or in a namespace becomes a reference to bytes that are defined before the source.
 
+    So does a structure (``extern __shared__ Tiles<64> s;``).
+
     Parameters
     ----------
     text
@@ -72,14 +79,18 @@ def defined(text: str, shared_bytes: int) -> tuple[str, list[str], list[str]]:
     parts, end = [], 0
     before: dict[str, str] = {}
     behind: dict[str, str] = {}
-    for found in _DECLARED.finditer(plain):
-        name, element, rest = found["name"], found["type"], found["rest"].strip()
-        if not rest and not nested and element not in open_types:
+    places = [*_DECLARED.finditer(plain), *_STRUCTURE.finditer(plain)]
+    for found in sorted(places, key=lambda place: place.start()):
+        name, element, rest = found["name"], found["type"], found.groupdict().get("rest")
+        if rest is None:
+            made = f"{element} &{name} = *({element} *)::{_PLACE}::{name}"
+        elif not rest.strip() and not nested and element not in open_types:
             # Several kernels of a file may declare the same array.
             behind[name] = f"__shared__ {element} {name}[({size} + sizeof({element}) - 1) / sizeof({element})];"
             continue
+        else:
+            made = f"{element} (&{name})[]{rest} = *({element} (*)[]{rest})::{_PLACE}::{name}"
         before[name] = f"namespace {_PLACE} {{ __shared__ gvalign({_ALIGNED}) char {name}[{size}]; }}"
-        made = f"{element} (&{name})[]{rest} = *({element} (*)[]{rest})::{_PLACE}::{name}"
         parts += [text[end : found.start()], made + "\n" * plain.count("\n", found.start(), found.end())]
         end = found.end()
     return "".join([*parts, text[end:]]), list(before.values()), list(behind.values())

@@ -234,6 +234,55 @@ SHARED_PIPELINE = f"""#include <cooperative_groups.h>
     }}
 {STORE}"""
 
+# The copy engine brings boxes of A and B. A structure is all of dynamic shared memory.
+BOXES = """#include <cuda.h>
+#include <cuda/barrier>
+namespace cde = cuda::device::experimental;
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+template <int BK> struct Tiles {
+    alignas(128) float a[16 * BK], b[BK * 16];
+};
+template <int BK>
+__global__ void gemm(PARAMETERS, float *C, int M, int N, int K)
+{
+    extern __shared__ __align__(128) Tiles<BK> tiles;
+    __shared__ barrier full;
+    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;
+    if (tx == 0 && ty == 0) {
+        init(&full, blockDim.x * blockDim.y);
+        cde::fence_proxy_async_shared_cta();
+    }
+    __syncthreads();
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        barrier::arrival_token token;
+        if (tx == 0 && ty == 0) {
+            cde::cp_async_bulk_tensor_2d_global_to_shared(tiles.a, AT_A, k0, blockIdx.y * 16, full);
+            cde::cp_async_bulk_tensor_2d_global_to_shared(tiles.b, AT_B, blockIdx.x * 16, k0, full);
+            token = cuda::device::barrier_arrive_tx(full, 1, sizeof(tiles));
+        } else {
+            token = full.arrive();
+        }
+        full.wait(std::move(token));
+        for (int k = 0; k < BK; k++) sum += tiles.a[ty * BK + k] * tiles.b[k * 16 + tx];
+        __syncthreads();
+    }
+    C[row * N + col] = sum;
+}
+"""
+VALUES = "const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b"
+BY_VALUE = BOXES.replace("PARAMETERS", VALUES).replace("AT_A", "&map_a").replace("AT_B", "&map_b")
+POINTERS = "const CUtensorMap *map_a, const CUtensorMap *map_b"
+BY_POINTER = BOXES.replace("PARAMETERS", POINTERS).replace("AT_A", "map_a").replace("AT_B", "map_b")
+MAPPED = {
+    "entry": '"gemm<BK>"',
+    "args": '["A.map", "B.map", "C", "M", "N", "K"]',
+    "params": "{ BK = [8] }",
+    "shared": '"128 * BK"',
+    "maps": '{ A = { box = [16, "BK"] }, B = { box = ["BK", 16] } }',
+    "capability": '"9.0"',
+}
+
 ROW_OF_BLOCKS = {"block": "[16]", "grid": '["N / 16", "M"]'}
 LIBRARY = [
     LibraryKernel("groups", GROUPS, "        cooperative_groups::sync(block);\n", ""),
@@ -251,4 +300,6 @@ LIBRARY = [
     LibraryKernel("prior", PRIOR, "wait_prior<0>", "wait_prior<1>"),
     LibraryKernel("roles", ROLES, "            pipe.consumer_wait();\n", "", block="[16, 32]"),
     LibraryKernel("shared_pipeline", SHARED_PIPELINE, "        pipe.consumer_release();\n", "    "),
+    LibraryKernel("boxes", BY_VALUE, "        full.wait(std::move(token));\n", "", matter=MAPPED),
+    LibraryKernel("boxes_by_pointer", BY_POINTER, "1, sizeof(tiles)", "1, sizeof(tiles.a)", matter=MAPPED),
 ]

@@ -116,8 +116,13 @@ struct gv_pointer {
     void *p;
     template <class T> operator T *() const { return (T *)p; }
 };
-// A tensor map, by value or by reference. The prototype of the kernel decides its type.
+template <int Bytes> struct gv_if_map {};
+template <> struct gv_if_map<128> {
+    typedef int type;
+};
+// A tensor map, by value, by reference or by a pointer. The prototype of the kernel decides its type.
 struct gv_tensor_map_at {
     void *p;
-    template <class T> operator T &() const { return *(T *)p; }
+    template <class T, typename gv_if_map<sizeof(T)>::type = 0> operator T &() const { return *(T *)p; }
+    template <class T> operator T *() const { return (T *)p; }
 };

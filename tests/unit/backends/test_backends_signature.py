@@ -6,7 +6,7 @@ import pytest
 from gemmviz.backends.signature import describing_source, scalar_types
 from gemmviz.catalogue.errors import BuildError
 
-POINTER, MAP = 1000, 2000
+POINTER, MAP, MAP_POINTER = 1000, 2000, 3000
 ARGS = ["C", "A", "B", "M", "alpha"]
 
 
@@ -18,6 +18,8 @@ def test_each_scalar_gets_the_type_of_its_parameter():
 def test_a_tensor_map_is_no_scalar_and_needs_a_parameter_of_its_kind():
     args = ["A.map", "B", "C", "M"]
     assert scalar_types([4, MAP, POINTER, POINTER, 4], args, "f") == {"M": np.int32}
+    by_pointer = scalar_types([4, MAP_POINTER, POINTER, POINTER, 4], args, "f")
+    assert by_pointer == {"A.map": np.uint64, "M": np.int32}
     for answer, says in (
         ([4, POINTER, POINTER, POINTER, 4], "parameter 1 of f is no tensor_map .* says that it is A.map"),
         ([4, 128, POINTER, POINTER, 4], "parameter 1 of f is no tensor_map"),
