@@ -148,7 +148,7 @@ class CudaBackend(_DeviceBackend):
         source = launch.kernel
         _check_device(launch)
         shape = (launch.block, launch.cluster, launch.shared_bytes)
-        key = (source.path, source.text, launch.entry, *launch.macros.items(), *shape)
+        key = (source.path, source.text, launch.entry, *launch.macros.items(), *launch.constants.items(), *shape)
         if key not in self._compiled:
             self._compiled[key] = _compile(launch, self._extra_flags)
         kernel, build, types = self._compiled[key]

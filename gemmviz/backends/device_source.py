@@ -1,9 +1,10 @@
-"""The text of a CUDA kernel as every compiler of kernels gets it: with its own headers, without host code."""
+"""The text of a kernel as every compiler of kernels gets it: of CUDA with its own headers, without host code."""
 
 from collections.abc import Callable
 
 from gemmviz.backends.toolchain import with_own_headers
 from gemmviz.catalogue.device_code import device_code
+from gemmviz.catalogue.given_constants import with_constants
 from gemmviz.catalogue.launch import Launch
 
 
@@ -18,4 +19,10 @@ def source_of_device(launch: Launch, has_header: Callable[[str], bool] = lambda 
         Says whether the compiler has a header of CUDA's.
     """
     kernel = launch.kernel
-    return device_code(with_own_headers(kernel.text, kernel.path), launch.entry, has_header)
+    text = with_constants(with_own_headers(kernel.text, kernel.path), launch.constants, kernel.path.name)
+    return device_code(text, launch.entry, has_header)
+
+
+def source_of_host(launch: Launch) -> str:
+    """Return the text of a C kernel's file, in which the constants that stand for sizes have the launch's values."""
+    return with_constants(launch.kernel.text, launch.constants, launch.kernel.path.name)

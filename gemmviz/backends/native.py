@@ -12,6 +12,7 @@ import numpy as np
 from gemmviz import data
 from gemmviz.backends import entry
 from gemmviz.backends.base import Build, DeviceFault, Prepared
+from gemmviz.backends.device_source import source_of_host
 from gemmviz.backends.host import HostBackend, HostPrepared
 from gemmviz.backends.library import load
 from gemmviz.backends.toolchain import (
@@ -210,7 +211,7 @@ def _wrapper(launch: Launch) -> str:
     return "\n".join(
         (
             line_directive(launch.kernel.path),
-            launch.kernel.text,
+            source_of_host(launch),
             '#line 1 "gemmviz_arguments"',
             "static void gv_once(void **a)",
             f"{{ {entry.call(launch)} }}",

@@ -14,9 +14,9 @@ from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
-VERSION = 4
+VERSION = 5
 """The newest version of the front matter that this gemmviz knows."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4, "epilogue": 4}
+_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4, "epilogue": 4, "constants": 5}
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
@@ -39,6 +39,7 @@ class Matter(TypedDict, total=False):
     library: object
     args: list[Words]
     params: dict[str, Annotated[list[int], Meta(min_length=1)]]
+    constants: dict[str, Words]
     block: list[Words]
     grid: list[Words]
     cluster: list[Words]
@@ -61,6 +62,7 @@ _WANTED: Mapping[str, str] = {
     **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
     **dict.fromkeys(("args", "block", "grid", "cluster", "requires"), "be a list of texts"),
     "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
+    "constants": 'be a table of expressions of sizes, for example constants = { WIDTH = "N" }',
     "shared": "be an expression",
     "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
     "accumulate": _A_SUM_TYPE,

@@ -55,6 +55,8 @@ class Kernel:
     params
         The tunable parameters, each with the values offered; the first is the default. One that `entry` does not
         name is given to the compiler as a macro.
+    constants
+        Constants of the source that stand for sizes: each gets the value of an expression.
     block, grid
         The launch shape: up to three expressions (x, y, z). Empty for the CPU.
     shared
@@ -101,6 +103,7 @@ class Kernel:
     entry: str = ""
     args: tuple[str, ...] = ()
     params: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    constants: dict[str, Expression] = field(default_factory=dict)
     block: tuple[Expression, ...] = ()
     grid: tuple[Expression, ...] = ()
     shared: Expression = Expression("0")  # noqa: RUF009 (frozen)
@@ -138,6 +141,7 @@ class Kernel:
                 "args": self.args,
                 # Their values are part of a launch.
                 "params": sorted(self.params),
+                "constants": {name: _texts([value])[0] for name, value in self.constants.items()},
                 "block": _texts(self.block),
                 "grid": _texts(self.grid),
                 "cluster": _texts(self.cluster),
@@ -354,6 +358,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         exhibit=one_line(matter.get("exhibit", "")),
         args=tuple(map(str, matter.get("args", []))),
         params=params,
+        constants={name: Expression(str(said)) for name, said in matter.get("constants", {}).items()},
         block=_expressions(matter.get("block", [])),
         grid=_expressions(matter.get("grid", [])),
         shared=Expression(str(matter.get("shared", 0))),
@@ -397,4 +402,6 @@ def _check(kernel: Kernel) -> None:
         raise FrontMatterError("capability, maps and cluster are for CUDA kernels")
     sides = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
     shapes = (*kernel.block, *kernel.grid, *kernel.cluster)
-    launch_checks.check_names((*shapes, *kernel.requires, kernel.shared, *sides), kernel.params)
+    launch_checks.check_names(
+        (*shapes, *kernel.requires, kernel.shared, *sides, *kernel.constants.values()), kernel.params
+    )

@@ -45,6 +45,8 @@ class Launch:
         The function with its template arguments filled in: ``"gputiled<32>"``.
     macros
         Parameters that are not template arguments; the compiler gets them as macros.
+    constants
+        Constants of the source that stand for sizes, and their values.
     block, grid
         Threads of a block and blocks of the grid, (x, y, z). (1, 1, 1) on the CPU.
     shared_bytes
@@ -69,6 +71,7 @@ class Launch:
     cluster: Dim3 = (1, 1, 1)
     alpha: float = 1.0
     beta: float = 0.0
+    constants: dict[str, int] = field(default_factory=dict)
 
     @property
     def threads(self) -> int:
@@ -174,7 +177,9 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
             most=f"{MAX_SHARED_BYTES:,}",
         )
         raise SharedMemoryError(f"{kernel.name}: {said}")
-    return Launch(kernel, problem, chosen, entry, macros, block, grid, shared_bytes, _maps(kernel, names), cluster)
+    constants = {name: expression.integer(names) for name, expression in kernel.constants.items()}
+    maps = _maps(kernel, names)
+    return Launch(kernel, problem, chosen, entry, macros, block, grid, shared_bytes, maps, cluster, constants=constants)
 
 
 def _maps(kernel: Kernel, names: dict[str, int]) -> dict[str, TensorMap]:

@@ -123,7 +123,7 @@ class MachineCode:
         return choice.launch()
 
     def _key_of(self, made: Launch) -> _Key:
-        kernel, macros = made.kernel, tuple(made.macros.items())
+        kernel, macros = made.kernel, (*made.macros.items(), *made.constants.items())
         return str(kernel.path), kernel.text, made.entry, macros, made.shared_bytes, made.threads, self.architecture
 
     def begin(self, text: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gemmviz import data
 from gemmviz.backends import entry
-from gemmviz.backends.device_source import source_of_device
+from gemmviz.backends.device_source import source_of_device, source_of_host
 from gemmviz.backends.toolchain import (
     Compiler,
     build_folder,
@@ -215,7 +215,7 @@ def _wrapper(launch: Launch) -> str:
     """Return the unchanged kernel with a function that calls its entry with arguments from an array of pointers."""
     kernel = launch.kernel
     # CUDA allows an attribute here, thread_local does not: a word of the same length stands for an allowed form.
-    code = kernel.text if kernel.backend == "c" else source_of_device(launch, _has_header)
+    code = source_of_host(launch) if kernel.backend == "c" else source_of_device(launch, _has_header)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
     lines = [*before, line_directive(kernel.path), text, f'#line 1 "{entry.ARGUMENTS}"', *behind]

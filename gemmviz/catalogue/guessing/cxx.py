@@ -92,6 +92,8 @@ class ParsedSource:
         Launches by host code of this file.
     words
         Every identifier of the file.
+    sizes
+        Constants that stand for sizes, see `gemmviz.catalogue.guessing.size_constants`.
     """
 
     kernels: tuple[Function, ...]
@@ -100,6 +102,7 @@ class ParsedSource:
     tunable: frozenset[str]
     launches: tuple[HostLaunch, ...]
     words: frozenset[str]
+    sizes: frozenset[str] = frozenset()
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""

@@ -16,6 +16,7 @@ from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
+from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.source_files import is_cuda
@@ -42,7 +43,7 @@ class Guess:
         (name, type) of each parameter of the entry.
     roles
         The role of each parameter, in the order of the parameters; ``""`` where no role fits.
-    params, block, grid, shared, requires, dtype, accumulate, math
+    params, constants, block, grid, shared, requires, dtype, accumulate, math
         As in `gemmviz.catalogue.kernel.Kernel`, expressions as text.
     column_major
         The matrices that are stored by columns.
@@ -67,6 +68,7 @@ class Guess:
     parameters: tuple[tuple[str, str], ...] = ()
     roles: tuple[str, ...] = ()
     params: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
     block: tuple[str, ...] = ()
     grid: tuple[str, ...] = ()
     shared: str = "0"
@@ -95,6 +97,9 @@ class Guess:
         if self.params:
             inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())
             keys.append(("params", f"{{ {inside} }}"))
+        if self.constants:
+            inside = ", ".join(f"{name} = {json.dumps(said)}" for name, said in self.constants.items())
+            keys.append(("constants", f"{{ {inside} }}"))
         if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
         if self.mapped:
@@ -212,8 +217,16 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     own = {name for _, name, _ in function.template}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     function = inlined(function, source)
-    index = indexing.read_indexing(function, source.constants_without_tunable())
-    roles = assign(function, index)
+    given = size_constants(function, source)
+    while True:
+        with_sizes, meant = as_parameters(function, given), without(source, given)
+        index = indexing.read_indexing(with_sizes, meant.constants_without_tunable())
+        roles = assign(with_sizes, index)
+        strange = [one for one in given if not one.size_of(roles)]
+        if not strange:
+            break
+        given = [one for one in given if one not in strange]
+    function, source = with_sizes, meant
     dtype, stored = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
     stores = sums_of(stored)
     shaper = Shaper(function, source, index, roles, dtype)
@@ -230,6 +243,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         by_host = next((made for made in read if made), None)
         shapes = [by_host, shape] if by_host else shapes
     named = with_fourth(function, index, roles)
+    own_parameters = function.parameters[: len(function.parameters) - len(given)]
     arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     found = [
@@ -238,13 +252,14 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             text,
             names,
             entry,
-            tuple((p.name, p.type + (" *" if p.pointer else "")) for p in function.parameters),
-            tuple(named.of.get(p.name, "") for p in function.parameters),
+            tuple((p.name, p.type + (" *" if p.pointer else "")) for p in own_parameters),
+            tuple(named.of.get(p.name, "") for p in own_parameters),
             _used(made.params, entry, made, source),
+            {one.leaf: one.value(named) for one in given},
             made.block,
             made.grid,
             made.shared,
-            tuple(dict.fromkeys(made.requires)),
+            tuple(dict.fromkeys([*made.requires, *(condition for one in given for condition in one.requires(named))])),
             dtype,
             _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",

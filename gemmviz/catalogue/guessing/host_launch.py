@@ -103,7 +103,7 @@ class _Given:
 
 
 def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> _Given:
-    names = _names(launch, function, roles)
+    names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
     params = dict(made.params)
     template = [name for kind, name, _ in function.template]
     arguments = dict(zip(template, launch.template, strict=False))
@@ -180,6 +180,11 @@ def _sides(launch: HostLaunch, function: Function, roles: Roles, made: Shape) ->
     return meant
 
 
+def _own_sizes(source: ParsedSource, roles: Roles) -> dict[str, str]:
+    """Return the meaning of the file's constants that stand for sizes."""
+    return {name: roles.of[name] for name in source.sizes if roles.of.get(name) in ("M", "N", "K")}
+
+
 def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Drop the parts that only convert to float: ``ceil(N / 16.0f)``, ``ceil((float) N / 16)``."""
     out: list[str] = []
@@ -207,7 +212,9 @@ def _local(
         return Polynomial.name(names[word]) if names[word] != word else None
     if word in launch.constants and depth <= 8:
         return parse(_plain(launch.constants[word]), lambda inner: _local(launch, source, inner, names, depth + 1))
-    return _constant(source, word)
+    if word in source.constants and word not in source.tunable and depth <= 8:
+        return parse(_plain(source.constants[word]), lambda inner: _local(launch, source, inner, names, depth + 1))
+    return None
 
 
 def _offered(

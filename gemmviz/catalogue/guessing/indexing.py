@@ -49,7 +49,12 @@ class Pointer:
     def add(self, offset: Polynomial, scale: int = 1) -> None:
         """Add the products of an index."""
         for product, factor in offset.terms.items():
-            self.terms.setdefault(product, set()).add(factor * scale)
+            # Rows of whole vectors: (row * N) / 4 of a float4 is row * N of a float.
+            whole = re.fullmatch(rf"\((.*) / {scale}\)", product[0]) if scale > 1 and len(product) == 1 else None
+            if whole:
+                self.add(parse(re.findall(r"[\w.#]+|[^\s\w]", whole[1])) * Polynomial.number(factor))
+            else:
+                self.terms.setdefault(product, set()).add(factor * scale)
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,12 @@ def read_indexing(function: Function, constants: dict[str, tuple[str, ...]]) -> 
     return _Reader(function, constants).run()
 
 
+def _elements(kind: str) -> int:
+    """Return the number of elements in a type: 4 in a ``float4``."""
+    vector = _VECTOR.match(kind)
+    return int(vector[1]) if vector else 1
+
+
 class _Reader:
     def __init__(self, function: Function, constants: dict[str, tuple[str, ...]]) -> None:
         self.tokens = rename(function.body)
@@ -118,7 +129,9 @@ class _Reader:
         self.unclear: set[str] = set()
         self.sources: dict[str, list[tuple[str, ...]]] = {}
         # An alias of a pointer: (whose, elements per step of its own).
-        self.aliases: dict[str, tuple[str, int]] = {name: (name, 1) for name in self.result.pointers}
+        self.aliases: dict[str, tuple[str, int]] = {
+            p.name: (p.name, _elements(p.type)) for p in function.parameters if p.pointer and p.name
+        }
 
     def run(self) -> Indexing:
         self.heads = self._loop_heads()

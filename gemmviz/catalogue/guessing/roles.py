@@ -53,6 +53,9 @@ _SIZE_WORDS = {
     "ldb": ("ldb", "strideb bstride pitchb", ""),
     "ldc": ("ldc", "stridec cstride pitchc", ""),
 }
+_SIZE_AFFIX = re.compile(
+    r"^(?:size|dim|num|len|length|matrix|mat|total|problem)(?=[mnk]$)|(?<=^[mnk])(?:size|dim|global|total|len|length)$"
+)
 _NAME_WEIGHTS = (6, 3, 1)
 
 
@@ -101,6 +104,18 @@ class Roles:
     def parameter(self, role: str) -> str:
         """Return the parameter of a role, or an empty text."""
         return next((name for name, given in self.of.items() if given == role), "")
+
+
+def is_size_word(name: str) -> bool:
+    """Return whether a name is one that sizes have: ``N``, ``WIDTH``, ``M_GLOBAL``."""
+    word = _size_word(name)
+    return any(word in words.split() for levels in _SIZE_WORDS.values() for words in levels)
+
+
+def _size_word(name: str) -> str:
+    """Return a size's name in small letters, without what only says that it is a size."""
+    word = name.lower().replace("_", "")
+    return _SIZE_AFFIX.sub("", word)
 
 
 def kind_of(atom: str) -> str:
@@ -338,7 +353,7 @@ def _sizes(function: Function, roles: Roles, votes: _Votes) -> None:
     scores: dict[tuple[str, str], float] = {}
     whys: dict[tuple[str, str], str] = {}
     for name in order:
-        word = name.lower().replace("_", "")
+        word = _size_word(name)
         for role, levels in _SIZE_WORDS.items():
             level = next((i for i, words in enumerate(levels) if word in words.split()), None)
             used = votes[name].get(role, [])

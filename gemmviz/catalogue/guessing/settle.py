@@ -48,7 +48,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     for candidate in _candidates(guess) if alternatives else [guess]:
         try:
             kernel = guessed_kernel(candidate)
-            size = nearest_size(kernel, _EVEN, kernel.defaults)
+            size = _first_size(kernel)
         except FrontMatterError as error:
             first = first or str(error)
             continue
@@ -69,6 +69,15 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             break
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
     return replace(guess, settled=f"recorded {first}{also}" if tried else first)
+
+
+def _first_size(kernel: Kernel) -> Problem | None:
+    """Return a small size that a launch can have, of different extents where it takes them; None where it has none."""
+    size = nearest_size(kernel, _EVEN, kernel.defaults)
+    if size is None or not size.m == size.n == size.k:
+        return size
+    other = nearest_size(kernel, Problem(size.m, 2 * size.n, size.k), kernel.defaults)
+    return size if other is None or other.m == other.n == other.k else other
 
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
@@ -246,6 +255,11 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
     return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))
 
 
+def _common_tiles(made: Guess, step: int) -> tuple[str, ...]:
+    """Return the conditions of a guess, and that each size is a multiple of the usual large tiles."""
+    return tuple(dict.fromkeys((*made.requires, "M % 128 == 0", "N % 128 == 0", f"K % {step} == 0")))
+
+
 def _guessed_shared(made: Guess) -> bool:
     """Return whether the kernel uses dynamic shared memory and the host code does not give its size."""
     return made.shared != "0" and made.why.get("shared", GuessReason(1, "")).confidence < _SAID
@@ -262,6 +276,10 @@ def _candidates(guess: Guess) -> Iterator[Guess]:
     yield from (one for one in whole if one not in launches)
     # A guard may be incomplete: then whole tiles are needed.
     yield from (replace(one, requires=_whole_tiles(one)) for one in launches if _whole_tiles(one) != one.requires)
+    # Tiles may be larger than anything in the source shows.
+    for one in roomy[-1:] or launches:
+        yield replace(one, requires=_common_tiles(one, 64))
+        yield replace(one, requires=_common_tiles(one, 128))
     if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
         yield from (replace(one, requires=_fixed(one)) for one in launches if _fixed(one))
         yield from (

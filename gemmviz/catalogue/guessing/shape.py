@@ -19,6 +19,7 @@ from gemmviz.catalogue.matrices import MATRICES
 
 _SHARED_BYTES = 48 * 1024
 _MOST_COMBINATIONS = 3000
+_MOST_FITTING = 64
 _WARP = 32
 # Usual texts for the number of a warp in its row of the grid.
 _OF_WARP = re.compile(r"\(\((?:blockDim\.(\w) \* blockIdx\.\w \+ threadIdx\.\w)\) / (\d+)\)")
@@ -140,7 +141,14 @@ class Shaper:
             for t in side
             if t is not term and (number := self._number(t.factor, values)) and number > mine
         ]
+        larger += [(number, Polynomial.number(number)) for number in self._offsets(term) if number > mine]
         return min(larger, key=lambda pair: pair[0])[1].over(term.factor) if larger else None
+
+    def _offsets(self, term: Term) -> list[int]:
+        """Return by how many rows, or columns, a thread's further elements of C are away: another thread has those."""
+        pointer = self.indexing.pointers.get(self.roles.parameter("C"))
+        found = pointer.terms.get((term.size,) if term.size else (), set()) if pointer else set()
+        return sorted(found)
 
     def _threads(self, rows: list[Term], columns: list[Term], values: Mapping[str, int]) -> dict[str, list[Polynomial]]:
         """Return the extents of every thread index in C's index, by axis of the block."""
@@ -192,21 +200,22 @@ class Shaper:
 
     def _choose(self, made: Shape, rows: list[Term], columns: list[Term]) -> None:
         """Choose the values closest to the usual ones with a legal block whose loads cover its tiles."""
-        for values in _combinations(made.params):
-            if self._fits(values, rows, columns):
-                alone = len(made.params) - sum(name in self.free for name in made.params) == 1
-                for name, value in values.items():
-                    offered = made.params[name]
-                    keep = name in self.free or (alone and len(offered) > 1)
-                    rest = (
-                        [v for v in offered if v != value and self._fits(values | {name: v}, rows, columns)]
-                        if keep
-                        else []
-                    )
-                    made.params[name] = (value, *rest)
-                if made.params:
-                    made.why["params"] = GuessReason(0.7, "usual sizes with a legal block whose loads cover its tiles")
-                return
+        fitting = (values for values in _combinations(made.params) if self._fits(values, rows, columns))
+        some = list(itertools.islice(fitting, _MOST_FITTING))
+        # First those whose loops over a tile end where the next tile begins.
+        values = next((one for one in some if self._joins(one)), some[0] if some else None)
+        if values is not None:
+            alone = len(made.params) - sum(name in self.free for name in made.params) == 1
+            for name, value in values.items():
+                offered = made.params[name]
+                keep = name in self.free or (alone and len(offered) > 1)
+                rest = (
+                    [v for v in offered if v != value and self._fits(values | {name: v}, rows, columns)] if keep else []
+                )
+                made.params[name] = (value, *rest)
+            if made.params:
+                made.why["params"] = GuessReason(0.7, "usual sizes with a legal block whose loads cover its tiles")
+            return
         made.params = {name: values[:1] for name, values in made.params.items()}
         if made.params:
             made.why["params"] = GuessReason(
@@ -271,6 +280,26 @@ class Shaper:
                 if larger and extent * numbers[id(term)] != min(larger):
                     return False
         return True
+
+    def _joins(self, values: Mapping[str, int]) -> bool:
+        """Return whether each loop of a known number of turns ends where the next larger part of its side begins."""
+        for matrix, strided in itertools.product("AB", (True, False)):
+            side = [t for t in self.found[matrix] if bool(t.size) == strided]
+            parts = [(self._number(t.factor, values) or 0, self._turns(t.atom, values), t) for t in side]
+            steps = [number for number, turns, t in parts if kind_of(t.atom) == "loop" and not turns]
+            for number, turns, term in parts:
+                larger = [n for n, _, t in parts if t is not term and n >= number]
+                if turns and min([*larger, *steps], default=number * turns) != number * turns:
+                    return False
+        return True
+
+    def _turns(self, atom: str, values: Mapping[str, int]) -> float:
+        """Return how often a loop runs; 0 where that depends on a size."""
+        loop = next((one for one in self.indexing.loops if f"{one.variable}#" == atom), None)
+        if loop is None or loop.start.value != 0:
+            return 0
+        bound, step = (self._number(part, values) for part in (loop.bound, loop.step))
+        return bound / step if bound and step else 0
 
     # -- the grid
 
@@ -381,9 +410,9 @@ class Shaper:
         known = {"char": np.dtype(self.dtype).itemsize, "uint8_t": np.dtype(self.dtype).itemsize, "double": 8}
         size = known.get(kind, 2 if "half" in kind else 4)
         offsets = re.findall(rf"\b{name} \+ ([^;]*?) \)? ?;|& {name} \[ ([^;]*?) \] ;", self.body)
-        if offsets:
-            last = parse((offsets[-1][0] or offsets[-1][1]).split())
-            made.shared = f"2 * {bracket(self._text(last))} * {size}"
+        last = self._text(parse((offsets[-1][0] or offsets[-1][1]).split())) if offsets else ""
+        if offsets and evaluate(last, values) is not None:
+            made.shared = f"2 * {bracket(last)} * {size}"
         else:
             m, n, k = (bracket(made.tiles.get(s, "1")) for s in ("M", "N", "K"))
             made.shared = fold(f"({m} * {k} + {k} * {n}) * {size}")

@@ -17,6 +17,7 @@ _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B)_?K|BK|KTILE|K_?STEP", (8, 16, 32, 4)),
     (r"(THREAD(_?SIZE)?_?|REG_?|T|W)_?[MNXY]|W?P?T|WPT|TT|(THREAD_?)?WORK|COARSE\w*|CF", (8, 4, 2, 16, 1)),
     (r"W[MN]|WARP_?[MN]", (32, 64, 16)),
+    (r"TILE_SIZE_[XY]", (16, 4, 2, 8)),
     (r"PAD\w*|SKEW\w*|EXTRA\w*", (1, 4, 8, 0)),
     (r"ROUND\w*|MODE|VARIANT|VERSION|FLAG\w*", (0, 1)),
     (r"STAGES?|BUFFERS?", (2, 3, 4)),

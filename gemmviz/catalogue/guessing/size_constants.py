@@ -1,0 +1,151 @@
+"""Constants of a file that stand for sizes: ``#define WIDTH 1024`` in place of a parameter."""
+
+import re
+from dataclasses import dataclass, replace
+
+from gemmviz.catalogue.guessing.cxx import Function, Parameter, ParsedSource
+from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
+from gemmviz.catalogue.guessing.roles import WHOLE, Roles, is_size_word
+
+# A constant that is called like a size may be this small; another one is then rather a tile.
+_SMALLEST_NAMED, _SMALLEST = 32, 256
+_OF_TILES = re.compile(
+    r"(?i)block|thread|tile(?!s\b)|warp|stage|pad|skew|unroll|chunk|step|bytes|lanes|^b[mnk]$|^[tw][mn]$"
+)
+_DEEPEST = 8
+
+
+@dataclass(frozen=True)
+class SizeConstant:
+    """A constant that stands for a size.
+
+    Attributes
+    ----------
+    name
+        The size: a constant, the same as `leaf` or a multiple of it.
+    leaf
+        The constant that is defined as a number.
+    times
+        How often the size has the leaf: 16 for ``#define M_GLOBAL (16 * M_TILES)``.
+    """
+
+    name: str
+    leaf: str
+    times: int = 1
+
+    def size_of(self, roles: Roles) -> str:
+        """Return which size it is, ``"M"``, ``"N"`` or ``"K"``; nothing where no use of it says so."""
+        role = roles.of.get(self.name, "")
+        columns = {"lda": ("K", "M", "A"), "ldb": ("N", "K", "B"), "ldc": ("N", "M", "C")}.get(role)
+        if columns:
+            return columns[columns[2] in roles.column_major]
+        used = role in ("M", "N", "K") and roles.why[self.name].confidence > _LEFT_OVER
+        return role if used else ""
+
+    def value(self, roles: Roles) -> str:
+        """Return the expression for the leaf."""
+        size = self.size_of(roles)
+        return size if self.times == 1 else f"{size} / {self.times}"
+
+    def requires(self, roles: Roles) -> tuple[str, ...]:
+        """Return the condition for the leaf to be a whole number."""
+        return (f"{self.size_of(roles)} % {self.times} == 0",) if self.times > 1 else ()
+
+
+_LEFT_OVER = 0.2
+
+
+def size_constants(function: Function, source: ParsedSource) -> list[SizeConstant]:
+    """Return the constants that a kernel may use as sizes, where its parameters are too few.
+
+    Parameters
+    ----------
+    function, source
+        The kernel, with the helpers that it calls, and its file.
+    """
+    sizes = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
+    taken = {p.name for p in function.parameters} | {name for _, name, _ in function.template}
+    if len(sizes) >= len("MNK") or sum(p.pointer for p in function.parameters) < len("ABC"):
+        return []
+    in_tiles = _in_tiles(function, source)
+    found: dict[str, SizeConstant] = {}
+    for leaf in sorted(_reached(function, source) - taken - in_tiles):
+        value = _number(source, leaf)
+        if value is None or not _is_number(source.constants[leaf]) or _OF_TILES.search(leaf):
+            continue
+        largest = _largest(source, leaf)
+        named = is_size_word(largest.name)
+        if value >= (_SMALLEST_NAMED if named else _SMALLEST) and (named or not sizes):
+            found[largest.name] = largest
+    return list(found.values())
+
+
+def as_parameters(function: Function, given: list[SizeConstant]) -> Function:
+    """Return a function with such constants as further parameters."""
+    more = tuple(Parameter(one.name, "int", False, True) for one in given)
+    return replace(function, parameters=(*function.parameters, *more))
+
+
+def without(source: ParsedSource, given: list[SizeConstant]) -> ParsedSource:
+    """Return a file in which such constants have no value; a leaf is its size divided by a number."""
+    names = {one.name for one in given} | {one.leaf for one in given}
+    constants = {name: tokens for name, tokens in source.constants.items() if name not in names}
+    constants |= {one.leaf: (one.name, "/", str(one.times)) for one in given if one.leaf != one.name}
+    kept = source.sizes | {one.name for one in given}
+    return replace(source, constants=constants, tunable=source.tunable - names, sizes=kept)
+
+
+def _is_number(tokens: tuple[str, ...]) -> bool:
+    return parse(tokens).value is not None
+
+
+def _number(source: ParsedSource, name: str, depth: int = 0) -> int | None:
+    tokens = source.constants.get(name)
+    if tokens is None or depth > _DEEPEST:
+        return None
+
+    def look(word: str) -> Polynomial | None:
+        value = _number(source, word, depth + 1)
+        return None if value is None else Polynomial.number(value)
+
+    return parse(tokens, look).value
+
+
+def _reached(function: Function, source: ParsedSource) -> set[str]:
+    """Return the constants that a function names, and those that these are made of."""
+    found: set[str] = set()
+    waiting = {word for word in function.body if word in source.constants}
+    while waiting:
+        found |= waiting
+        waiting = {word for name in waiting for word in source.constants[name] if word in source.constants} - found
+    return found
+
+
+def _in_tiles(function: Function, source: ParsedSource) -> set[str]:
+    """Return the words that stand in the extents of the function's arrays, and what they are made of."""
+    body = function.body
+    words: set[str] = set()
+    for at in (i for i, token in enumerate(body) if token == "__shared__"):
+        end = next((i for i in range(at, len(body)) if body[i] == ";"), at)
+        words |= {*body[at:end]}
+    inside = replace(function, body=(*words, *function.bounds))
+    return _reached(inside, source)
+
+
+def _largest(source: ParsedSource, leaf: str) -> SizeConstant:
+    """Return the largest constant that is a multiple of a leaf; the leaf itself where there is none."""
+
+    def look(word: str) -> Polynomial | None:
+        if word == leaf:
+            return None
+        value = _number(source, word)
+        return None if value is None else Polynomial.number(value)
+
+    best = SizeConstant(leaf, leaf)
+    for name, tokens in source.constants.items():
+        if leaf in tokens and name != leaf:
+            value = parse(tokens, look)
+            times = value.terms.get((leaf,), 0)
+            if len(value.terms) == 1 and times > best.times:
+                best = SizeConstant(name, leaf, times)
+    return best
