@@ -14,7 +14,7 @@ from gemmviz.session.comparison import PACES
 from gemmviz.session.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
 from gemmviz.trace.order.stepping_units import UNITS
 
-_PAGES = ("stage", "charts", "claims")
+_PAGES = ("stage", "charts", "claims", "versions")
 _PANELS = ("source", "warp", "thread", "origin", "counters", "assembly", "findings")
 _DEFAULT_SIZE = 8
 

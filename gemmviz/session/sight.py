@@ -12,7 +12,7 @@ class Sight:
     Attributes
     ----------
     page
-        The page in the middle: ``"stage"``, ``"charts"`` or ``"claims"``.
+        The page in the middle: ``"stage"``, ``"charts"``, ``"claims"`` or ``"versions"``.
     chart
         The number of the chart, from 0.
     panel

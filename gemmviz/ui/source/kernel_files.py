@@ -1,5 +1,6 @@
 """Kernel files: opened, read again when they change, saved; no edit is lost without a question."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text,
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session, state_file
 from gemmviz.session.tour import lesson_file
+from gemmviz.session.two_versions import Side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.source.file_watch import FileWatch
 
@@ -74,15 +76,66 @@ class KernelFiles(QObject):
                 return
             self.session.choice.add_kernel(kernels.load(path))
         except FrontMatterError as error:
-            if not self._describe(path):
+            if not self._describe(path, lambda text, described: self._take_described(path, text, described)):
                 self._tell_fault(path, error)
         except GemmvizError as error:
             self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
         except OSError as error:
             self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
-    def _describe(self, path: Path) -> bool:
-        """Show the dialog to describe a file without front matter; False if it has no code to run."""
+    def ask_versions(self) -> None:
+        """Let the user choose a version and then another one, to be compared."""
+        self.ask_version(False, then=lambda: self.ask_version(True, then=self.session.versions.compare))
+
+    def ask_version(self, later: bool, then: Callable[[], None] = lambda: None) -> None:
+        """Let the user choose a file as one of two versions.
+
+        Parameters
+        ----------
+        later
+            Whether it is the second one.
+        then
+            Is called when it is chosen.
+        """
+        title = tr("The version after") if later else tr("The version before")
+        path, _ = QFileDialog.getOpenFileName(self._window, title, "", _with_headers(tr(_PATTERN)))
+        if path:
+            self.open_version(Path(path), later, then)
+
+    def open_version(self, path: Path, later: bool, then: Callable[[], None] = lambda: None) -> None:
+        """Take a file as one of two versions; the chosen kernel stays. See `ask_version`."""
+        versions = self.session.versions
+
+        def take(kernel: Kernel) -> None:
+            side = Side(kernel.path.name, kernel)
+            versions.choose(*((versions.before, side) if later else (side, versions.after)))
+            then()
+
+        try:
+            path = path.resolve()
+            take(kernels.load(path))
+        except FrontMatterError as error:
+            if not self._describe(path, lambda text, described: self._take_version(path, text, described, take)):
+                self._tell_fault(path, error)
+        except GemmvizError as error:
+            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
+        except OSError as error:
+            self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
+
+    def _take_version(self, path: Path, text: str, described: str, take: Callable[[Kernel], None]) -> None:
+        trust = self.session.permission.trust
+        if trust.allows(path, text):
+            trust.allow_here(path, described)
+        try:
+            take(kernels.parse(described, path))
+        except GemmvizError as error:
+            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
+
+    def _describe(self, path: Path, take: Callable[[str, str], None]) -> bool:
+        """Show the dialog to describe a file without front matter; False if it has no code to run.
+
+        `take` takes the file's text, and that text with its description.
+        """
         # Late imports: the window's first paint does not wait for modules that few files need.
         from gemmviz.catalogue.guessing.guess import guess, is_described
         from gemmviz.ui.source.describe_form import DescribeForm
@@ -92,7 +145,7 @@ class KernelFiles(QObject):
             return False
         form = DescribeForm(path, text, self.session.permission.trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        form.accepted.connect(lambda: self._take_described(path, text, form.accepted_text()))
+        form.accepted.connect(lambda: take(text, form.accepted_text()))
         form.open()
         return True
 

@@ -53,11 +53,13 @@ class FiguresTable(KeyedTree):
         for column in (1, 2, 3):
             self.headerItem().setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.headerItem().setToolTip(column, self.headerItem().text(column))
+        origin = ""
         for group in found.groups:
             figures = [figure for figure in group.figures if figure.differs or not changed_only]
             if not figures and not group.note:
                 continue
-            words = [group.title, *([f"({group.origin})"] if group.origin else [])]
+            words = [group.title, *([f"({group.origin})"] if group.origin not in ("", origin) else [])]
+            origin = group.origin
             heading = QTreeWidgetItem(["   ".join(words) + (f": {group.note}" if group.note else "")])
             heading.setToolTip(0, heading.text(0))
             heading.setForeground(0, QBrush(QColor(theme.muted)))

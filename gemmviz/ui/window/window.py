@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.control.controller import Controller
 from gemmviz.language import tr
-from gemmviz.session import Session
+from gemmviz.session import Message, Session
 from gemmviz.ui import connections
 from gemmviz.ui.charts.strip import Strip
 from gemmviz.ui.comparison.arena import Arena
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from gemmviz.control.claims_runner import ClaimsRunner
     from gemmviz.ui.charts.measure_page import MeasurePage
     from gemmviz.ui.claims.claims_page import ClaimsPage
+    from gemmviz.ui.versions.versions_page import VersionsPage
 
 # Widths in pixels, at a scale of type of 1: of the kernels and of the right column in a narrow and in a wide window.
 _NARROW_WINDOW, _WIDE_WINDOW = 1280, 1920
@@ -144,7 +145,12 @@ class Window(QMainWindow):
         self.stage.setFocus()
 
     def _arrange(self) -> None:
-        makers = {"stage": self._make_stage_page, "charts": self._make_charts, "claims": self._make_claims}
+        makers = {
+            "stage": self._make_stage_page,
+            "charts": self._make_charts,
+            "claims": self._make_claims,
+            "versions": self._make_versions,
+        }
         for name, title, key, tip in PAGES:
             self.pages.announce(name, tr(title), key, tr(tip), makers[name])
         self.menuBar().setCornerWidget(self.pages.bar, Qt.Corner.TopRightCorner)
@@ -205,6 +211,11 @@ class Window(QMainWindow):
         """The page of claims; it is made when it is first shown or requested."""
         return cast("ClaimsPage", self.pages.page("claims"))
 
+    @property
+    def versions(self) -> "VersionsPage":
+        """The page of two versions; it is made when it is first shown or asked for."""
+        return cast("VersionsPage", self.pages.page("versions"))
+
     def _make_stage_page(self) -> QWidget:
         page = _Column(self.arena, self.transport)
         page.column.setStretchFactor(self.arena, 1)
@@ -231,6 +242,15 @@ class Window(QMainWindow):
         self._keys.guard(page)
         return page
 
+    def _make_versions(self) -> QWidget:
+        from gemmviz.ui.versions.versions_page import VersionsPage
+
+        page = VersionsPage(self.session)
+        page.file_wanted.connect(self.files.ask_version)
+        page.stage_wanted.connect(lambda: self.pages.turn_to("stage"))
+        self._keys.guard(page)
+        return page
+
     def _on_switched(self, page: str) -> None:
         self.session.sight.page = page
         self._on_page()
@@ -243,7 +263,7 @@ class Window(QMainWindow):
         self.inspector.setVisible(page == "stage")
         self.measuring.setVisible(page == "charts")
         self.strip.setVisible(page != "charts")
-        self._right.setVisible(page != "claims")
+        self._right.setVisible(page in ("stage", "charts"))
         self._share_width()
 
     def _make_menus(self, table: list[Action]) -> None:
@@ -286,6 +306,19 @@ class Window(QMainWindow):
     def open_file(self, path: Path) -> None:
         """Put a kernel file on the ladder and choose it."""
         self.files.open(path)
+
+    def ask_versions(self) -> None:
+        """Let the user choose two files to compare."""
+        self.pages.turn_to("versions")
+        self.files.ask_versions()
+
+    def compare_edits(self) -> None:
+        """Compare the edited text with the text as it was opened."""
+        fault = self.session.versions.compare_edits()
+        if fault:
+            self.session.messages.tell(Message(fault, "info"))
+        else:
+            self.pages.turn_to("versions")
 
     def save_chart(self) -> None:
         """Let the user save the visible chart."""

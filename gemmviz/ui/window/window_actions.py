@@ -34,6 +34,7 @@ PAGES = (
     ("stage", mark("Stage"), "F2", mark("What the kernel does, step by step")),
     ("charts", mark("Measure"), "F3", mark("How fast it is: measured here, or on another machine")),
     ("claims", mark("Claims"), "F4", mark("The claims of the five documents, judged on this machine")),
+    ("versions", mark("Versions"), "F7", mark("The changes from one version of a kernel to another")),
 )
 MENUS = (
     mark("File"),
@@ -75,6 +76,12 @@ class Acting(Protocol):
 
     def save_chart(self) -> None:
         """Let the user save the visible chart."""
+
+    def ask_versions(self) -> None:
+        """Let the user choose two files to compare."""
+
+    def compare_edits(self) -> None:
+        """Compare the edited text with the text as it was opened."""
 
     def next_chart(self) -> None:
         """Turn to the next chart."""
@@ -125,6 +132,7 @@ def _file_actions(window: Acting) -> list[Action]:
             lambda: window.saver.stage(window.stage),
         ),
         Action("save_chart", "File", tr("Save the chart (PNG, SVG, CSV)…"), ("Ctrl+E",), window.save_chart),
+        Action("versions", "File", tr("Compare two versions…"), ("Ctrl+Alt+V",), window.ask_versions),
         Action("save_kernel", "File", tr("Save the kernel"), ("Ctrl+Alt+S",), window.files.save),
         Action("save_kernel_as", "File", tr("Save the kernel as…"), ("Ctrl+Shift+S",), window.files.save_as),
         Action("trusted", "File", tr("Trusted files and folders…"), ("Ctrl+Alt+O",), question.tell_trusted),
@@ -177,6 +185,7 @@ def _view_actions(window: Acting) -> list[Action]:
         Action("size", "View", tr("Size and parameters of the recording…"), ("S",), window.open_size),
         Action("edit", "Source", tr("Edit the source / lock it"), ("Ctrl+Shift+E",), edit),
         Action("revert", "Source", tr("Back to the text on file"), ("F6",), session.choice.revert),
+        Action("compare_edits", "Source", tr("Compare with the text as opened"), ("Shift+F6",), window.compare_edits),
         Action(
             "break", "Source", tr("What if…? Remove or change a part…"), ("Ctrl+B",), on("source", side.break_box.open)
         ),

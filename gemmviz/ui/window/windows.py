@@ -58,7 +58,7 @@ class Windows(QObject):
         new.setGeometry(state.geometry)
         new.setWindowState(state.screen_state)
         self._tell_all()
-        for page in ("charts", "claims"):
+        for page in ("charts", "claims", "versions"):
             if old.pages.made(page):
                 new.pages.page(page)
         new.source.adopt(old.source)

@@ -10,6 +10,7 @@ from listings import HAS_TOOLS, needs_tools
 
 from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.cli import guessed, run
+from gemmviz.control import version_course
 
 TILED = """#include <stdio.h>
 #define TILE 8
