@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The tab of machine code: source lines and their instructions, chosen together, or the reason why there are none."""
 
 import listings

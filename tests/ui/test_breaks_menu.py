@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Removing parts of a kernel in the window: the effect in the source, on the stage, in the ladder and in the chart."""
 
 import pytest

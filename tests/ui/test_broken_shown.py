@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """After a barrier is removed, the stage shows the values that the threads really read."""
 
 from functools import cache
@@ -49,7 +49,7 @@ def race() -> tuple[Playable, int, int, int]:
         nan = np.flatnonzero(np.isnan(lost.got))
         if len(nan):
             return shown, step, int(shown.timeline.array[step]), int(lost.element[nan[0]])
-    raise AssertionError("nobody read what was not written yet")
+    raise AssertionError("no thread read an uninitialised element")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The charts as a user sees them: their content, pointing at marks, and choosing kernels."""
 
 from itertools import pairwise

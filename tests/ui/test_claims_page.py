@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The page of claims, driven with a fake engine: pick a claim, run it, read the verdict, stop."""
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Colours are distinguishable and texts readable: the contrast ratios of WCAG, computed for every theme."""
 
 import pytest

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The demo of a rung in the real window: by its key, by its button, and the findings that small blocks cause."""
 
 from window_driving import RECORDING_MS, need_qt, wait_recorded

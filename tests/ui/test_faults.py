@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Broken files, broken kernels and killed engines: a clear message, and the next run works."""
 
 import multiprocessing

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The findings of the checker beside the source. A kernel with a defect is measured only on request."""
 
 import re

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Gestures on the stage: ghosts between cells, running sums in C, pictures that depend only on the position."""
 
 from functools import cache

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Lenses of work (thread tile, pipeline, stream-K, tensor core) at each rung with such a lens, at any moment."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Lenses in lessons: the lens of each kernel is shown, and the lens of each stop has content at its moment."""
 
 import pytest
@@ -50,7 +50,7 @@ def moments(lesson):
     cursor.picked.connect(inspection.take_pick)
     cursor.show(playable)
     for number, stop in enumerate(resolve(lesson, playable, "en", kernel.demo), 1):
-        # As the tour points at a stop: what it leaves out stays as the stop before left it.
+        # Like the tour at a stop: values that a stop leaves out keep those of the stop before.
         cursor.pick(stop.cell, stop.block)
         if stop.warp is not None:
             cursor.choose_warp(stop.warp)

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The Measure page: the charts side by side, the charts on tabs, and the current chart for keys and Save…."""
 
 from itertools import pairwise

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """With any preferences the window starts, reports the ones that it leaves out, and is drawn at any size of type."""
 
 import json

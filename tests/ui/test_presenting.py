@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Presenter mode and the questions of predict mode, driven by the keys of a keyboard and of a clicker."""
 
 import json
@@ -390,7 +390,7 @@ def test_every_text_has_a_contrast_of_seven_to_one(presenter, session, qtbot, na
         grounds = {*re.findall(r"background: (#\w{6})", sheet), shown.background}
         assert texts
         assert min(contrast(rgb(t), rgb(g)) for t in texts for g in grounds) >= LEAST_CONTRAST
-    for text in (shown.text, shown.muted, shown.accent):  # what is painted: labels, source lines, marks
+    for text in (shown.text, shown.muted, shown.accent):  # the painted colours: labels, source lines, marks
         assert min(contrast(rgb(text), rgb(g)) for g in (shown.background, shown.raised)) >= LEAST_CONTRAST
     assert presenter.source.theme is presenter.progress.theme is shown
 

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Qt's event loop, with the interface that the control of the engines needs."""
 
 import threading

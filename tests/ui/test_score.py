@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The score under the stage: it paints the content of the recording, and it scrubs, loops and leads to stops."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Drawing of the stage: hues and lightness, dimming, small cells, copies in flight, contrast, vector pictures."""
 
 from colorsys import rgb_to_hsv

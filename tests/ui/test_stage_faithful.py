@@ -1,7 +1,7 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""What the stage paints, pixel by pixel, against what can be read off the recording's accesses without its code.
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The pixels of the stage, compared with values that are computed from the recording's accesses without its code.
 
-The rules are stated here once more, and the values that go into them are counted from the raw columns.
+The rules are implemented here a second time, and their inputs are counted from the raw columns.
 """
 
 from colorsys import rgb_to_hsv

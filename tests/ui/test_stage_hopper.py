@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The Hopper scene: barriers beside the ring of stages, copies in flight, owners of the sums, boxes under the lens."""
 
 from functools import cache

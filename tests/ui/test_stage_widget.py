@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The stage in the window: zoom by keys, an outdated picture, calm, separate colours of a second stage."""
 
 import numpy as np

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The GFLOPS strip: three bars, their ratios, the samples so far, and the reason if a kernel cannot be measured."""
 
 import subprocess

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The lesson bar and the user's own stops in the real window, by keys."""
 
 from window_driving import RECORDING_MS, need_qt, wait_recorded

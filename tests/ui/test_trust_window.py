@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """A foreign text in the real window: it is shown, the question is asked once, and it runs only with permission."""
 
 import json

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Tuning in the window: start by a key, one dot per candidate, pointing, use of the result, saving, cancelling."""
 
 import csv
