@@ -51,7 +51,9 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
         For a role that does not exist, a matrix that is missing, or a tensor map that is not described or not used.
     """
     if not args:
-        raise FrontMatterError('args must say what each parameter of the entry is, for example ["C", "A", "B", "N"]')
+        raise FrontMatterError(
+            'args must give the role of each parameter of the entry, for example ["C", "A", "B", "N"]'
+        )
     for argument in args:
         if argument not in _KNOWN and not argument.isdecimal():
             raise FrontMatterError(f"args names {argument!r}; known are {', '.join(_KNOWN)}")

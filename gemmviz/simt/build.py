@@ -105,10 +105,10 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     beside = included(launch.kernel.text, source_folder(launch.kernel.path))
     headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
     inline_ptx = launch.kernel.backend == "cuda" and has_asm([source])
-    told = _wherever_it_lies(flags, launch)
+    neutral = _with_neutral_folders(flags, launch)
     link, runtime = _link_flags(tool), runtime_flags(tool)
     translator = _translator() if inline_ptx else ()
-    key = _digest([source, *headers, str((told, runtime, link)), tool.version, *runtime_texts(), *translator])
+    key = _digest([source, *headers, str((neutral, runtime, link)), tool.version, *runtime_texts(), *translator])
     kept_name = f"{launch.kernel.name}-{key}"
     if known := kept.find(folder, kept_name):
         return known
@@ -157,13 +157,13 @@ def _already_preprocessed(flags: Sequence[str]) -> list[str]:
     return kept
 
 
-def _wherever_it_lies(flags: list[str], launch: Launch) -> str:
+def _with_neutral_folders(flags: list[str], launch: Launch) -> str:
     """Return the flags with neutral names for the folders of this copy of gemmviz and of this process.
 
     The key of a library has the texts in these folders, so a library of another checkout or of the wheel can be used.
     """
-    told = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
-    return told.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
+    neutral = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
+    return neutral.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
 
 
 def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:

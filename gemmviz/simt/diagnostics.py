@@ -86,11 +86,11 @@ def diagnostics_of_run(
             found[defect] = Diagnostic(kind, line, text, note.times, array)
         else:
             found[defect] = replace(known, count=known.count + note.times)
-    told = list(found.values())
-    if told and job.notes == MAX_NOTES:  # no room: later ones are lost
-        more = tr("{what}; there may be more, but no more are kept", what=told[-1].text)
-        told[-1] = replace(told[-1], text=more)
-    return told
+    reported = list(found.values())
+    if reported and job.notes == MAX_NOTES:  # no room: later ones are lost
+        more = tr("{what}; there may be more, but no more are kept", what=reported[-1].text)
+        reported[-1] = replace(reported[-1], text=more)
+    return reported
 
 
 def who(launch: Launch, block: int, thread: int) -> str:

@@ -22,12 +22,12 @@ try:
         "window",
     ]
 except ImportError:
-    # Each test file says why it is skipped: see `window_driving.need_qt`.
+    # Each test file gives the reason why it is skipped: see `window_driving.need_qt`.
     pass
 
 
 def pytest_collection_modifyitems(items):
-    # The offscreen platform says this whenever a window is shown; it is about the platform, not about the window.
+    # The offscreen platform prints this warning for every window. It concerns the platform and not the window.
     for item in items:
         if item.path.parent.name == "ui":
             item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support propagateSizeHints"))

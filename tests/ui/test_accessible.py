@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Names for screen readers, a focus that is seen, type of any size."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Names for screen readers, a visible focus, type of any size."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def pixels(widget):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_everything_that_the_tab_key_reaches_has_a_name(window, qtbot, page):
+def test_every_widget_in_the_tab_order_has_a_name(window, qtbot, page):
     window.pages.turn_to(page)
     QApplication.processEvents()
     reached = in_reach(window)
@@ -60,7 +60,7 @@ def test_everything_that_the_tab_key_reaches_has_a_name(window, qtbot, page):
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_the_focus_is_seen_wherever_it_is(window, qtbot, theme):
+def test_the_focus_is_visible_on_every_widget(window, qtbot, theme):
     window.session.preferences.set_theme(theme)
     window.recording.button.setFocus()
     unseen = []
@@ -73,7 +73,7 @@ def test_the_focus_is_seen_wherever_it_is(window, qtbot, theme):
         widget.setFocus(Qt.FocusReason.TabFocusReason)
         after = pixels(widget)
         if before.shape != after.shape:
-            continue  # it has grown: that is seen, too
+            continue  # it has grown, which is visible, too
         changed = np.argwhere(np.abs(before - after).max(axis=2) > 40)[::7]
         seen = [1 for y, x in changed if contrast(tuple(before[y, x]), tuple(after[y, x])) >= SEEN]
         if len(seen) < 5:
@@ -81,7 +81,7 @@ def test_the_focus_is_seen_wherever_it_is(window, qtbot, theme):
     assert not unseen
 
 
-def test_the_stage_says_what_it_shows_when_it_comes_to_rest(window, qtbot):
+def test_the_stage_describes_its_content_after_the_last_step(window, qtbot):
     session, stage = window.session, window.stage
     session.cursor.seek(3)
     qtbot.waitUntil(lambda: stage.accessibleDescription().startswith("Step 4 of 25"))
@@ -89,13 +89,13 @@ def test_the_stage_says_what_it_shows_when_it_comes_to_rest(window, qtbot):
     qtbot.waitUntil(lambda: stage.accessibleDescription().startswith("C[0, 0]"))
 
 
-def test_boxes_tell_what_they_are_and_not_only_what_is_in_them(window):
+def test_boxes_have_a_name_and_not_only_a_value(window):
     for box in (window.recording.params.boxes["TS"], window.recording.order, window.measuring.sizes):
         interface = QAccessible.queryAccessibleInterface(box)
         assert interface.text(QAccessible.Text.Description) == box.accessibleName() != ""
 
 
-def test_a_key_makes_all_type_larger_at_once(window, qtbot):
+def test_a_key_enlarges_all_type_at_once(window, qtbot):
     source, ladder, session = window.source, window.ladder, window.session
     before = [w.fontMetrics().height() for w in (source, ladder, window.recording.button, window.stage)]
     row, gutter = ladder.sizeHintForRow(1), source.gutter.width()

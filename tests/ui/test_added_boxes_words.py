@@ -1,4 +1,4 @@
-"""A box that the copy engine adds to C: what the caption and the lens say of it."""
+"""A box that the copy engine adds to C: the texts of the caption and the lens."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The tab of machine code: source lines above, instructions below, chosen together; or why there are none."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The tab of machine code: source lines and their instructions, chosen together, or the reason why there are none."""
 
 import listings
 import pytest
@@ -43,7 +43,7 @@ def click(qtbot, table, row):
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(index).center())
 
 
-def test_the_tab_says_what_the_kernel_uses_and_what_its_main_loop_holds(tab):
+def test_the_tab_shows_the_resources_and_the_main_loop(tab):
     listing = filled(tab)
     said = tab.usage.text()
     assert said.startswith("sm_80: 32 registers")
@@ -78,7 +78,7 @@ def test_a_source_line_marks_its_instructions_and_an_instruction_its_line(tab, q
     assert tab.code.index == barrier + 1
 
 
-def test_what_was_recorded_on_a_line_stands_beside_its_instructions(window, qtbot):
+def test_recorded_figures_of_a_line_are_beside_its_instructions(window, qtbot):
     listing = tiled_listing()
     window.inspector.show_panel("assembly")
     tab = window.inspector.assembly
@@ -93,7 +93,7 @@ def test_what_was_recorded_on_a_line_stands_beside_its_instructions(window, qtbo
     assert "warp requests" not in tab.source_model.whole(17)
 
 
-def test_a_new_listing_begins_with_the_code_and_the_main_loop(tab, qtbot):
+def test_a_new_listing_starts_at_the_code_and_the_main_loop(tab, qtbot):
     listing = filled(tab)
     first = min(listing.line(one.place) for one in listing.instructions if listing.line(one.place))
     begins = summary(listing).loop.instructions[0]
@@ -115,7 +115,7 @@ def test_ptx_is_linked_as_well_and_the_loop_is_marked_in_sass(tab, qtbot):
     assert "BAR.SYNC" in tab.rows.model().index(barrier, 2).data(Qt.ItemDataRole.ToolTipRole)
 
 
-def test_a_reason_takes_the_place_of_the_tables(tab):
+def test_a_reason_replaces_the_tables(tab):
     filled(tab)
     assert tab.tables.isVisible() and not tab.said.isVisible()
     tab.code.fail("Machine code needs nvdisasm: pip install 'gemmviz[assembly]'")
@@ -141,7 +141,7 @@ def test_architectures_are_those_of_the_compiler(tab):
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_marked_rows_can_be_read(tab, theme):
+def test_marked_rows_are_readable(tab, theme):
     filled(tab)
     tab.session.preferences.theme = theme
     tab.code.choose_line(
@@ -159,7 +159,7 @@ def test_marked_rows_can_be_read(tab, theme):
 
 @pytest.mark.parametrize("language", ["en", "es", "ko"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
-def test_all_tabs_are_seen(make_window, qtbot, language, width, height):
+def test_all_tabs_are_visible(make_window, qtbot, language, width, height):
     set_language(language)
     window = make_window()
     window.resize(width, height)
@@ -172,7 +172,7 @@ def test_all_tabs_are_seen(make_window, qtbot, language, width, height):
 
 
 @pytest.mark.skipif(listings.HAS_TOOLS, reason="NVRTC and nvdisasm are here")
-def test_where_tools_are_missing_the_window_says_the_line_that_installs_them(window, qtbot):
+def test_without_the_tools_the_window_shows_the_command_that_installs_them(window, qtbot):
     code = window.session.machine_code
     window.inspector.show_panel("assembly")
     qtbot.waitUntil(lambda: bool(code.fault))
@@ -180,7 +180,7 @@ def test_where_tools_are_missing_the_window_says_the_line_that_installs_them(win
 
 
 @needs_tools
-def test_the_window_shows_the_machine_code_of_what_is_on_the_stage(window, qtbot):
+def test_the_window_shows_the_machine_code_of_the_kernel_on_the_stage(window, qtbot):
     session = window.session
     window.inspector.show_panel("assembly")
     code = session.machine_code

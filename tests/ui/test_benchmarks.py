@@ -1,4 +1,4 @@
-"""Each script under ``benchmarks`` runs, at its smallest size; how fast things are it only prints."""
+"""Each script under ``benchmarks`` runs at its smallest size. The scripts only print speeds and do not judge them."""
 
 import re
 import subprocess
@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 if not FOLDER.is_dir():
     pytest.skip("the benchmarks are not beside these tests", allow_module_level=True)
 
-# A loop of two FFMAs of which the second finds one operand read, and all three of the other in one bank.
+# A loop of two FFMAs. The second one reuses an operand, and all three operands of the first one are in one bank.
 LISTING = """
 .L_x_0:
         /*0010*/                   FFMA R0, R2, R4, R6 ;
@@ -64,17 +64,17 @@ def test_a_script_runs_at_its_smallest_size(script, tmp_path):
 
 
 @pytest.mark.parametrize("script", sorted(ON_A_GPU))
-def test_a_script_for_a_gpu_says_what_it_does(script):
+def test_a_script_for_a_gpu_explains_itself(script):
     done = run(script, "--help")
     assert done.returncode == 0 and "usage" in done.stdout, done.stderr
 
 
-def test_programs_for_the_sanitizer_compile_or_the_compiler_is_missed():
+def test_programs_for_the_sanitizer_compile_or_a_missing_compiler_is_reported():
     done = run("sanitizer.py", "gpumult1", "--build")
     assert done.returncode == 0 or (done.returncode == 2 and "nvcc" in done.stderr), done.stdout + done.stderr
 
 
-def test_requests_are_counted_or_the_tool_is_missed():
+def test_requests_are_counted_or_a_missing_tool_is_reported():
     missed = ""
     try:
         ncu.tool()
@@ -94,6 +94,6 @@ def test_a_script_for_a_gpu_runs_there(script):
     assert done.returncode == 0 and "all agree" in done.stdout, done.stdout + done.stderr
 
 
-def test_every_script_is_tried():
+def test_every_script_is_tested():
     scripts = {file.name for file in FOLDER.glob("*.py") if "\nif __name__ ==" in file.read_text(encoding="utf-8")}
     assert scripts == {script.split()[0] for script in CASES} | ELSEWHERE | ON_A_GPU

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Taking parts of a kernel away, as a person does it: seen in the source, on the stage, in ladder and chart."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Removing parts of a kernel in the window: the effect in the source, on the stage, in the ladder and in the chart."""
 
 import pytest
 from result_rows import add, result, rung
@@ -17,7 +17,7 @@ from gemmviz.ui.source.breaks import BreakBox, look_for
 
 @pytest.fixture
 def idle(make_window):
-    """A window that records only when it is told to, with the tiled rung chosen."""
+    """A window without automatic recording, with the tiled rung chosen."""
     window = make_window()
     window.session.choice.auto = False
     window.session.choice.choose_kernel(rung(window.session, "gputiled"))
@@ -37,7 +37,7 @@ def ticked(window):
     return [action.objectName() for action in box_of(window).menu.actions() if action.isChecked()]
 
 
-def test_the_menu_offers_what_the_rung_declares(idle):
+def test_the_menu_offers_the_declared_changes(idle):
     kernel = idle.session.choice.kernel
     titles = [action.text() for action in box_of(idle).menu.actions() if action.isCheckable()]
     assert sorted(titles) == sorted(change.title for change in kernel.breaks)
@@ -46,7 +46,7 @@ def test_the_menu_offers_what_the_rung_declares(idle):
     assert not box_of(idle).button.isEnabled()
 
 
-def test_the_menu_has_two_parts_what_removes_code_and_what_changes_it(idle):
+def test_the_menu_separates_removals_from_other_changes(idle):
     parts, part = {}, ""
     for action in box_of(idle).menu.actions():
         if action.isCheckable():
@@ -83,7 +83,7 @@ def test_changed_lines_are_marked_in_the_source(idle):
     assert not source.marks and source.text() == session.choice.base.text
 
 
-def test_several_parts_are_taken_away_and_all_mended_at_once(idle):
+def test_several_parts_are_removed_and_restored_together(idle):
     session, box = idle.session, box_of(idle)
     entry(idle, "no-first-barrier").trigger()
     entry(idle, "no-second-barrier").trigger()
@@ -100,7 +100,7 @@ def test_two_changes_of_one_place_are_refused_with_a_reason(idle):
     assert ticked(idle) == ["no-check-a"] and idle.session.choice.breaks == ("no-check-a",)
 
 
-def test_it_works_by_keys_alone(idle, qtbot):
+def test_the_menu_works_with_keys_only(idle, qtbot):
     idle.activateWindow()
     qtbot.waitUntil(lambda: idle.isActiveWindow())
     qtbot.keyClick(idle, Qt.Key.Key_B, Qt.KeyboardModifier.ControlModifier)
@@ -119,7 +119,7 @@ def test_a_change_whose_place_was_edited_away_is_not_offered(idle, tmp_path):
     assert "no-first-barrier" in offered and "no-second-barrier" not in offered
 
 
-def test_the_ladder_says_what_was_done_to_the_chosen_rung(idle):
+def test_the_ladder_describes_the_change_of_the_chosen_rung(idle):
     item = idle.ladder.item_of("gputiled")
     entry(idle, "row-by-x").trigger()
     assert idle.ladder.currentItem() is item
@@ -144,7 +144,7 @@ def measured(window):
     return window.charts.ladder
 
 
-def test_variants_stand_behind_their_rung_in_the_chart(idle):
+def test_variants_follow_their_rung_in_the_chart(idle):
     chart = measured(idle)
     assert chart.bars() == [
         ("gpumult0", 500.0),
@@ -157,12 +157,12 @@ def test_variants_stand_behind_their_rung_in_the_chart(idle):
     drawing, bars = chart._drawing, chart.figures.bars
     chart.plot.grab()
     assert drawing._gflops(bars[2]) == "✗ wrong"
-    # What is compared with its kernel is ranked with no other.
+    # A variant is compared with its kernel only, so it has no rank.
     assert [drawing._share(bar) for bar in bars] == ["–", "–", "–", "costs 2.5×", "gains 1.1×", "–"]
     assert drawing._name(bars[3], bars[2]) == "↳ with threadIdx.x counting rows"
 
 
-def test_a_variants_bar_is_hatched_and_tells_what_it_is(idle):
+def test_a_variants_bar_is_hatched_and_describes_the_variant(idle):
     chart = measured(idle)
     idle.resize(1600, 1000)
     image = chart.plot.grab().toImage()
@@ -177,7 +177,7 @@ def test_a_variants_bar_is_hatched_and_tells_what_it_is(idle):
     assert chart.table().rows[2][8] is None
 
 
-def test_every_declared_change_says_what_to_look_for(idle):
+def test_every_declared_change_has_a_hint(idle):
     for kernel in idle.session.choice.kernels:
         for change in kernel.breaks:
             assert look_for(change).startswith("Look for ")

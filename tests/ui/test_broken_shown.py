@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""A class that takes a barrier away sees what the threads really read."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""After a barrier is removed, the stage shows the values that the threads really read."""
 
 from functools import cache
 
@@ -42,14 +42,14 @@ def playable(name: str, m: int, n: int, k: int, change: str = "", **params: int)
 
 
 def race() -> tuple[Playable, int, int, int]:
-    """Return a race, and the step, array and element of a read of block 0 that got NaN instead of its cell's value."""
+    """Return a race, and the step, array and element of a read in block 0 that got NaN instead of a value."""
     shown = playable("gputiled", 7, 6, 9, "no-first-barrier", TS=4)
     for step in range(shown.timeline.steps):
         lost = shown.stale_reads(step, 0)
         nan = np.flatnonzero(np.isnan(lost.got))
         if len(nan):
             return shown, step, int(shown.timeline.array[step]), int(lost.element[nan[0]])
-    raise AssertionError("nobody read what was not written yet")
+    raise AssertionError("no thread read an uninitialised element")
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def painted(shown: Playable, moment: Moment) -> QImage:
 
 
 def marked_cells(shown: Playable, image: QImage, array: int) -> set[int]:
-    """Return the cells of an array with more than a few pixels in the colour of what is wrong."""
+    """Return the cells of an array with more than a few pixels in the colour of wrong values."""
     panel = StagePainter(shown, THEME, QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)[array]
     found = set()
     for cell in range(panel.rows * panel.columns):
@@ -81,7 +81,7 @@ def marked_cells(shown: Playable, image: QImage, array: int) -> set[int]:
     return found
 
 
-def test_cells_that_were_read_as_something_else_are_marked(qapp):
+def test_cells_that_were_read_with_another_value_are_marked(qapp):
     shown, step, array, _ = race()
     wanted = set(shown.stale_reads(step, 0).element.tolist())
     assert marked_cells(shown, painted(shown, Moment(step)), array) == wanted
@@ -120,7 +120,7 @@ def test_many_wrong_elements_are_one_outline_where_cells_are_small(qapp):
     assert marked and all(x in (19, 20, 68, 69) or y in (9, 10, 58, 59) for x, y in marked)
 
 
-def test_the_foot_says_what_was_read(qapp):
+def test_the_caption_shows_the_value_that_was_read(qapp):
     shown, step, array, element = race()
     count = len(shown.stale_reads(step, 0).row)
     assert f"{count} reads get OTHER VALUES" in caption(shown, step, 0)
@@ -143,7 +143,7 @@ def test_the_arrow_of_a_misread_value_is_drawn_as_wrong(qapp):
         assert ("the thread READ" in hop_text(shown, hop)) == wrong
 
 
-def test_origin_names_what_was_read_instead(inspector):
+def test_the_origin_tab_shows_the_value_that_was_read_instead(inspector):
     shown, _, _, _ = race()
     session = inspector.session
     inspector.show_panel("origin")
@@ -161,7 +161,7 @@ def test_origin_names_what_was_read_instead(inspector):
             assert said.endswith(f"READ {number(hop.use.value)}, not {number(hop.read.value)}")
 
 
-def test_the_thread_does_not_call_an_operand_what_it_did_not_read(inspector):
+def test_the_thread_tab_shows_only_operands_that_were_read(inspector):
     shown, step, array, _ = race()
     lost = shown.stale_reads(step, 0)
     session = inspector.session
@@ -178,7 +178,7 @@ def test_the_thread_does_not_call_an_operand_what_it_did_not_read(inspector):
         )
 
 
-def test_what_was_read_is_not_said_to_give_what_was_stored_otherwise(inspector):
+def test_values_that_do_not_give_the_stored_one_are_reported(inspector):
     shown = playable("mm_optimizado_store_in_loop~sum-per-stage", 8, 8, 8, BLOCK_SIZE=4)
     recording = shown.recording
     row, column = (int(at[0]) for at in np.nonzero(recording.c != recording.a @ recording.b))
@@ -190,17 +190,17 @@ def test_what_was_read_is_not_said_to_give_what_was_stored_otherwise(inspector):
     session.cursor.show(shown)
     session.cursor.pick((2, element), int(recording.owners[0][row, column]))
     inspector.show_panel("origin")
-    assert f"do not give what was stored (sum {total}, STORED {stored})" in inspector.origin.head.text()
+    assert f"do not give the stored value (sum {total}, STORED {stored})" in inspector.origin.head.text()
     inspector.show_panel("thread")
     said = inspector.by_thread.text.text()
     assert f"The thread STORED {stored}, which is not their sum ({total})." in said
-    assert "what was read for it gives 0 of 8 products" in said
+    assert "the values read for it give 0 of 8 products" in said
     right = np.argwhere(recording.c == recording.a @ recording.b)[0].tolist()
     session.cursor.pick((2, right[0] * 8 + right[1]), int(recording.owners[0][tuple(right)]))
     assert "STORED" not in inspector.by_thread.text.text()
 
 
-def test_nan_is_not_written_as_nothing(qapp):
+def test_nan_is_not_written_as_an_empty_text(qapp):
     assert [number(value) for value in (float("nan"), float("inf"), 3.0)] == ["NaN", "∞", "3"]
     shown, *_ = race()
     # The cells of C hold NaN in the end, and nothing before.

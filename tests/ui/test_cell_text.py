@@ -1,4 +1,4 @@
-"""What is written into the stage's cells."""
+"""The texts in the cells of the stage."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def playable(name: str, size: int, **params: int) -> Playable:
     return Playable(recording, steps, traffic.measure(recording, steps))
 
 
-def test_each_element_of_a_fragment_names_its_lane() -> None:
+def test_each_element_of_a_fragment_shows_its_lane() -> None:
     shown = playable("matmul_tc", 16)
     step = next(s for s in range(shown.timeline.steps) if shown.timeline.array[s] == 2 and shown.timeline.write[s])
     lanes = lanes_at(shown, 2, step, 0, 0)
@@ -29,7 +29,7 @@ def test_each_element_of_a_fragment_names_its_lane() -> None:
     assert {lanes[(row + r) * 16 + column + c] == f"L{4 * r + c // 2}" for r in range(8) for c in range(8)} == {True}
 
 
-def test_a_word_for_all_lanes_is_said_so_and_another_block_has_its_own() -> None:
+def test_an_element_of_several_lanes_shows_their_range_in_each_block() -> None:
     shown = playable("gputiled", 8, TS=4)
     log = shown.recording.accesses
     step = next(
@@ -51,7 +51,7 @@ def test_a_cpu_has_no_lanes() -> None:
 
 
 @pytest.mark.parametrize(("block", "warp"), [(0, 0), (3, 0), (3, 1)])
-def test_the_lanes_of_the_chosen_warp_are_named_and_no_others(block: int, warp: int) -> None:
+def test_only_the_lanes_of_the_chosen_warp_are_shown(block: int, warp: int) -> None:
     shown = playable("gputiled", 16, TS=8)  # two warps in a block
     step = int((shown.timeline.array == 0).argmax())
     lanes = lanes_at(shown, 0, step, block, warp)
@@ -61,7 +61,7 @@ def test_the_lanes_of_the_chosen_warp_are_named_and_no_others(block: int, warp: 
     assert set(lanes) == {int(log.element[r]) for r in mine}
 
 
-def test_what_is_wrong_in_c_shows_from_its_last_write_on() -> None:
+def test_a_wrong_element_of_c_is_shown_from_its_last_write_on() -> None:
     broken = playable("gputiled~no-second-barrier", 8, TS=4)
     recording = broken.recording
     wrong = recording.c != recording.a @ recording.b

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Charts as files: pictures, drawings and tables of figures."""
 
 import csv
@@ -35,7 +35,7 @@ def test_every_chart_is_saved_as_picture_and_drawing(charts, qtbot, tmp_path, ta
     assert chart.size() == size
 
 
-def test_a_saved_ladder_shows_every_bar_however_small_the_window(charts, qtbot, tmp_path):
+def test_a_saved_ladder_shows_every_bar_even_in_a_small_window(charts, qtbot, tmp_path):
     window = window_of(charts)
     add(window, {k.name: 10.0 for k in window.session.choice.kernels if not k.exhibit})
     choose(charts, "gputiled")
@@ -61,7 +61,7 @@ def test_the_figures_are_saved_with_their_units_and_origin(charts, tmp_path, mon
     ]
 
 
-def test_what_cannot_be_saved_is_said(charts, tmp_path):
+def test_a_chart_that_cannot_be_saved_is_reported(charts, tmp_path):
     with pytest.raises(GemmvizError, match=r"png, \.svg or \.csv"):
         export(charts.ladder, tmp_path / "x.gif")
     with pytest.raises(GemmvizError, match="cannot write"):

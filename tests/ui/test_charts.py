@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The charts as a person uses them: looked at, pointed at, chosen from."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The charts as a user sees them: their content, pointing at marks, and choosing kernels."""
 
 from itertools import pairwise
 
@@ -24,13 +24,13 @@ from gemmviz.ui.look.figure_text import origin_name, standing_text
 
 
 def mark_of(chart, name):
-    """Return the mark of a kernel, as it is painted now."""
+    """Return the current mark of a kernel."""
     chart.plot.grab()
     return next(m for m in chart.plot.marks if m.kernel is not None and m.kernel.name == name and m.by_key)
 
 
 def colour_at(chart, name, right=6):
-    """Return the colour inside the bar of a kernel, so many pixels right of the axis."""
+    """Return the colour inside the bar of a kernel, at a distance in pixels from the axis."""
     area = mark_of(chart, name).area
     image = chart.plot.grab().toImage()
     return QColor(image.pixel(round(chart._drawing._left) + right, round(area.center().y())))
@@ -66,7 +66,7 @@ def test_one_element_type_of_one_processor_is_compared_with_its_library(charts, 
     assert chart.bars() == [] and "measure" in chart.hint.text().lower()
 
 
-def test_every_kernel_has_the_role_that_it_is_drawn_in(charts):
+def test_every_kernel_is_drawn_in_its_role(charts):
     add(window_of(charts), LADDER | {"gputiled1": 2100.0, "vectorised": 6000.0})
     choose(charts, "gputiled1")
     roles = {bar.kernel.name: bar.role for bar in charts.ladder.figures.bars}
@@ -82,7 +82,7 @@ def test_every_kernel_has_the_role_that_it_is_drawn_in(charts):
         assert colour_at(charts.ladder, name) == QColor(colour)
 
 
-def test_at_most_four_jumps_are_pointed_out_and_the_chosen_one_always(charts):
+def test_at_most_four_jumps_are_shown_and_always_the_chosen_one(charts):
     figures = {"gpumult0": 1.0, "gpumult1": 2.0, "gputiled": 4.0, "RR": 9.0, "vectorised": 20.0, "warp_tiling": 50.0}
     add(window_of(charts), figures | {"stream_k": 52.0})
     choose(charts, "stream_k")
@@ -100,14 +100,14 @@ def test_the_axis_is_linear_from_0(charts):
     assert drawing._x(1000.0) - drawing._left == pytest.approx(100 * (drawing._x(10.0) - drawing._left))
 
 
-def test_a_reference_is_named_in_the_language_that_is_spoken(monkeypatch):
+def test_the_name_of_a_reference_is_translated(monkeypatch):
     said = {"reference: {device}": "referencia: {device}"}
     monkeypatch.setitem(language._state, "es", Catalogue(said, {}, lambda n: 0))
     monkeypatch.setattr(language, "_code", "es")
     assert origin_name("reference: NVIDIA H200, 2026-11-21") == "referencia: NVIDIA H200, 2026-11-21"
 
 
-def test_a_reference_is_hollow_and_named_and_a_figure_measured_here_is_solid(charts):
+def test_a_reference_is_hollow_with_its_device_and_a_measured_figure_is_solid(charts):
     window, chart = window_of(charts), charts.ladder
     add_reference(window, {"gpumult0": 900.0, "gputiled": 2000.0})
     choose(charts, "gputiled")
@@ -126,7 +126,7 @@ def test_a_reference_is_hollow_and_named_and_a_figure_measured_here_is_solid(cha
     assert "H200" not in chart.legend.text() and chart.tag.text() in ("measured", "")
 
 
-def test_no_reference_of_another_number_of_cores_stands_beside_what_was_measured_here(charts):
+def test_references_with_another_number_of_cores_are_left_out_beside_measurements(charts):
     window, chart = window_of(charts), charts.ladder
     session = window.session
     rows = [result(rung(session, name), 700.0, 256) for name in ("openblas", "hostmult_threads")]
@@ -144,7 +144,7 @@ def test_no_reference_of_another_number_of_cores_stands_beside_what_was_measured
     assert len(chart.bars()) == 3
 
 
-def test_the_mouse_on_a_bar_tells_all_figures_of_its_row(charts, qtbot):
+def test_the_mouse_on_a_bar_shows_all_figures_of_its_row(charts, qtbot):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER | {"gputiled": 2000.0}, regs=38, flags=["throttled"], host_launch_s=4e-6)
     choose(charts, "gputiled")
@@ -161,7 +161,7 @@ def test_the_mouse_on_a_bar_tells_all_figures_of_its_row(charts, qtbot):
         assert said in QToolTip.text()
 
 
-def test_the_copies_of_a_gpu_rung_are_told_apart_from_its_time(charts):
+def test_the_time_of_copies_is_separate_from_the_time_of_the_kernel(charts):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER)
     choose(charts, "gputiled")
@@ -173,7 +173,7 @@ def test_the_copies_of_a_gpu_rung_are_told_apart_from_its_time(charts):
     assert ["copies apart: 10 ms to the device, 3 ms back" in text for text in said] == [True] * 3
 
 
-def test_arrows_tell_the_figures_and_return_chooses(charts, qtbot):
+def test_arrow_keys_show_the_figures_and_return_chooses(charts, qtbot):
     window = window_of(charts)
     add(window, LADDER)
     choose(charts, "hostmult0")
@@ -210,7 +210,7 @@ def test_the_size_is_chosen_and_follows_the_last_one_measured_until_then(charts)
     assert chart.shown_size() == (64, 64, 64)
 
 
-def test_the_list_shows_the_chart_s_size_and_names_every_other(charts):
+def test_the_list_shows_figures_of_the_charts_size_and_labels_other_sizes(charts):
     window = window_of(charts)
     listed = window.ladder
     add_reference(window, {"gputiled": 2000.0, "gpumult1": 900.0}, sizes=(256,))
@@ -239,7 +239,7 @@ def test_many_bars_scroll_in_a_low_chart(charts, qtbot):
     assert mark_of(chart, "cublas").area.height() > 0
 
 
-def test_sizes_that_stand_close_do_not_write_over_each_other(charts, qtbot):
+def test_labels_of_close_sizes_do_not_overlap(charts, qtbot):
     window, chart = window_of(charts), charts.sizes
     sizes = range(512, 8193, 512)
     for n in sizes:
@@ -282,7 +282,7 @@ def test_a_reference_continues_a_curve_where_this_machine_has_no_figure(charts):
     assert found == [("gpumult0", False, [64]), ("gpumult0", True, [128]), ("gputiled", True, [64, 128])]
 
 
-def test_other_parameters_are_drawn_pale_and_of_the_chosen_kernel_only(charts):
+def test_other_parameters_are_drawn_pale_and_only_for_the_chosen_kernel(charts):
     window, chart = window_of(charts), charts.sizes
     kernel = rung(window.session, "gputiled")
     add_reference(window, {"gputiled": 900.0, "gpumult1": 500.0})
@@ -298,7 +298,7 @@ def test_other_parameters_are_drawn_pale_and_of_the_chosen_kernel_only(charts):
     assert [c.kernel.name for c in chart.drawn()] == ["gpumult1", "gputiled"]
 
 
-def test_keys_walk_along_a_curve_and_a_pale_line_is_named_between_its_points(charts, qtbot):
+def test_keys_move_along_a_curve_and_a_pale_line_shows_its_name(charts, qtbot):
     window, chart = window_of(charts), charts.sizes
     add(window, {"hostmult0": 1.0, "hostmult1": 2.0, "hostmult1_opt": 3.0, "hostmult_threads": 9.0}, n=64)
     add(window, {"hostmult0": 2.0, "hostmult1": 3.0, "hostmult1_opt": 4.0, "hostmult_threads": 12.0}, n=128)
@@ -338,7 +338,7 @@ def test_samples_grow_with_every_batch_in_a_row_per_round(charts, qtbot):
     assert not chart.rows.live and len(chart.rows.all) == 6
 
 
-def test_samples_of_kernels_that_take_turns_are_chosen(charts):
+def test_samples_of_interleaved_kernels_can_be_chosen(charts):
     session, chart = window_of(charts).session, charts.samples
     charts.setCurrentWidget(chart)
     for number in (1, 2):
@@ -363,7 +363,7 @@ def test_a_reference_shows_the_samples_that_it_keeps(charts):
     assert chart.tag.dashed and "H200" in chart.tag.text()
 
 
-def test_charts_that_are_empty_say_what_to_do(charts, qtbot):
+def test_empty_charts_say_how_to_fill_them(charts, qtbot):
     for chart in (charts.ladder, charts.sizes, charts.samples):
         charts.setCurrentWidget(chart)
         qtbot.wait(10)

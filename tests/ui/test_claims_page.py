@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The page of claims, driven with a fake engine: pick a claim, run it, read the verdict, stop."""
 
 from dataclasses import replace
@@ -96,7 +96,7 @@ SOURCES = [
 
 @pytest.fixture
 def kept(monkeypatch):
-    """The result files that were kept among the past runs."""
+    """The result files that were kept in the folder of past runs."""
     documents = []
     monkeypatch.setattr("gemmviz.bench.store.save", documents.append)
     return documents
@@ -137,7 +137,7 @@ def row(session, name, gflops, params=None, status="ok"):
 
 
 def answer(page, rows):
-    """Let the engine answer the last request with these rows, one after the other, and end."""
+    """Let the engine answer the last request with these rows, one after another, and end."""
     request = page.engines.bench.requests[-1]
     assert isinstance(request, BenchRequest)
     for one in rows:
@@ -151,7 +151,7 @@ def press_enter(page, qtbot, claim):
     qtbot.keyClick(page.list, Qt.Key.Key_Return)
 
 
-def test_claims_stand_under_their_documents(page):
+def test_claims_are_listed_under_their_documents(page):
     headings = [page.list.topLevelItem(i).text(0) for i in range(page.list.topLevelItemCount())]
     assert headings == ["T  First document (Korean blog post, 2025)", "U  Second document (Spanish slides)"]
     assert page.list.items["t-count"].parent() is page.list.topLevelItem(1)
@@ -181,14 +181,14 @@ def test_enter_runs_the_chosen_claim_and_the_verdict_appears(page, qtbot, kept):
     assert [len(document["results"]) for document in kept] == [2]
 
 
-def test_a_claim_that_does_not_hold_is_said_so(page, qtbot):
+def test_a_claim_that_does_not_hold_is_reported(page, qtbot):
     qtbot.mouseClick(page.list.buttons["t-ratio"], Qt.MouseButton.LeftButton)
     answer(page, [row(page.session, "hostmult1", 2.0), row(page.session, "hostmult0", 2.0)])
     assert words(page, RATIO) == ["does not hold"]
     assert "✗ 1 does not" in page.counts.text()
 
 
-def test_stop_keeps_what_is_finished_and_starts_nothing_more(page, qtbot):
+def test_stop_keeps_finished_runs_and_starts_no_further_run(page, qtbot):
     qtbot.mouseClick(page.run_all, Qt.MouseButton.LeftButton)
     assert len(page.engines.recorder.requests) == 1 and not page.engines.bench.requests
     record = page.engines.recorder.requests[-1]
@@ -204,7 +204,7 @@ def test_stop_keeps_what_is_finished_and_starts_nothing_more(page, qtbot):
     assert not page.runner.active and page.session.progress["bench"] is None
 
 
-def test_nothing_starts_while_something_else_is_measured(page, qtbot):
+def test_no_claim_starts_during_another_measurement(page, qtbot):
     page.session.progress.set("bench", ("hostmult0: timing", 0.5))
     page.refresh()
     assert not page.run_all.isEnabled() and not page.list.buttons["t-ratio"].isEnabled()
@@ -264,7 +264,7 @@ def test_a_share_of_the_peak_is_profiled_judged_and_kept(make_page, qtbot, kept,
     assert [document["profiles"] for document in kept] == [shares(74.6)]
 
 
-def test_a_profiler_that_fails_is_said_at_its_claims_and_the_run_goes_on(make_page, qtbot, monkeypatch):
+def test_a_failed_profiler_is_reported_at_its_claims_and_the_run_continues(make_page, qtbot, monkeypatch):
     monkeypatch.setattr("gemmviz.proving.ncu.tool", lambda: "/usr/bin/ncu")
     page = make_page([PROFILED])
     give_gpu(page)
@@ -293,7 +293,7 @@ def test_without_nsight_compute_the_reference_is_shown(make_page, monkeypatch):
     assert "ncu" in page.detail.verdict.text()
 
 
-def test_what_takes_many_minutes_is_run_by_itself(make_page, qtbot):
+def test_a_claim_of_many_minutes_is_run_separately(make_page, qtbot):
     page = make_page([replace(RATIO, id="t-long", long=True), COUNT])
     qtbot.mouseClick(page.run_all, Qt.MouseButton.LeftButton)
     page.engines.recorder.replied.emit(Failed(page.engines.recorder.requests[-1].run, "compile", "no C here"))
@@ -302,7 +302,7 @@ def test_what_takes_many_minutes_is_run_by_itself(make_page, qtbot):
     assert len(page.engines.bench.requests) == 1
 
 
-def test_what_no_run_can_judge_has_no_button_and_says_why(page, qtbot):
+def test_a_claim_that_no_run_can_judge_has_a_reason_and_no_button(page, qtbot):
     assert words(page, HOPELESS) == ["cannot be judged here"]
     assert "t-hopeless" not in page.list.buttons
     press_enter(page, qtbot, HOPELESS)
@@ -383,7 +383,7 @@ def test_a_light_theme_redraws_the_page(page):
     assert page.grab().toImage().pixelColor(2, 200).lightnessF() > dark
 
 
-def test_claims_that_cannot_be_read_are_said_so(qtbot, monkeypatch):
+def test_unreadable_claims_are_reported(qtbot, monkeypatch):
     def broken():
         raise GemmvizError("s9.toml: claim x lacks 'statement'")
 

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Two rungs side by side in the real window, with the real engines."""
 
 import gc
@@ -30,7 +30,7 @@ def comparison(window, qtbot):
     return comparison
 
 
-def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
+def test_one_key_shows_a_second_rung_and_removes_it(window, qtbot):
     session, comparison = window.session, window.session.comparison
     first, size = session.cursor.playable, session.choice.problem
     shares, panel = window._upper.sizes(), window.inspector.panel
@@ -53,7 +53,7 @@ def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     qtbot.waitUntil(lambda: window._upper.sizes() == shares)
 
 
-def test_nothing_keeps_the_recording_of_a_rung_that_is_beside_no_more(window, qtbot, comparison):
+def test_the_recording_of_a_removed_rung_is_freed(window, qtbot, comparison):
     recording = weakref.ref(comparison.second.cursor.playable)
     comparison.stop()
     qtbot.waitUntil(lambda: gc.collect() >= 0 and recording() is None)
@@ -92,7 +92,7 @@ def test_playing_moves_both(window, comparison, qtbot):
     assert comparison.second.cursor.step == comparison.match.step(session.cursor.step)
 
 
-def test_a_broken_text_beside_leaves_the_first_stage_alone(window, qtbot):
+def test_a_broken_text_on_the_second_stage_does_not_change_the_first(window, qtbot):
     session, comparison = window.session, window.session.comparison
     first = session.cursor.playable
     tiled = find("gputiled", session.choice.kernels)
@@ -117,7 +117,7 @@ class Waits:
         pass
 
 
-def test_cancelling_ends_the_second_recording_and_says_so(window, qtbot):
+def test_cancelling_ends_the_second_recording_with_a_message(window, qtbot):
     comparison, worker = window.session.comparison, window.controller.engines.second
     worker._engine = Waits()
     comparison.start_named("matmul_kernel_2d_thread_tiling")

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Colours can be told apart and texts be read: WCAG's figures, computed for every theme."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Colours are distinguishable and texts readable: the contrast ratios of WCAG, computed for every theme."""
 
 import pytest
 from window_driving import need_qt
@@ -19,13 +19,13 @@ def test_contrast_is_that_of_wcag():
 
 @THEME
 @pytest.mark.parametrize("name", TEXT_COLOURS)
-def test_text_can_be_read_on_each_ground(theme, name):
+def test_text_is_readable_on_each_background(theme, name):
     for ground in GROUNDS:
         assert contrast(rgb(getattr(theme, name)), rgb(getattr(theme, ground))) >= READ, ground
 
 
 @THEME
-def test_text_on_what_is_chosen_or_pressed_can_be_read(theme):
+def test_text_is_readable_on_selected_and_pressed_parts(theme):
     assert contrast(rgb(theme.background), rgb(theme.accent)) >= READ
 
 
@@ -45,7 +45,7 @@ def test_owners_stand_out_from_the_background_from_cells_and_from_the_selection_
 
 
 @THEME
-def test_text_in_a_cell_can_be_read_whatever_its_colour(theme):
+def test_text_in_a_cell_is_readable_on_every_colour(theme):
     shades = range(0, 256, 15)
     assert (
         min(contrast(rgb(ink(theme, c)), c) for c in ((r, g, b) for r in shades for g in shades for b in shades))

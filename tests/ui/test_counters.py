@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""What the counters say below their table, and what the stage says of a picked element of C."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The texts below the table of counters, and the texts of the stage about a picked element of C."""
 
 import pytest
 from window_driving import need_qt
@@ -33,7 +33,7 @@ def counters(qtbot):
     return widget
 
 
-def test_the_counters_say_what_crosses_each_level_and_how_often_it_is_used(counters):
+def test_the_counters_show_the_bytes_of_each_level_and_their_reuse(counters):
     assert counters.totals.toolTip() == ""
     counters.session.cursor.show(playable("gputiled", 8, TS=4))
     said = counters.totals.text()
@@ -47,7 +47,7 @@ def test_the_counters_say_what_crosses_each_level_and_how_often_it_is_used(count
     assert tip.startswith("Recorded.") and "global, asked: 1\N{NARROW NO-BREAK SPACE}280 bytes, 0.8 FLOP/byte" in tip
 
 
-def test_what_is_only_written_is_not_used_again(counters):
+def test_bytes_that_are_only_written_have_no_reuse(counters):
     counters.session.cursor.show(playable("mm_optimizado_store_in_loop", 9, BLOCK_SIZE=3))
     levels = {a.name: a for a in counters.session.cursor.playable.levels.arrays}
     assert levels["C"].asked_bytes > levels["C"].loaded_bytes and not levels["C"].read_bytes
@@ -67,7 +67,7 @@ def test_conflicts_are_counted(counters):
     assert "bank conflicts" in counters.totals.text() and "no bank conflicts" not in counters.totals.text()
 
 
-def test_a_picked_element_says_whose_it_is_and_what_fed_it():
+def test_a_picked_element_shows_its_owner_and_its_inputs():
     shown = playable("gputiled", 8, TS=4)
     said = about_cell(shown, 2, 3 * 8 + 5, 0, 0)
     assert said.startswith("C[3, 5] of block (1, 0), thread (1, 3), warp 0, lane 13")
@@ -83,7 +83,7 @@ def test_a_picked_element_of_a_tile_counts_its_block_only():
     assert "read 8×, written 2× in all" in about_cell(shown, 3, 0, 0, 1)
 
 
-def test_a_step_of_a_product_names_its_tile_and_its_k():
+def test_a_step_of_a_product_shows_its_tile_and_its_k():
     shown = playable("gputiled", 8, TS=4)
     story = shown.story
     said = [tile_text(shown, step) for step in range(shown.timeline.steps)]

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The demo of a rung in the real window: by its key, by its button, and what findings say of small blocks."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The demo of a rung in the real window: by its key, by its button, and the findings that small blocks cause."""
 
 from window_driving import RECORDING_MS, need_qt, wait_recorded
 
@@ -63,7 +63,7 @@ def test_the_demo_ends_a_lesson(window, qtbot):
     assert session.tour.lesson is None and session.choice.problem == Problem.cube(8)
 
 
-def test_a_demo_that_does_not_compile_says_why_it_is_not_shown(window, qtbot):
+def test_a_demo_that_does_not_compile_shows_the_reason(window, qtbot):
     session = window.session
     session.choice.choose_kernel(find("mm_optimizado_printed", session.choice.kernels))
     qtbot.waitUntil(lambda: "type specifier" in session.messages.current.text, timeout=RECORDING_MS)
@@ -78,7 +78,7 @@ def findings(window):
     return [shown.item(row).text() for row in range(shown.count())]
 
 
-def test_findings_say_where_only_small_blocks_are_to_blame(window, qtbot):
+def test_findings_say_when_only_small_blocks_cause_them(window, qtbot):
     session = window.session
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: len(findings(window)) == 3, timeout=RECORDING_MS)

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The form for a kernel without front matter, as a person fills it in."""
 
 import multiprocessing
@@ -61,7 +61,7 @@ def test_ok_gives_the_file_with_front_matter_and_the_code_untouched(make_form, q
     assert (kernel.entry, kernel.args) == ("mine<TS>", ("A", "B", "C", "M", "N", "K"))
 
 
-def test_a_mistake_is_named_and_keeps_ok_shut_until_it_is_mended(make_form, qtbot):
+def test_a_mistake_is_reported_and_disables_ok_until_it_is_corrected(make_form, qtbot):
     form = make_form()
     form.grid.setFocus()
     form.grid.selectAll()
@@ -74,7 +74,7 @@ def test_a_mistake_is_named_and_keeps_ok_shut_until_it_is_mended(make_form, qtbo
     assert [e.text for e in parse(form.accepted_text(), PATH).grid] == ["ceil(min(N, N) / TS)", "ceil(M / TS)"]
 
 
-def test_a_role_chosen_twice_is_told(make_form, qtbot):
+def test_a_role_that_is_chosen_twice_is_reported(make_form, qtbot):
     form = make_form()
     box = next(b for b in form.findChildren(QComboBox) if b.currentText() == "B")
     box.setCurrentText("A")
@@ -93,14 +93,14 @@ def test_parameters_and_layout_reach_the_front_matter(make_form, qtbot):
     assert kernel.column_major == {"B"}
 
 
-def test_another_function_of_the_file_is_guessed_anew(make_form, qtbot):
+def test_another_function_of_the_file_gets_a_new_guess(make_form, qtbot):
     form = make_form(TWO)
     assert {form.entry.itemText(i) for i in range(form.entry.count())} == {"mine", "transposed"}
     form.entry.setCurrentText("transposed")
     assert parse(form.accepted_text(), PATH).entry == "transposed<TS>"
 
 
-def test_a_file_without_a_kernel_says_so(make_form):
+def test_a_file_without_a_kernel_is_reported(make_form):
     form = make_form("int main() { return 0; }")
     assert "no function marked __global__" in form.verdict.text()
     assert not form.ok.isEnabled()
@@ -140,11 +140,11 @@ def test_nothing_is_cut_off_in_a_window_for_1280_by_800(make_form):
             assert widget.width() >= widget.minimumSizeHint().width()
 
 
-def test_the_form_tries_its_guess_and_says_what_came_of_it(make_form, qtbot):
+def test_the_form_tries_its_guess_and_shows_the_result(make_form, qtbot):
     form = make_form(try_at_once=True)
     qtbot.waitUntil(lambda: "C is right at" in form.outcome.text(), timeout=60_000)
     assert "37 x 45 x 41" in form.outcome.text()
-    # What people change is tried as it stands, and no other way.
+    # A guess that the user has changed is tried without alternatives.
     rows = next(b for b in form.findChildren(QComboBox) if b.currentText() == "A")
     others = next(b for b in form.findChildren(QComboBox) if b.currentText() == "B")
     rows.setCurrentText("B")
@@ -155,7 +155,7 @@ def test_the_form_tries_its_guess_and_says_what_came_of_it(make_form, qtbot):
     assert '"B", "A", "C"' in form.preview.toPlainText()
 
 
-def test_closing_the_form_ends_what_it_is_trying(make_form, qtbot):
+def test_closing_the_form_ends_its_trial_run(make_form, qtbot):
     form = make_form(try_at_once=True)
     form.reject()
     assert not [t for t in form.findChildren(QThread) if t.isRunning()]

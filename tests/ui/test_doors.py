@@ -15,7 +15,7 @@ def doors(window, qtbot):
     return window.doors
 
 
-def test_the_doors_cover_the_window_and_the_first_has_the_keyboard(window, doors, qtbot):
+def test_the_doors_cover_the_window_and_the_first_one_has_the_focus(window, doors, qtbot):
     assert doors.geometry() == window.centralWidget().rect()
     window.resize(1000, 700)
     qtbot.waitUntil(lambda: doors.geometry() == window.centralWidget().rect())
@@ -62,14 +62,14 @@ def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
     assert opened == [mine] and not doors.isVisible()
 
 
-def test_esc_leads_to_the_stage_as_it_is(window, doors, qtbot):
+def test_esc_leads_to_the_unchanged_stage(window, doors, qtbot):
     before = window.session.choice.kernel
     qtbot.keyClick(doors, Qt.Key.Key_Escape)
     assert not doors.isVisible() and window.session.choice.kernel is before
     assert window.stage.hasFocus()
 
 
-def test_whether_the_doors_are_shown_and_where_one_stopped_is_kept(window, doors, qtbot, tmp_path, monkeypatch):
+def test_the_choice_to_show_the_doors_and_the_last_lesson_are_kept(window, doors, qtbot, tmp_path, monkeypatch):
     monkeypatch.setattr(preferences_file, "file", lambda: tmp_path / "preferences.json")
     preferences = window.session.preferences
     preferences_file.remember(preferences)

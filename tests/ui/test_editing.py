@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The source edited in the window, saved, reverted, and read again when its file changes."""
 
 import pytest
@@ -27,14 +27,14 @@ def unlock(window, qtbot):
 
 
 def type_over(window, qtbot, old, new):
-    """Replace a part of the source as a person would: select it and type."""
+    """Replace a part of the source like a user: select it and type."""
     source = window.source if not window.source.locked else unlock(window, qtbot)
     put_cursor(source, old, select=True)
     QTest.keyClicks(source, new)
 
 
 def wait_shown(window, qtbot):
-    """Wait until the picture is of the text in sight."""
+    """Wait until the picture belongs to the visible text."""
     session = window.session
     qtbot.waitUntil(lambda: not session.staged.outdated and session.progress["record"] is None, timeout=RECORDING_MS)
 
@@ -55,7 +55,7 @@ def mine(window, qtbot, tmp_path):
     return path
 
 
-def test_it_opens_locked_and_typing_says_how_to_unlock(window, qtbot):
+def test_the_source_opens_locked_and_typing_shows_how_to_unlock_it(window, qtbot):
     text = window.source.toPlainText()
     qtbot.keyClick(window, Qt.Key.Key_3, CTRL)
     qtbot.keyClick(window.source, Qt.Key.Key_A)
@@ -79,7 +79,7 @@ def test_space_and_digits_are_typed_while_editing_and_play_after_esc(window, qtb
     assert window.session.playback.playing
 
 
-def test_what_is_typed_is_recorded_and_the_old_picture_says_that_it_is_old(window, qtbot):
+def test_typed_text_is_recorded_and_the_old_picture_is_marked_as_outdated(window, qtbot):
     session = window.session
     before = session.cursor.playable
     type_over(window, qtbot, "sum += As[ty][k]", "sum += 2 * As[ty][k]")
@@ -168,7 +168,7 @@ def test_a_shipped_rung_is_saved_under_another_name_only(window, qtbot, tmp_path
 
 
 @pytest.mark.parametrize("case", ["the shipped file", "a name of the ladder", "no such folder"])
-def test_what_cannot_be_saved_is_said_and_nothing_is_written(window, qtbot, tmp_path, monkeypatch, case):
+def test_a_failed_save_is_reported_and_writes_nothing(window, qtbot, tmp_path, monkeypatch, case):
     shipped = window.session.choice.base.path
     target, said = {
         "the shipped file": (shipped, "choose another name"),
@@ -194,14 +194,14 @@ def test_an_opened_file_is_saved_in_place(window, qtbot, mine):
     assert "0 * 1" not in window.source.toPlainText() and window.session.choice.all_unsaved()
 
 
-def test_work_that_is_no_kernel_yet_is_saved_too(window, qtbot, mine):
+def test_a_text_that_is_not_yet_a_kernel_is_saved_too(window, qtbot, mine):
     type_over(window, qtbot, 'args     = ["C"', 'args     = ["Q"')
     assert window.files.save()
     assert '["Q"' in mine.read_text() and not window.session.choice.all_unsaved()
 
 
 def change(path, old, new):
-    """Change a file as most editors do: write another one and put it in its place."""
+    """Change a file like most editors: write a new file and replace the old one."""
     text = path.read_text()
     assert old in text
     part = path.with_suffix(".part")
@@ -218,7 +218,7 @@ def test_a_file_that_changes_on_disk_is_recorded_again(window, qtbot, mine):
     assert window.session.choice.params == {"TS": 4}
 
 
-def test_a_file_that_changes_on_disk_asks_before_it_takes_the_place_of_edits(window, qtbot, mine):
+def test_a_question_is_asked_before_a_changed_file_replaces_edits(window, qtbot, mine):
     type_over(window, qtbot, "float sum = 0;", "float sum = 7;")
     change(mine, "sum = 0;", "sum = 1;")
     wait_said(window, qtbot, "changed on disk")
@@ -237,7 +237,7 @@ def test_a_file_that_changes_on_disk_asks_before_it_takes_the_place_of_edits(win
     assert "sum = 7;" in window.source.toPlainText()
 
 
-def test_a_file_that_vanishes_is_said_so_and_its_text_is_kept(window, qtbot, mine):
+def test_a_deleted_file_is_reported_and_its_text_is_kept(window, qtbot, mine):
     text = mine.read_text()
     mine.unlink()
     wait_said(window, qtbot, "gone from disk")
@@ -245,7 +245,7 @@ def test_a_file_that_vanishes_is_said_so_and_its_text_is_kept(window, qtbot, min
     assert window.files.save() and mine.read_text() == text
 
 
-def test_a_file_that_is_broken_on_disk_is_said_so_and_the_last_picture_stays(window, qtbot, mine):
+def test_a_file_broken_on_disk_is_reported_and_the_last_picture_stays(window, qtbot, mine):
     before = window.session.cursor.playable
     change(mine, '"C", "A", "B"', '"C", "A", "Q"')
     wait_said(window, qtbot, "args names 'Q'")
@@ -283,7 +283,7 @@ def test_f5_asks_before_it_drops_edits(window, qtbot, mine):
     assert "sum = 4;" in window.source.toPlainText()
 
 
-def test_what_was_typed_last_is_measured_and_a_text_that_is_no_kernel_is_not(window, qtbot):
+def test_the_latest_text_is_measured_unless_it_is_no_kernel(window, qtbot):
     asked = []
     window.controller.checks.judge = lambda jobs, done: asked.append(jobs[0][0].text)
     type_over(window, qtbot, "float sum = 0;", "float sum = 6;")
@@ -315,7 +315,7 @@ def test_typing_does_not_wipe_a_message_about_another_file(window, qtbot, mine):
     assert "args names 'Q'" in session.messages.current.text
 
 
-def test_a_heavy_recording_is_given_up_when_the_text_changes_again(window, qtbot):
+def test_a_long_recording_is_cancelled_when_the_text_changes_again(window, qtbot):
     from gemmviz.catalogue.problem import Problem
 
     window.session.choice.choose(problem=Problem.cube(96))
@@ -356,7 +356,7 @@ def test_closing_the_window_closes_the_form_too(window, tmp_path):
     assert not form.isVisible()
 
 
-def test_find_goes_from_place_to_place_and_round_the_end(window, qtbot):
+def test_find_goes_to_each_match_and_wraps_around(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_F, CTRL)
     box = window.source_side.find_bar.box
     assert QApplication.focusWidget() is box

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The editor by itself: indenting, comments, undo, colours."""
 
 import pytest
@@ -48,7 +48,7 @@ def test_lines_are_commented_out_and_in_again(editor, qtbot):
     assert editor.text() == before
 
 
-def test_a_new_line_is_indented_as_the_one_before(editor, qtbot):
+def test_a_new_line_is_indented_like_the_line_before(editor, qtbot):
     put_cursor(editor, ";\n\nint c")
     qtbot.keyClick(editor, Qt.Key.Key_End)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
@@ -69,7 +69,7 @@ def test_a_text_is_changed_as_one_edit_that_can_be_undone(editor):
     assert editor.text() == before and typed == [other, before]
 
 
-def test_what_was_not_touched_stays_as_it_was_given(qtbot):
+def test_unchanged_text_is_kept_exactly(qtbot):
     editor = Editor(THEMES["light"])
     qtbot.addWidget(editor)
     text = "// a\u00a0b\u2028c\nint x;\n"

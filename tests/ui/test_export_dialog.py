@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Exporting steps from the window, which stays usable meanwhile."""
 
 import sys
@@ -42,7 +42,7 @@ def choose(dialog, suffix):
     dialog.kind.setCurrentIndex(dialog.kind.findData(suffix))
 
 
-def test_the_dialog_offers_the_range_that_is_played_and_says_how_long_and_large_the_film_is(window, qtbot):
+def test_the_dialog_offers_the_played_range_and_shows_the_length_and_size_of_the_film(window, qtbot):
     window.session.playback.set_loop_range(3, 12)
     dialog = window.saver.export()
     assert (dialog.first.value(), dialog.last.value(), dialog.every.value()) == (4, 13, 0)
@@ -59,7 +59,7 @@ def test_the_dialog_offers_the_range_that_is_played_and_says_how_long_and_large_
     assert "960 × 720" in dialog.summary.text() and not dialog.export_button.isEnabled()
 
 
-def test_a_gif_is_made_while_the_window_goes_on(window, dialog, qtbot, tmp_path, save_as):
+def test_a_gif_is_made_while_the_window_stays_usable(window, dialog, qtbot, tmp_path, save_as):
     path = tmp_path / "film.gif"
     save_as(tmp_path / "film")  # the suffix is added
     dialog.every.setValue(1)
@@ -109,7 +109,7 @@ def test_closing_the_window_ends_the_film(window, dialog, qtbot, folder, save_as
     assert not job._thread.is_alive() and not list(folder.iterdir())
 
 
-def test_what_goes_wrong_is_said_and_leaves_no_file(window, dialog, qtbot, folder, save_as, monkeypatch):
+def test_a_failed_export_is_reported_and_leaves_no_file(window, dialog, qtbot, folder, save_as, monkeypatch):
     def fail(*_):
         raise OSError("the disk is full")
 
@@ -127,7 +127,9 @@ def test_what_goes_wrong_is_said_and_leaves_no_file(window, dialog, qtbot, folde
     assert "gemmviz[video]" in dialog.summary.text() and not dialog.export_button.isEnabled()
 
 
-def test_a_file_that_the_added_suffix_would_hit_is_asked_about(window, dialog, qtbot, tmp_path, save_as, monkeypatch):
+def test_a_question_is_asked_if_the_added_suffix_gives_an_existing_file(
+    window, dialog, qtbot, tmp_path, save_as, monkeypatch
+):
     path = tmp_path / "film.png"
     path.write_text("old")
     choose(dialog, ".png")

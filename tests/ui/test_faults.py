@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Broken files, broken kernels and killed engines: a clear message, and the next run works."""
 
 import multiprocessing
@@ -59,9 +59,7 @@ def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old,
         ("sum.c", "int sum(int a, int b) { return a + b; }\n", "three pointers"),
     ],
 )
-def test_a_file_without_a_kernel_is_said_so_and_nothing_is_promised_that_does_not_work(
-    window, tmp_path, name, text, said
-):
+def test_a_file_without_a_kernel_is_reported_without_a_wrong_remedy(window, tmp_path, name, text, said):
     (tmp_path / name).write_text(text)
     window.open_file(tmp_path / name)
     told = window.session.messages.current.text
@@ -69,7 +67,7 @@ def test_a_file_without_a_kernel_is_said_so_and_nothing_is_promised_that_does_no
     assert "describe" not in told
 
 
-def test_the_message_about_a_file_outlives_the_recording_that_goes_on(window, qtbot, tmp_path):
+def test_the_message_about_a_file_stays_after_the_running_recording(window, qtbot, tmp_path):
     window.session.choice.choose(params={"TS": 2})
     window.controller.recording.record()
     (tmp_path / "nothing.cu").write_text("int x;\n")
@@ -113,7 +111,7 @@ def test_a_kernel_that_touches_no_memory_is_drawn(window, qtbot, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["folder", "huge", "pipe", "gone", "bytes"])
-def test_what_is_no_source_file_is_said_so(window, tmp_path, kind):
+def test_a_file_that_is_no_source_is_reported(window, tmp_path, kind):
     path = tmp_path / "x.cu"
     if kind == "folder":
         path.mkdir()
@@ -131,7 +129,7 @@ def test_what_is_no_source_file_is_said_so(window, tmp_path, kind):
     assert window.ladder.count() == rungs
 
 
-def test_a_killed_engine_is_said_so_and_the_next_run_works(window, qtbot):
+def test_a_killed_engine_is_reported_and_the_next_run_works(window, qtbot):
     window.session.choice.choose(problem=Problem.cube(96))
     window.controller.recording.record()
     qtbot.waitUntil(lambda: window.session.progress["record"] != ("Recording gputiled", None), timeout=RECORDING_MS)
@@ -143,7 +141,7 @@ def test_a_killed_engine_is_said_so_and_the_next_run_works(window, qtbot):
     assert window.session.messages.current is None
 
 
-def test_a_listener_that_fails_leaves_no_picture_of_the_recording_before(window, qtbot):
+def test_a_failed_listener_leaves_no_picture_of_the_previous_recording(window, qtbot):
     session = window.session
     small = session.cursor.playable
     window.stage.grab()

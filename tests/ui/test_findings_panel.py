@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""What the checker found, beside the source; and no measuring of what it has something against, unasked."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The findings of the checker beside the source. A kernel with a defect is measured only on request."""
 
 import re
 
@@ -20,7 +20,7 @@ def rows(window):
 
 
 def heading(window):
-    """Return the line below the source, which says what the panel's heading says."""
+    """Return the line below the source, which has the text of the panel's heading."""
     found, panel = window.source_side.found, window.source_side.findings
     assert panel.heading.text() in found.text() and found.accessibleName() == f"Findings: {panel.heading.text()}"
     return found.accessibleName()
@@ -31,7 +31,7 @@ def sign(window):
 
 
 def break_it(window, qtbot):
-    """Take the second barrier of the chosen kernel away, as text."""
+    """Remove the second barrier of the chosen kernel from its text."""
     session = window.session
     between = session.choice.text.split("__syncthreads();")[1]
     edit_as_typed(session, session.choice.text.replace(f"{between}__syncthreads();", between, 1))
@@ -52,7 +52,7 @@ def open_file(window, folder, old, new, name="mine.cu"):
     open_trusted(window, folder / name)
 
 
-def test_a_clean_recording_says_so_and_how_to_look_further(window, qtbot):
+def test_a_clean_recording_is_reported_with_the_key_of_further_checks(window, qtbot):
     window.session.choice.choose_kernel(next(k for k in window.session.choice.kernels if k.name == "hostmult1"))
     wait_recorded(window, qtbot)
     assert heading(window) == "Findings: Correct" and sign(window) == "✓" and rows(window) == []
@@ -60,7 +60,7 @@ def test_a_clean_recording_says_so_and_how_to_look_further(window, qtbot):
     assert state == "No defect found in this recording. Check at other sizes: Ctrl+Shift+R."
 
 
-def test_costs_are_named_with_their_lines_and_are_no_defects(window):
+def test_costs_are_listed_with_their_lines_and_are_no_defects(window):
     assert heading(window).startswith("Findings: Correct; ")
     lines = [site.line for site in window.session.findings.here.costs]
     assert lines and [row.split(":")[0] for row in rows(window)] == [f"! line {line}" for line in lines]
@@ -100,7 +100,7 @@ def test_findings_are_reached_and_chosen_by_keys(window, qtbot):
     assert window.source.hasFocus(), "keys go on where the line is"
 
 
-def test_other_sizes_are_checked_and_what_holds_there_too_is_said_once(window, qtbot):
+def test_other_sizes_are_checked_and_a_common_finding_is_shown_once(window, qtbot):
     break_it(window, qtbot)
     before = len(rows(window))
     check_sizes(window, qtbot)
@@ -120,7 +120,7 @@ def test_a_defect_that_shows_at_other_sizes_only_is_found_there(window, qtbot):
     assert first.startswith("✗") and "; with gputiled<" in first
 
 
-def test_an_edit_makes_the_findings_of_the_text_before_go(window, qtbot):
+def test_an_edit_removes_the_findings_of_the_old_text(window, qtbot):
     break_it(window, qtbot)
     window.session.choice.revert()
     assert "not been recorded" in window.source_side.findings.state.text() and rows(window) == []
@@ -129,7 +129,7 @@ def test_an_edit_makes_the_findings_of_the_text_before_go(window, qtbot):
     assert heading(window).startswith("Findings: Correct")
 
 
-def test_a_check_that_is_cancelled_says_so(window, qtbot):
+def test_a_cancelled_check_is_reported(window, qtbot):
     window.controller.checks.check_sizes()
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not window.session.findings.checking, timeout=RECORDING_MS)
@@ -176,7 +176,7 @@ def test_an_edited_kernel_that_is_clean_is_measured_after_a_check(loop, qtbot):
     session.choice.revert()
 
 
-def test_a_defect_keeps_it_from_being_measured_until_somebody_wants_that(loop, qtbot):
+def test_a_kernel_with_a_defect_is_measured_only_on_request(loop, qtbot):
     session = loop.session
     text = session.choice.text.replace("k < ", "k + 1 < ", 1)
     assert text != session.choice.text
@@ -212,7 +212,7 @@ def test_measuring_all_leaves_out_an_opened_file_with_a_defect(window, qtbot, tm
     assert [path.endswith("mine.cu") for path in asked[1]] == [True]
 
 
-def test_a_broken_rung_is_named_marked_and_mended(window, qtbot):
+def test_a_broken_rung_is_labelled_marked_and_restored(window, qtbot):
     session = window.session
     change = session.choice.base.breaks[0]
     session.choice.break_it((change.id,))

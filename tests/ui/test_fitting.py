@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""What is written fits in its place: nothing is cut, nothing stands on something else."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Texts fit into their places: none is cut, and none overlaps another."""
 
 from itertools import combinations
 
@@ -34,7 +34,7 @@ def tiled():
 
 @pytest.mark.parametrize("type_pixels", [12, 15, 20, 28])
 @pytest.mark.parametrize(("width", "height"), [(660, 300), (500, 350), (700, 240), (320, 240), (1400, 900)])
-def test_no_label_of_the_stage_stands_on_another(qapp, tiled, width, height, type_pixels, monkeypatch):
+def test_no_labels_of_the_stage_overlap(qapp, tiled, width, height, type_pixels, monkeypatch):
     font = QFont()
     font.setPixelSize(type_pixels)
     written = []
@@ -54,7 +54,7 @@ def test_no_label_of_the_stage_stands_on_another(qapp, tiled, width, height, typ
 
 
 @pytest.mark.parametrize("cell", [BANK_LABEL, 41.0, 55.0, 80.0])
-def test_lanes_and_banks_stand_apart_in_a_cell(qapp, tiled, cell, monkeypatch):
+def test_lanes_and_banks_do_not_overlap_in_a_cell(qapp, tiled, cell, monkeypatch):
     font = QFont()
     font.setPixelSize(20)
     text, theme = CellText(tiled, THEMES["dark"], font), THEMES["dark"]

@@ -1,4 +1,4 @@
-"""Freed memory goes back to the system: soon after it was asked for, and once for several requests."""
+"""Freed memory goes back to the system soon after a request, and once for several requests."""
 
 import ctypes
 import platform

@@ -1,4 +1,4 @@
-"""The script that opens damaged files in the window, at its smallest size: it finds nothing and counts all."""
+"""The script that opens damaged files in the window, at its smallest size: it counts all files and finds no fault."""
 
 import os
 import re
@@ -38,6 +38,6 @@ def test_a_few_damaged_files_of_every_kind_are_opened_or_refused(tmp_path):
         assert tried == 1 == opened + refused and not any(faults)
 
 
-def test_a_count_that_cannot_be_is_refused(tmp_path):
+def test_an_impossible_count_is_refused(tmp_path):
     done = run("--counts", "kernels=many", folder=tmp_path)
     assert done.returncode == 2 and "KIND=N" in done.stderr

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Garbage is collected by a timer in the window's thread, and by nobody else."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Garbage is collected only by a timer in the window's thread."""
 
 import gc
 import threading
@@ -15,7 +15,7 @@ from gemmviz.ui.window.garbage import GarbageTimer, collect_garbage_here
 
 
 class Knot:
-    """Refers to itself: only a collection destroys it."""
+    """Refers to itself, so that only a collection destroys it."""
 
     def __init__(self, gone):
         self.itself = self

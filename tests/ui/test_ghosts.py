@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Gestures on the stage: ghosts stand between recorded cells, sums run in C, no picture depends on the way to it."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Gestures on the stage: ghosts between cells, running sums in C, pictures that depend only on the position."""
 
 from functools import cache
 from zlib import crc32
@@ -49,14 +49,14 @@ def picture(painter, moment):
 
 
 def corner_of(info, panel, element):
-    """Return where an element's cell stands, counted from its array's first cell."""
+    """Return the position of an element's cell, relative to the first cell of its array."""
     rows, columns = info.grid
     row, column = (element % rows, element // rows) if info.column_major else divmod(element, columns)
     return panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell
 
 
 @pytest.mark.parametrize("name", COPYING)
-def test_a_ghost_stands_between_the_cells_that_were_recorded(qapp, name):
+def test_a_ghost_is_between_the_recorded_cells(qapp, name):
     playable = shown(name)
     painter = StagePainter(playable, THEME, QFont())
     panels = painter.panels(RECT, Moment().view)
@@ -91,7 +91,7 @@ def test_a_ghost_stands_between_the_cells_that_were_recorded(qapp, name):
         assert (at.x[mine], at.y[mine], at.side[mine]) == pytest.approx(wanted)
 
 
-def test_ghosts_are_painted_where_they_stand(qapp):
+def test_ghosts_are_painted_at_their_positions(qapp):
     playable = shown("gputiled")
     painter = StagePainter(playable, THEME, QFont())
     panels = painter.panels(RECT, Moment().view)
@@ -159,7 +159,7 @@ def test_between_two_steps_a_playing_stage_moves_and_its_values_wait(qapp):
     assert all(0 < fraction < 1 for fraction in moved)
 
 
-def test_running_sums_stand_in_c_and_stored_ones_are_bold(qapp):
+def test_running_sums_are_in_c_and_stored_ones_are_bold(qapp):
     playable = shown("gputiled")
     painter = StagePainter(playable, THEME, QFont())
     whole, steps = (slice(0, 8), slice(0, 8)), playable.timeline.steps

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The inspector: the frozen warp, a thread's registers, origins by click, and counters beside what was measured."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The inspector: the frozen warp, a thread's registers, origins by click, and recorded beside measured counters."""
 
 import gc
 import re
@@ -97,7 +97,7 @@ def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
     assert model.index(at.row(), 0).data().startswith("▶")
 
 
-def test_the_warp_tab_says_what_a_request_costs(inspector):
+def test_the_warp_tab_shows_the_cost_of_a_request(inspector):
     session = inspector.session
     inspector.show_panel("warp")
     assert "Record a kernel" in inspector.warp.cost.text()
@@ -135,7 +135,7 @@ def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
     assert session.inspection.lane == 3
 
 
-def test_what_comes_next_is_not_told_while_it_is_predicted(inspector):
+def test_the_next_request_is_hidden_while_it_is_predicted(inspector):
     session = inspector.session
     recording = playable("gputiled", 8, TS=4).recording
     timeline = build(recording, "block")
@@ -145,7 +145,7 @@ def test_what_comes_next_is_not_told_while_it_is_predicted(inspector):
     assert "next request" in inspector.warp.cost.text()
     session.predict.toggle()
     inspector.warp.refresh()
-    assert inspector.warp.head.text() == "" and "predicted" in inspector.warp.cost.text()
+    assert inspector.warp.head.text() == "" and "while you predict it" in inspector.warp.cost.text()
 
 
 def test_the_thread_tab_shows_operands_and_sums(inspector):
@@ -167,7 +167,7 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
     assert "C[3, 3]: 4 of 4 products" in inspector.by_thread.text.text()
 
 
-def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
+def test_fragments_show_the_elements_of_each_lane_and_the_reuse_of_loads(inspector):
     session = inspector.session
     inspector.show_panel("thread")
     session.cursor.show(playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2))
@@ -179,7 +179,7 @@ def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
     assert "lane 0 of A: [0, 16] [0, 17]" in said
 
 
-def test_the_origin_tab_keeps_no_recording_but_the_one_that_is_shown(inspector, qtbot):
+def test_the_origin_tab_keeps_only_the_shown_recording(inspector, qtbot):
     session = inspector.session
     inspector.show_panel("origin")
     recordings = []
@@ -194,7 +194,7 @@ def test_the_origin_tab_keeps_no_recording_but_the_one_that_is_shown(inspector, 
     qtbot.waitUntil(lambda: gc.collect() >= 0 and not [one for one in recordings if one() is not None])
 
 
-def test_the_origin_tab_lists_every_hop_and_every_touch(inspector, qtbot):
+def test_the_origin_tab_lists_every_hop_and_every_access(inspector, qtbot):
     session = inspector.session
     inspector.show_panel("origin")
     assert "Record a kernel" in inspector.origin.head.text()
@@ -221,7 +221,7 @@ def test_the_origin_tab_lists_every_hop_and_every_touch(inspector, qtbot):
     assert inspector.origin.table.isColumnHidden(4), "nothing went by shared memory"
 
 
-def test_a_wrong_element_is_called_wrong(inspector):
+def test_a_wrong_element_is_labelled_as_wrong(inspector):
     session = inspector.session
     inspector.show_panel("origin")
     session.cursor.show(playable("gpumult0", 8, "zero-never-set"))
@@ -230,7 +230,7 @@ def test_a_wrong_element_is_called_wrong(inspector):
     assert "WRONG: NaN instead of " in inspector.origin.head.text()
 
 
-def test_counters_stand_beside_what_was_measured(inspector):
+def test_recorded_and_measured_counters_are_side_by_side(inspector):
     session = inspector.session
     inspector.show_panel("counters")
     session.choice.choose_kernel(find("gputiled", ladder()))
@@ -262,7 +262,7 @@ def test_counters_stand_beside_what_was_measured(inspector):
         (["equal"] * 7 + ["differs"], "1 of 8 counters differs from a real H200 at 64 × 64 × 64"),
     ],
 )
-def test_counters_that_differ_are_counted_in_one_sentence(inspector, monkeypatch, verdicts, said):
+def test_one_sentence_counts_the_counters_that_differ(inspector, monkeypatch, verdicts, said):
     session = inspector.session
     compared = [SimpleNamespace(verdict=v, what="global load sectors", predicted=1, measured=1) for v in verdicts]
     proof = SimpleNamespace(m=64, n=64, k=64, size="64 × 64 × 64", compared=compared)
@@ -271,7 +271,7 @@ def test_counters_that_differ_are_counted_in_one_sentence(inspector, monkeypatch
     assert said in counter_text.compared(session)[0]
 
 
-def test_a_click_on_c_turns_from_the_counters_to_the_origin(inspector):
+def test_a_click_on_c_shows_the_origin_instead_of_the_counters(inspector):
     session = inspector.session
     session.cursor.show(playable("gputiled", 8, TS=4))
     for panel, cell, expected in (
@@ -287,7 +287,7 @@ def test_a_click_on_c_turns_from_the_counters_to_the_origin(inspector):
         assert inspector.panel == expected
 
 
-def test_counters_of_an_older_recording_stand_alone(inspector):
+def test_counters_of_an_older_recording_are_shown_without_measured_ones(inspector):
     session = inspector.session
     session.results.set_proofs(proofs.kept())
     session.choice.choose_kernel(find("gputiled", ladder()))
@@ -300,7 +300,7 @@ def test_counters_of_an_older_recording_stand_alone(inspector):
     assert "modelled" not in said and "measured" not in said and not inspector.counters.below.text()
 
 
-def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
+def test_the_occupancy_of_a_measured_launch_names_the_launch(inspector):
     session = inspector.session
     session.results.set_device("a laptop")
     session.choice.choose_kernel(find("gputiled", ladder()))
@@ -315,7 +315,7 @@ def test_the_occupancy_of_a_measured_launch_says_which_one_it_is_of(inspector):
         assert "% modelled (" in said
 
 
-def test_the_occupancy_is_of_what_was_recorded_on_a_gpu_that_runs_it(inspector):
+def test_the_occupancy_is_that_of_the_recorded_launch_on_a_suitable_gpu(inspector):
     session = inspector.session
     session.results.set_device("a laptop")
     session.choice.choose_kernel(find("wgmma", ladder()))
@@ -327,7 +327,7 @@ def test_the_occupancy_is_of_what_was_recorded_on_a_gpu_that_runs_it(inspector):
     assert "occupancy 81.2 % modelled (H" in inspector.counters.totals.text() != before
 
 
-def test_operands_of_a_warpgroup_are_said_to_stay_in_shared_memory(inspector):
+def test_operands_of_a_warpgroup_are_shown_in_shared_memory(inspector):
     session = inspector.session
     inspector.show_panel("thread")
     session.cursor.show(playable("wgmma", 64, BN=64))
@@ -337,7 +337,7 @@ def test_operands_of_a_warpgroup_are_said_to_stay_in_shared_memory(inspector):
     assert "nothing loaded" not in inspector.by_thread.head.text()
 
 
-def test_pictures_take_the_colours_of_the_theme(inspector):
+def test_pictures_use_the_colours_of_the_theme(inspector):
     session = inspector.session
     session.cursor.show(playable("gputiled", 32, "row-by-x", TS=32))
     session.cursor.pick((2, 40), 0)
@@ -412,12 +412,12 @@ def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
     session.cursor.show(playable("gputiled", 7, "no-store-check", TS=16))
     session.cursor.seek(session.cursor.steps - 1)
     session.cursor.choose_warp(session.cursor.warps - 1)
-    assert "At this step this warp accesses nothing within bounds" in inspector.warp.cost.text()
+    assert "At this step this warp makes no access within bounds" in inspector.warp.cost.text()
 
 
 @pytest.mark.parametrize(("name", "panel"), [("CC", "warp"), ("wmma_shared", "thread")])
 def test_a_scroll_bar_never_makes_a_picture_need_another_height(inspector, monkeypatch, name, panel):
-    """Where it did, bar and height changed each other without end, and the stack of the window overflowed."""
+    """Otherwise the bar and the height change each other endlessly, and the stack of the window overflows."""
     session = inspector.session
     session.cursor.show(playable(name, 32))
     view = inspector.warp.view if panel == "warp" else inspector.by_thread.warp
@@ -426,7 +426,7 @@ def test_a_scroll_bar_never_makes_a_picture_need_another_height(inspector, monke
 
     def counted():
         turns.append(view.width())
-        if len(turns) < 40:  # else this test would end with the process
+        if len(turns) < 40:  # without a limit a failure would end the process
             take()
 
     monkeypatch.setattr(view, "_take_height", counted)

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Everything is within reach of somebody who has no mouse."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Every part of the window can be used without a mouse."""
 
 from collections import Counter
 from dataclasses import replace
@@ -42,7 +42,7 @@ def test_tab_reaches_the_recording_controls(window, qtbot, name):
     tab_to(window, qtbot, getattr(window.recording, name))
 
 
-def test_tab_goes_through_the_sheet_of_the_size_as_it_is_read_and_stays_there(window, qtbot):
+def test_tab_goes_through_the_sheet_of_the_size_in_reading_order(window, qtbot):
     window.session.choice.choose_kernel(find("matmul_kernel_2d_thread_tiling", window.session.choice.kernels))
     open_size(window, qtbot)
     controls, sheet = window.recording, window.size_popover
@@ -61,7 +61,7 @@ def test_tab_goes_through_the_sheet_of_the_size_as_it_is_read_and_stays_there(wi
     assert all(widget.accessibleName() or widget.text() for widget in wanted)
 
 
-def test_escape_closes_the_sheet_of_the_size_and_keys_go_on_at_the_stage(window, qtbot):
+def test_escape_closes_the_sheet_of_the_size_and_the_stage_has_the_keys(window, qtbot):
     open_size(window, qtbot)
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     assert not window.size_popover.isVisible()
@@ -121,7 +121,7 @@ def test_the_ladder_is_chosen_by_keys(window, qtbot):
     assert window.stage.hasFocus()
 
 
-def test_the_key_of_the_kernels_shows_them_where_they_are_folded_away(window, qtbot):
+def test_the_key_of_the_kernels_shows_the_folded_list(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_K)
     assert not window.ladder.isVisible()
     qtbot.keyClick(window, Qt.Key.Key_1, CTRL)
@@ -178,7 +178,7 @@ def test_digits_typed_into_a_size_are_no_shortcuts(window, qtbot):
     assert window.stage.view == view
 
 
-# The whole table of actions. Some are only seen to be called: engines, the end of the window, another window.
+# The whole table of actions. For some only the call is tested: engines, the end of the window, another window.
 ONLY_CALLED = {
     *("quit", "record", "check", "measure", "measure_all", "over_n", "all_over_n", "tune", "cancel", "reload"),
     *("speak_en", "speak_ko", "speak_es"),
@@ -187,7 +187,7 @@ ONLY_CALLED = {
 
 @pytest.fixture
 def called(monkeypatch):
-    """The ids of the actions that are called, in the windows that are made from now on."""
+    """The ids of the called actions, in all windows that are made from now on."""
     ids = []
 
     def spied(window):
@@ -207,7 +207,7 @@ def called(monkeypatch):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What file dialogs were opened for; nobody chooses a file."""
+    """The purposes of the opened file dialogs; no file is chosen."""
     titles = []
     for name in ("getOpenFileName", "getSaveFileName"):
         monkeypatch.setattr(QFileDialog, name, lambda *args, **_: (titles.append(args[1]), ("", ""))[1])
@@ -215,19 +215,19 @@ def asked(monkeypatch):
 
 
 def plain(value):
-    """Return what can be compared of a part of the session."""
+    """Return the comparable values of a part of the session."""
     if isinstance(value, (int, float, str, bool, tuple, list, type(None))):
         return repr(value)
     return "" if callable(value) else f"{type(value).__name__} {id(value)}"
 
 
 def named(widget):
-    """Return what tells widgets apart, as far as is needed here."""
+    """Return the properties of widgets that this test compares."""
     return type(widget).__name__, widget and (widget.objectName(), widget.accessibleName())
 
 
 def seen(window, asked):
-    """Return all that a person could notice of an action."""
+    """Return all state that an action can visibly change."""
     session, app = window.session, QApplication
     parts = [session, *(part for part in vars(session).values() if type(part).__module__.startswith("gemmviz.session"))]
     return (
@@ -246,7 +246,7 @@ def seen(window, asked):
 
 
 def make_ready(window, name):
-    """Close what is open, and put what an action needs so that it changes something."""
+    """Close open dialogs, and set the state in which an action has an effect."""
     session = window.session
     window.presenting.end()
     while QApplication.activePopupWidget() is not None:
@@ -279,7 +279,7 @@ def make_ready(window, name):
     (window.source if name in ("focus_stage", "focus_ladder") else window.stage).setFocus()
 
 
-def test_every_action_is_reached_by_a_key_of_its_own_and_by_the_menu(make_window):
+def test_every_action_has_its_own_key_and_a_place_in_the_menu(make_window):
     window = make_window()
     keys = [QKeySequence(key).toString() for action in window.actions_table for key in action.keys]
     assert all(keys) and sorted(keys) == sorted(set(keys))
@@ -288,7 +288,7 @@ def test_every_action_is_reached_by_a_key_of_its_own_and_by_the_menu(make_window
     assert all(action.keys for action in window.actions_table)
 
 
-def test_each_key_calls_its_action_and_something_happens(called, asked, window, qtbot):
+def test_each_key_calls_its_action_with_a_visible_effect(called, asked, window, qtbot):
     session = window.session
     # Several warps per block, tiles in shared memory, and a lesson of the size that is shown.
     session.choice.choose_kernel(find("RR", session.choice.kernels))

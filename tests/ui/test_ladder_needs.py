@@ -1,4 +1,4 @@
-"""Rungs for other GPUs stay on the ladder: they say what they need, and what this machine has."""
+"""Rungs for other GPUs stay on the ladder, with the capability that they need and the one of this machine."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def picture_of(listed, name):
     return listed.viewport().grab(listed.visualItemRect(item)).toImage()
 
 
-def test_a_rung_for_another_gpu_names_both(listed):
+def test_a_rung_for_another_gpu_shows_the_needed_and_the_present_one(listed):
     session = listed.session
     tip = listed.item_of("cublas_bf16").toolTip
     assert "Needs compute capability 8.0 or later\n" in tip() and "this GPU" not in tip()
@@ -33,7 +33,7 @@ def test_a_rung_for_another_gpu_names_both(listed):
     assert "compute capability" not in listed.item_of("cublas").toolTip()
 
 
-def test_a_gpu_that_suits_is_not_complained_of(listed):
+def test_a_suitable_gpu_gives_no_warning(listed):
     before = picture_of(listed, "cublas_bf16")
     listed.session.results.set_device("NVIDIA H200", {"name": "NVIDIA H200", "cc": "9.0"})
     assert "this GPU" not in listed.item_of("cublas_bf16").toolTip()

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Another language is spoken without a restart: the window is exchanged, and nothing else is."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The language changes without a restart: only the window is replaced."""
 
 import gc
 import json
@@ -32,7 +32,7 @@ CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 KOREAN = {"Kernels": "커널", "Record": "기록", "Play": "재생", "Measure": "측정"}
 
 
-# Changes the language of the program, and says whether its first window is gone some time later.
+# Changes the language of the program, and prints whether its first window is freed some time later.
 EXCHANGING = """
 import gc, weakref
 from PySide6.QtCore import QTimer
@@ -72,7 +72,7 @@ application.show(session, lambda: Engine(session.permission.trust), None)
 
 @pytest.fixture
 def windows(qtbot, monkeypatch):
-    """The window as the program has it, with a recording on the stage; Korean has a few words."""
+    """The window of the program with a recording on the stage; the Korean catalogue has only a few texts."""
     monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
     monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: True)
     session = new_session()
@@ -98,7 +98,7 @@ def speak(windows, qtbot, code):
 
 
 def listeners(model, seen):
-    """Count those who listen to a model of the session, or to one that it holds."""
+    """Count the listeners of a model of the session and of the models in it."""
     if not type(model).__module__.startswith("gemmviz.session") or id(model) in seen:
         return 0
     seen.add(id(model))
@@ -154,7 +154,7 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     assert new.focusWidget() is new.ladder
 
 
-def test_what_is_chosen_in_the_panels_stays(windows, qtbot):
+def test_choices_in_the_panels_stay(windows, qtbot):
     session, window = windows.session, windows.window
     for label in ("one", "other"):
         session.results.add_samples(label, "8 × 8 × 8", [1.0, 2.0], 1.5)
@@ -186,7 +186,7 @@ def test_what_is_chosen_in_the_panels_stays(windows, qtbot):
     assert charts.roofline.device.facts["name"] != charts.occupancy.device.facts["name"]
 
 
-def test_what_plays_is_frozen_or_looped_stays_as_it_is(windows, qtbot):
+def test_playing_frozen_warp_and_loop_stay(windows, qtbot):
     session, window = windows.session, windows.window
     window.inspector.show_panel("warp")
     session.frozen_warp.toggle()
@@ -216,7 +216,7 @@ def test_the_list_of_stops_stays_open(windows, qtbot):
     shown.close()
 
 
-def test_the_page_in_sight_stays(windows, qtbot):
+def test_the_visible_page_stays(windows, qtbot):
     windows.window.pages.turn_to("charts")
     speak(windows, qtbot, "ko")
     assert windows.window.pages.name() == "charts"
@@ -224,7 +224,7 @@ def test_the_page_in_sight_stays(windows, qtbot):
     assert windows.window.charts.isVisible()
 
 
-def test_what_is_typed_can_still_be_undone(windows, qtbot):
+def test_typed_text_can_still_be_undone(windows, qtbot):
     source = windows.window.source
     source.toggle_edit()
     before = source.text()
@@ -251,7 +251,7 @@ def test_a_message_stays_and_its_answers_work(windows, qtbot):
     assert bar.isVisible() and "TS <= 32" in bar.text.text()
 
 
-def test_ten_exchanges_leave_nothing_behind(windows, qtbot):
+def test_ten_changes_of_the_language_leak_nothing(windows, qtbot):
     def state():
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
@@ -267,13 +267,13 @@ def test_ten_exchanges_leave_nothing_behind(windows, qtbot):
     assert [window() for window in gone] == [None] * 10
 
 
-def test_the_program_lets_its_first_window_go(tmp_path):
+def test_the_program_frees_its_first_window(tmp_path):
     settings = os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "LANG": "en_US.UTF-8", "LC_ALL": "C.UTF-8"}
     done = subprocess.run([sys.executable, "-c", EXCHANGING], env=settings, capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-2:] == ["exchanged", "gone"], done.stdout + done.stderr
 
 
-def test_qts_own_buttons_speak_the_language(windows, qtbot):
+def test_buttons_of_qt_are_translated(windows, qtbot):
     speak(windows, qtbot, "es")
     box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
     assert "Cancelar" in box.buttons()[0].text().replace("&", "")
@@ -282,13 +282,13 @@ def test_qts_own_buttons_speak_the_language(windows, qtbot):
     assert box.buttons()[0].text().replace("&", "") == "Cancel"
 
 
-def test_korean_without_a_font_is_said_so(windows, qtbot, monkeypatch):
+def test_korean_without_a_font_is_reported(windows, qtbot, monkeypatch):
     monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: False)
     speak(windows, qtbot, "ko")
     assert "fonts-noto-cjk" in windows.window.message_bar.text.text()
 
 
-def test_what_is_liked_is_kept_between_two_starts(tmp_path, monkeypatch):
+def test_preferences_are_kept_between_two_starts(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("LANG", "es_MX.UTF-8")
     monkeypatch.delenv("LC_ALL", raising=False)

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""A program that is told to end does so, with edits that are not saved, and offers them when it starts again."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""A signal ends the program even with unsaved edits, and the next start offers them."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from gemmviz.session.drafts import Drafts
 from gemmviz.ui.window.leaving import offer
 
 PATIENCE_S = 120
-# Says when the window stands and, if asked for, when its question does, and what is offered.
+# Prints when the window is shown, when its question is shown (on request), and the offered edits.
 PROGRAM = """
 import sys
 from PySide6.QtCore import QTimer
@@ -106,7 +106,7 @@ def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(sta
     assert wait_line(again, "told: Edits").endswith("are still there: gputiled.")
     again.send_signal(signal.SIGTERM)
     assert again.wait(PATIENCE_S) == 0
-    third = start("window")  # nobody has answered: they are offered again
+    third = start("window")  # the offer was not answered: it is made again
     assert wait_line(third, "told: Edits").endswith("are still there: gputiled.")
 
 

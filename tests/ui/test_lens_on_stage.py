@@ -1,4 +1,4 @@
-"""Lenses on the stage: the chosen kernel's own, the next one by a key, and none over a picture that has no room."""
+"""Lenses on the stage: the lens of the chosen kernel, the next one by a key, and no lens without enough room."""
 
 import pytest
 from PySide6.QtCore import QRectF, Qt
@@ -17,13 +17,13 @@ def choose(window, qtbot, name):
     wait_recorded(window, qtbot)
 
 
-def test_every_lens_that_a_file_may_name_is_there_and_every_kernel_s_own_exists():
+def test_every_lens_name_of_a_file_and_of_a_kernel_exists():
     assert tuple(LENSES_BY_NAME) == LENSES
     named = {kernel.demo.lens for kernel in ladder() if kernel.demo is not None} - {None}
     assert named == set(LENSES), "each lens has a kernel whose idea it shows"
 
 
-def test_a_kernel_chosen_in_the_list_shows_its_idea_without_a_click_more(window, qtbot):
+def test_a_kernel_chosen_in_the_list_shows_its_lens_at_once(window, qtbot):
     window.ladder.setCurrentItem(window.ladder.item_of("CC"))
     session = window.session
     qtbot.waitUntil(lambda: session.cursor.playable.recording.kernel == "CC", timeout=20_000)
@@ -33,7 +33,7 @@ def test_a_kernel_chosen_in_the_list_shows_its_idea_without_a_click_more(window,
     assert session.cursor.step > 0 and not session.playback.playing
 
 
-def test_a_key_goes_through_the_lenses_that_suit_and_back_to_the_tiles(window, qtbot):
+def test_a_key_goes_through_the_suitable_lenses_and_back_to_the_tiles(window, qtbot):
     stage, session = window.stage, window.session
     tiles = stage.grab().toImage()
     seen = [session.lens.name]
@@ -48,7 +48,7 @@ def test_a_key_goes_through_the_lenses_that_suit_and_back_to_the_tiles(window, q
 
 
 @pytest.mark.parametrize("name", ["CC", "matmul_kernel_naive", "vectorised"])
-def test_a_lens_stands_beside_the_matrices_and_not_on_them(window, qtbot, name):
+def test_a_lens_does_not_overlap_the_matrices(window, qtbot, name):
     choose(window, qtbot, name)
     stage = window.stage
     painter = stage._painter_now()
@@ -59,7 +59,7 @@ def test_a_lens_stands_beside_the_matrices_and_not_on_them(window, qtbot, name):
     assert not any(place.intersects(QRectF(p.x, p.y, p.width, p.height)) for p in plan.panels[:3])
 
 
-def test_a_lesson_shows_the_tiles_where_a_stop_names_no_lens(window, qtbot):
+def test_a_lesson_shows_the_tiles_at_a_stop_without_a_lens(window, qtbot):
     session = window.session
     choose(window, qtbot, "CC")
     assert session.lens.name == "banks"

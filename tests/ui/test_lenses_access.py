@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The lenses on accesses: coalescing, banks, memory order, reuse; drawn at the demo of each rung that names them."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The lenses on accesses: coalescing, banks, memory order, reuse. Each is drawn at the demo of each rung with it."""
 
 from functools import cache
 
@@ -45,7 +45,7 @@ def at_demo(name):
 
 
 def drawn(lens, moment, size, theme="dark", pixels=13):
-    """Draw a lens with a frame around it that it must not touch."""
+    """Draw a lens with a frame around it that must not change."""
     width, height = size
     image = QImage(width + 2 * AROUND, height + 2 * AROUND, QImage.Format.Format_RGB32)
     image.fill(OUTSIDE)
@@ -55,7 +55,7 @@ def drawn(lens, moment, size, theme="dark", pixels=13):
     painter = QPainter(image)
     painter.fillRect(rect, QColor(THEMES[theme].background))
     lens.paint(painter, rect, moment, THEMES[theme], font)
-    # The painter is as it was: what is drawn next is not clipped, and stands where it should.
+    # The painter is unchanged: the next drawing is not clipped and is at its right position.
     painter.fillRect(QRectF(0, 0, 2, 2), QColor("#ffffff"))
     painter.end()
     assert image.pixelColor(1, 1) == QColor("#ffffff")
@@ -82,18 +82,18 @@ def colours(image):
     return set(bytes(part.constBits()).hex(" ", 4).split())
 
 
-def test_lenses_stand_in_their_order_under_their_names():
+def test_lenses_are_registered_in_order_under_their_names():
     names = [lens.name for lens in LENSES]
     assert names == [name for name in NAMES if name in names] and set(OURS) <= set(names)
     assert all(LENSES_BY_NAME[lens.name] is lens for lens in LENSES)
 
 
-def test_each_of_our_lenses_is_named_by_a_rung():
+def test_each_lens_is_used_by_a_rung():
     assert {find(name, ladder()).demo.lens for name in RUNGS} == set(OURS)
 
 
 @pytest.mark.parametrize("name", RUNGS)
-def test_a_demo_names_a_lens_that_suits_it_and_draws_within_its_room(qapp, name):
+def test_the_lens_of_a_demo_suits_it_and_draws_inside_its_area(qapp, name):
     moment = at_demo(name)
     lens = LENSES_BY_NAME[find(name, ladder()).demo.lens]
     assert lens.suits(moment.playable)
@@ -123,8 +123,8 @@ def test_lenses_of_warps_do_not_suit_a_cpu(qapp):
     assert not LENSES_BY_NAME["banks"].suits(playable("matmul_kernel_naive"))
 
 
-def test_what_a_lens_shows_follows_the_moment(qapp):
-    """Only what is shown decides: other steps of one request give one picture, another request gives another one."""
+def test_the_content_of_a_lens_follows_the_moment(qapp):
+    """Only the content decides: steps of one request give the same picture, another request gives another one."""
     shown = playable("gputiled_more_work")
     reads = [s for s in range(shown.timeline.steps) if shown.timeline.array[s] == 0]
     banks, coalescing, reuse = (LENSES_BY_NAME[n] for n in ("banks", "coalescing", "reuse"))
@@ -145,7 +145,7 @@ def test_a_larger_font_gives_larger_text_and_stays_inside(qapp):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_in_too_little_room_a_lens_leaves_its_picture_out(qapp, name):
+def test_a_lens_without_enough_room_draws_no_picture(qapp, name):
     moment = at_demo("RR")
     for size in ((4, 4), (80, 60), (150, 100), (120, 400), (900, 120)):
         assert_framed(drawn(LENSES_BY_NAME[name], moment, size))

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Lenses of work (thread tile, pipeline, stream-K, tensor core) at each rung that names one, whatever the moment."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Lenses of work (thread tile, pipeline, stream-K, tensor core) at each rung with such a lens, at any moment."""
 
 import numpy as np
 import pytest
@@ -83,7 +83,7 @@ def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp,
 
 
 @pytest.mark.parametrize("name", DRAWN)
-def test_a_lens_has_something_to_show_at_every_moment_and_changes_with_it(qapp, name):
+def test_a_lens_has_content_at_every_moment_and_changes_with_it(qapp, name):
     lens, playable = LENSES_BY_NAME[DRAWN[name]], at_demo(name)
     last = playable.timeline.steps - 1
     pictures = [drawn(lens, moment(name, step), 560, 330, THEMES["dark"]) for step in (0, last // 2, last)]
@@ -96,7 +96,7 @@ def test_a_lens_has_something_to_show_at_every_moment_and_changes_with_it(qapp, 
 
 @pytest.mark.parametrize("lens", OURS)
 @pytest.mark.parametrize("name", ["gputiled", "matmul_tc", "stream_k", "warp_specialised", "hostmult0", "mm"])
-def test_a_lens_says_so_where_it_has_nothing_to_show(qapp, lens, name):
+def test_a_lens_without_content_shows_a_message(qapp, lens, name):
     playable, lens = at_demo(name), LENSES_BY_NAME[lens]
     for block in {0, playable.recording.blocks - 1}:
         of = LensMoment(playable, 0, block, 0, 0)
@@ -128,8 +128,8 @@ def test_a_lens_fits_in_every_language_and_in_presenter_mode(qapp, name):
         assert_inside(drawn(lens, moment(name), 900, 760, for_presenting(THEMES["dark"]), px=20))
 
 
-def test_the_stop_of_each_demo_has_what_its_lens_is_about():
-    """Not a blank beginning: values read and products made, or a ring at work, or shares that are begun."""
+def test_the_stop_of_each_demo_has_content_for_its_lens():
+    """The stop is no empty start: there are read values and products, or a busy ring, or shares in progress."""
     for name, lens in SHOWN.items():
         of = moment(name)
         if lens == "thread tile":

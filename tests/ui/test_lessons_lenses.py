@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Lenses in lessons: each kernel's own is shown, and each stop that names one has something to show at its moment."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Lenses in lessons: the lens of each kernel is shown, and the lens of each stop has content at its moment."""
 
 import pytest
 from window_driving import need_qt
@@ -40,7 +40,7 @@ WIDE, HIGH = 360, 260
 
 
 def moments(lesson):
-    """Record a lesson once; yield the number, the lens and the moment of each stop that names one."""
+    """Record a lesson once; yield the number, the lens and the moment of each stop with a lens."""
     kernel = find(lesson.kernel, ladder())
     recording = record(launch(kernel, *recorded_at(lesson, kernel)), as_written=lesson.as_written)
     timeline = build(recording, lesson.order)
@@ -50,7 +50,7 @@ def moments(lesson):
     cursor.picked.connect(inspection.take_pick)
     cursor.show(playable)
     for number, stop in enumerate(resolve(lesson, playable, "en", kernel.demo), 1):
-        # As the tour points at a stop: what it leaves out stays as the stop before left it.
+        # Like the tour at a stop: values that a stop leaves out keep those of the stop before.
         cursor.pick(stop.cell, stop.block)
         if stop.warp is not None:
             cursor.choose_warp(stop.warp)
@@ -62,7 +62,7 @@ def moments(lesson):
 
 
 def shown(name, moment):
-    """Say whether a lens has something to show at a moment."""
+    """Return whether a lens has content at a moment."""
     playable, step, block, warp = moment.playable, moment.step, moment.block, moment.warp
     match name:
         case "coalescing" | "banks":
@@ -87,7 +87,7 @@ def shown(name, moment):
     return any(reads.total for reads in read_counts(playable).at(step, block))
 
 
-def test_a_kernel_s_own_lens_stands_in_its_lesson():
+def test_a_kernel_s_lens_is_in_its_lesson():
     assert OWN
     for name in OWN:
         kernel = find(name, ladder())
@@ -101,7 +101,7 @@ def test_the_lesson_of_the_naive_kernel_begins_with_coalescing():
 
 
 @pytest.mark.parametrize("lesson", WITH_LENS, ids=lambda lesson: lesson.path.stem)
-def test_each_lens_of_a_lesson_suits_and_has_something_to_show(lesson, qapp):
+def test_each_lens_of_a_lesson_suits_and_has_content(lesson, qapp):
     untouched = QImage(WIDE, HIGH, QImage.Format.Format_RGB32)
     untouched.fill(QColor(1, 2, 3))
     for number, name, moment in moments(lesson):

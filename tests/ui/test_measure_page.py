@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The Measure page: what stands side by side, what is on tabs, and which chart keys and Save… reach."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The Measure page: the charts side by side, the charts on tabs, and the current chart for keys and Save…."""
 
 from itertools import pairwise
 
@@ -52,10 +52,10 @@ def in_sight(page):
         (SLIM, ["ladder"]),
     ],
 )
-def test_as_many_charts_as_have_room_stand_side_by_side(page, qtbot, size, seen):
+def test_as_many_charts_as_fit_are_side_by_side(page, qtbot, size, seen):
     page.resize(*size)
     qtbot.waitUntil(lambda: in_sight(page) == seen)
-    assert page.width() == size[0]  # nothing keeps it wider
+    assert page.width() == size[0]  # no widget makes it wider
     for chart in (page.ladder, page.sizes, page.samples, page.roofline, page.occupancy, page.tuning):
         page.setCurrentWidget(chart)
         assert chart.isVisible() and page.currentWidget() is chart
@@ -78,7 +78,7 @@ def test_a_click_on_the_only_tab_of_a_chart_makes_it_the_current_one(page, qtbot
     assert page.currentWidget() is page.roofline
 
 
-def test_a_chart_out_of_sight_is_drawn_when_it_is_turned_to(page):
+def test_a_hidden_chart_is_drawn_when_it_is_shown(page):
     page.resize(*NARROW)
     session = page.session
     session.choice.choose_kernel(rung(session, "hostmult1"))
@@ -116,7 +116,7 @@ def test_the_names_beside_the_curves_do_not_overlap(page):
     assert max(abs(place - want) for place, want in zip(places, wanted, strict=True)) < 40
 
 
-def test_ticks_are_round_and_no_more_than_there_is_room_for():
+def test_ticks_are_round_and_fit():
     assert linear_ticks(52_806, 6) == [0, 10_000, 20_000, 30_000, 40_000, 50_000]
     assert linear_ticks(8144.2, 4, 8128.1) == [8130, 8135, 8140]
     assert log_ticks(200, 60_000, 10) == [200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000]

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The occupancy panel, used as a person would."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The occupancy panel, driven like a user."""
 
 import pytest
 from window_driving import need_qt
@@ -43,7 +43,7 @@ def measure(session, **known):
 
 
 def test_the_block_sizes_of_the_course_report(panel):
-    """S4 on an RTX 3080, which is the device where this machine has none."""
+    """S4 on an RTX 3080, the default device on a machine without a GPU."""
     assert panel.device.currentText() == "RTX 3080"
     found = []
     for side in (4, 8, 16, 32):
@@ -53,13 +53,13 @@ def test_the_block_sizes_of_the_course_report(panel):
     assert found == pytest.approx([33.3, 66.7, 100, 66.7], abs=0.1)
 
 
-def test_it_starts_from_the_launch_and_says_what_is_assumed(panel):
+def test_the_panel_starts_from_the_launch_and_shows_the_assumptions(panel):
     launch = panel.session.choice.launch()
     assert panel.use.threads == launch.threads
     assert "registers assumed" in panel.text.toolTip()
 
 
-def test_a_measured_kernel_brings_its_registers_and_says_so(panel):
+def test_the_registers_of_a_measured_kernel_are_used_and_labelled(panel):
     measure(panel.session, block=[16, 16, 1], regs=200, smem=2048)
     panel.refresh()
     assert (panel.use.threads, panel.use.registers, panel.use.shared_bytes) == (256, 200, 2048)
@@ -67,7 +67,7 @@ def test_a_measured_kernel_brings_its_registers_and_says_so(panel):
     assert "as compiled (here)" in panel.text.toolTip()
 
 
-def test_playing_is_not_disturbed_by_new_figures_and_reset_goes_back(panel):
+def test_new_figures_do_not_move_the_sliders_and_reset_restores_them(panel):
     choose(panel, "registers", 99)
     measure(panel.session, block=[16, 16, 1], regs=40, smem=0)
     assert panel.use.registers == 99
@@ -78,14 +78,14 @@ def test_playing_is_not_disturbed_by_new_figures_and_reset_goes_back(panel):
     assert not panel.reset.isEnabled()
 
 
-def test_another_rung_is_another_start(panel):
+def test_another_rung_resets_the_sliders(panel):
     choose(panel, "registers", 99)
     panel.session.choice.choose_kernel(find("gpumult1", panel.session.choice.kernels))
     assert panel.use.threads == panel.session.choice.launch().threads
     assert panel.use.registers != 99
 
 
-def test_the_slider_and_a_click_do_what_the_box_does(panel):
+def test_the_slider_and_a_click_work_like_the_box(panel):
     panel.threads.slider.setValue(8)
     assert panel.use.threads == 256
     panel.threads.slider.setValue(0)
@@ -112,20 +112,20 @@ def test_a_gpu_that_is_too_new_to_model_is_not_offered(panel):
     assert panel.device.currentText() == "RTX 3080"
 
 
-def test_a_cpu_kernel_has_no_occupancy_and_it_says_so(panel):
+def test_a_cpu_kernel_has_no_occupancy_and_the_panel_says_so(panel):
     panel.session.choice.choose_kernel(find("hostmult0", panel.session.choice.kernels))
     panel.refresh()
     assert "hostmult0 runs on the CPU" in panel.text.toolTip()
 
 
-def test_a_block_that_cannot_run_is_said_so(panel):
+def test_a_block_that_cannot_run_is_reported(panel):
     choose(panel, "threads", 1024)
     choose(panel, "registers", 200)
     assert percent(panel) == 0
     assert "cannot run" in panel.text.text()
 
 
-def test_clusters_fill_nothing_of_a_device_that_has_none_in_words_and_in_the_curves(panel):
+def test_clusters_have_no_occupancy_on_a_device_without_clusters(panel):
     panel.session.choice.choose_kernel(find("cluster", panel.session.choice.kernels))
     panel.device.setCurrentText("A100 SXM 80 GB")
     panel.device.activated.emit(panel.device.currentIndex())
@@ -147,7 +147,7 @@ def test_no_text_is_cut(panel, qtbot, size):
 
 
 @pytest.mark.parametrize("size", [(420, 210), (1200, 700)])
-def test_the_axes_say_their_ends(panel, qtbot, size):
+def test_the_axes_label_their_ends(panel, qtbot, size):
     panel.resize(*size)
     qtbot.wait(50)
     plot = panel.threads.plot

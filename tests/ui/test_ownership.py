@@ -1,4 +1,4 @@
-"""What a thread owns of C: as its recorded writes say, and as the stage shows it under the pointer."""
+"""The elements of C that a thread owns: according to its recorded writes, and on the stage under the pointer."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from gemmviz.ui.stage.ownership import owned
 
 
 def last_writers(recording):
-    """By the recorded writes alone: the (block, thread) that wrote each element of C last."""
+    """Return the (block, thread) of the last recorded write to each element of C."""
     log, found = recording.accesses, {}
     rows = np.flatnonzero((log.array == C) & log.write)
     spread, elements = recording.elements(rows)
@@ -27,7 +27,7 @@ def last_writers(recording):
 
 
 @pytest.mark.parametrize("name", ["gpumult0", "gputiled_more_work", "narrow_tiles", "vectorised", "hostmult1"])
-def test_owned_elements_are_those_that_the_thread_wrote(name):
+def test_a_thread_owns_the_elements_that_it_wrote(name):
     recording = rung(name, Problem(17, 20, 9))
     timeline = build(recording)
     playable = Playable(recording, timeline, measure(recording, timeline))
@@ -42,7 +42,7 @@ def test_owned_elements_are_those_that_the_thread_wrote(name):
             assert set(np.flatnonzero(of_warp).tolist()) == warp
 
 
-def test_the_pointer_on_an_element_shows_what_its_thread_owns(window, qtbot):
+def test_the_pointer_on_an_element_shows_all_elements_of_its_thread(window, qtbot):
     stage = window.stage
     panel = stage.panels()[C]
     inside = QPointF(panel.x + 2.5 * panel.cell, panel.y + 1.5 * panel.cell)
@@ -57,7 +57,7 @@ def test_the_pointer_on_an_element_shows_what_its_thread_owns(window, qtbot):
     assert stage.moment().hovered is None and stage.grab().toImage() == before
 
 
-def test_a_chosen_element_says_by_which_formulas_its_thread_finds_it(window, qtbot):
+def test_a_chosen_element_shows_the_index_formulas_of_its_thread(window, qtbot):
     stage = window.stage
     window.session.cursor.pick((C, 2 * 8 + 1), 0)
     said = stage._painter_now()._sentence(stage.moment())

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The pages of the window, the measuring over N, and the ladder's exhibits and references."""
 
 import json
@@ -17,7 +17,7 @@ from gemmviz.bench import store
 BENCH_MS = 120_000
 
 
-def test_keys_and_buttons_turn_the_pages(window, qtbot):
+def test_keys_and_buttons_change_the_page(window, qtbot):
     qtbot.keyClick(window, Qt.Key.Key_F3)
     assert window.charts.isVisible() and not window.stage.isVisible() and not window.source.isVisible()
     assert window.measuring.isVisible()
@@ -42,7 +42,7 @@ def test_a_page_is_made_when_it_is_first_shown(window):
     assert window.pages.page("claims") is window.claims
 
 
-def test_a_search_for_parameters_is_seen_on_a_page_that_is_opened_later(window):
+def test_a_page_that_is_opened_later_shows_the_search_for_parameters(window):
     session = window.session
     session.tuning.start(session.choice.kernel, session.choice.bench_problem)
     window.pages.turn_to("charts")
@@ -96,7 +96,7 @@ def test_sizes_to_measure_over_double_or_are_typed(window):
         assert box.sizes() == sizes
 
 
-def test_quick_is_a_protocol_of_its_own(window):
+def test_quick_is_a_separate_protocol(window):
     window.measuring.quick.click()
     assert window.session.choice.protocol["timeout_s"] < 10
     window.measuring.quick.click()
@@ -130,7 +130,7 @@ def test_an_exhibit_never_gets_a_bar(window):
     assert "64 elements differ" in window.ladder.item_of(exhibit.name).toolTip()
 
 
-def test_the_ladder_names_the_machine_of_a_reference_until_it_is_measured_here(window):
+def test_the_ladder_shows_the_machine_of_a_reference_until_the_rung_is_measured(window):
     session, item = window.session, window.ladder.item_of("gputiled")
     add_reference(window, {"gputiled": 2000.0})
     assert "reference: NVIDIA H200, 2026-11-21" in item.toolTip() and "not measured yet" in item.toolTip()
@@ -138,6 +138,6 @@ def test_the_ladder_names_the_machine_of_a_reference_until_it_is_measured_here(w
     assert "measured here" in item.toolTip() and "H200" not in item.toolTip()
 
 
-def test_the_measuring_panel_names_the_machine_as_soon_as_it_is_known(window, qtbot):
+def test_the_measuring_panel_shows_the_machine_as_soon_as_it_is_known(window, qtbot):
     window.session.results.set_device("a laptop", None)
     assert "a laptop" in window.measuring.status.text()

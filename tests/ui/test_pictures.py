@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""What the stage and the charts show, read back from the picture."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The content of the stage and the charts, read from the picture."""
 
 import pytest
 from result_rows import add
@@ -33,13 +33,13 @@ def brightness_of_c(window, step):
     return QColor(window.stage.grab().toImage().pixel(x, y)).lightness()
 
 
-def test_c_grows_brighter_with_the_work_and_again_when_it_is_written(window, qtbot):
+def test_c_becomes_brighter_with_the_work_and_again_when_it_is_written(window, qtbot):
     choose(window, qtbot, "gpumult1", 8)
     window.session.playback.pause()
     last = window.session.cursor.steps - 1
     first, half, before = (brightness_of_c(window, step) for step in (0, last // 2, last - 1))
     assert first < half < before
-    # The write glows amber: look at what is under it, without the glow.
+    # The write glows amber: the colour under it is read without the glow.
     image = window.stage._painter_now()._colours._base(2, last, 0)[7, 7]
     assert QColor(*(int(c) for c in image)).lightness() > before + 10
 
@@ -53,7 +53,7 @@ def test_uncoalesced_reads_of_a_show_as_many_sectors(window, qtbot, name, sector
     assert moved.shape == (sectors, 8)
     unit = "sector" if sectors == 1 else "sectors"
     assert f"{sectors} {unit} per warp request" in caption(playable, step)
-    # What is moved but not asked for is tinted: the neighbour of the element that lane 0 reads.
+    # Elements that move without a request are tinted: the neighbour of the element that lane 0 reads.
     window.session.cursor.seek(step)
     row, column = (int(v[0]) for v in playable.recording.arrays[0].cells(moved[0][5:6]))
     panel = window.stage.panels()[0]
@@ -79,7 +79,7 @@ def test_a_cpu_loop_of_any_length_plays_in_half_a_minute(window, qtbot):
     assert window.session.cursor.steps / window.session.playback.rate == pytest.approx(30)
 
 
-def test_a_caption_that_is_too_long_loses_its_last_parts_only(window):
+def test_a_caption_that_is_too_long_loses_only_its_last_parts(window):
     painter = window.stage._painter_now()
     whole = caption(window.session.cursor.playable, 0)
     short = fitting(whole, painter.metrics, painter.metrics.horizontalAdvance(whole) - 5)

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Whatever the preferences hold, the window starts, says what it leaves out, and can be drawn at any size of type."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""With any preferences the window starts, reports the ones that it leaves out, and is drawn at any size of type."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def restored(theme=None):
         ('{"language": {}, "calm": true}', "language cannot be {}"),
     ],
 )
-def test_a_preference_that_cannot_be_is_left_out_and_the_rest_is_used(kept, text, said):
+def test_an_invalid_preference_is_left_out_and_the_others_are_used(kept, text, said):
     kept.write_text(text)
     session = restored()
     (fault,) = session.faults
@@ -75,7 +75,7 @@ def test_a_preference_that_cannot_be_is_left_out_and_the_rest_is_used(kept, text
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "deep", "digits", "bytes", "list"])
-def test_preferences_that_cannot_be_read_are_said_and_the_window_starts(kept, kind):
+def test_unreadable_preferences_are_reported_and_the_window_starts(kept, kind):
     if kind == "pipe":
         os.mkfifo(kept)
     elif kind == "device":
@@ -90,7 +90,7 @@ def test_preferences_that_cannot_be_read_are_said_and_the_window_starts(kept, ki
     assert session.preferences.type_scale == 1.0
 
 
-def test_what_is_changed_is_kept_whole(kept):
+def test_a_changed_preference_is_saved_completely(kept):
     session = new_session()
     preferences_file.remember(session.preferences)
     session.preferences.set_type_scale(0.79)

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Presenter mode and the questions of predict mode, driven by the keys of a keyboard and of a clicker."""
 
 import json
@@ -62,7 +62,7 @@ def press(presenter, qtbot, *keys):
 # Entering and leaving
 
 
-def test_a_key_presents_and_another_comes_back_to_what_was_there(window, qtbot):
+def test_one_key_starts_presenting_and_another_returns_to_the_same_view(window, qtbot):
     window.ladder.setFocus()
     state, geometry = window.windowState(), window.geometry()
     shift, plain = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.NoModifier
@@ -81,12 +81,12 @@ def test_a_key_presents_and_another_comes_back_to_what_was_there(window, qtbot):
         assert (window.windowState(), window.geometry()) == (state, geometry)
 
 
-def test_the_window_asks_and_takes_answers_by_keys(window, qtbot):
+def test_the_window_asks_and_accepts_answers_by_keys(window, qtbot):
     session, panel = window.session, window.predict
     assert not panel.isVisible() and window.transport.slider.isVisible()
     qtbot.keyClick(window, K.Key_P)
     assert panel.isVisible()
-    assert not window.transport.slider.isVisible()  # it tells what comes
+    assert not window.transport.slider.isVisible()  # it would show the answer
     asked = session.predict.question
     qtbot.keyClick(window, [K.Key_1, K.Key_2, K.Key_3, K.Key_4][asked.right])
     assert session.predict.chosen == asked.right
@@ -145,7 +145,7 @@ print(json.dumps(seen))
 """
 
 
-def test_the_audience_sees_the_second_screen_for_as_long_as_it_is_plugged_in(tmp_path):
+def test_the_audience_sees_the_second_screen_while_it_is_plugged_in(tmp_path):
     layout = tmp_path / "screens.json"
     size = {"logicalDpi": 96, "logicalBaseDpi": 96, "dpr": 1, "y": 0}
     both = [
@@ -222,7 +222,7 @@ def test_a_key_blackens_the_screen_and_brings_it_back(presenter, session, qtbot,
     assert not presenter.black.isVisible()
 
 
-def test_the_keys_are_shown_and_taken_away_and_fit(presenter, qtbot):
+def test_the_keys_are_shown_and_hidden_and_fit(presenter, qtbot):
     press(presenter, qtbot, K.Key_F1)
     assert presenter.keys.isVisible()
     assert presenter.rect().contains(presenter.keys.geometry())
@@ -267,7 +267,7 @@ def test_the_lesson_the_warp_the_type_and_the_language_have_their_keys(presenter
     assert session.tour.lesson is None
 
 
-def test_a_library_is_presented_with_what_can_be_done_there(presenter, session, qtbot):
+def test_a_library_is_presented_with_the_possible_actions(presenter, session, qtbot):
     session.choice.choose_kernel(find("openblas", session.choice.kernels))
     session.cursor.show(None)
     presenter.grab()  # a font of no size would be a warning, and an error here
@@ -279,10 +279,10 @@ def test_a_library_is_presented_with_what_can_be_done_there(presenter, session, 
     assert "no source" in presenter.note.text() and presenter.note.isVisible()
 
 
-# What people read
+# The texts for the audience
 
 
-def test_the_executing_line_stands_between_its_neighbours():
+def test_the_executing_line_is_between_its_neighbours():
     text = "int f()\n{\n        a;\n\n        for (;;)\n            b;\n}\n"
     assert around(text, 5) == [(3, "a;"), (5, "for (;;)"), (6, "    b;")]
     assert around(text, 1) == [(1, "int f()"), (2, "{")]
@@ -306,7 +306,7 @@ def test_another_recording_of_the_same_text_is_followed(presenter, session, play
     assert session.cursor.line in [number for number, _ in presenter.source.lines()]
 
 
-def test_a_window_that_is_built_while_people_guess_shows_no_loose_panel(session, qtbot):
+def test_a_window_that_is_built_during_a_question_shows_no_floating_panel(session, qtbot):
     session.predict.toggle()
     panel = PredictPanel(session)
     qtbot.addWidget(panel)
@@ -390,12 +390,12 @@ def test_every_text_has_a_contrast_of_seven_to_one(presenter, session, qtbot, na
         grounds = {*re.findall(r"background: (#\w{6})", sheet), shown.background}
         assert texts
         assert min(contrast(rgb(t), rgb(g)) for t in texts for g in grounds) >= LEAST_CONTRAST
-    for text in (shown.text, shown.muted, shown.accent):  # what is painted: labels, source lines, marks
+    for text in (shown.text, shown.muted, shown.accent):  # the painted colours: labels, source lines, marks
         assert min(contrast(rgb(text), rgb(g)) for g in (shown.background, shown.raised)) >= LEAST_CONTRAST
     assert presenter.source.theme is presenter.progress.theme is shown
 
 
-def test_the_kernels_title_stands_beside_the_stage_and_not_on_it_as_well(presenter, session):
+def test_the_kernels_title_is_beside_the_stage_and_not_also_on_it(presenter, session):
     title = session.choice.kernel.title
     assert presenter.title.text() == title
     painter = presenter.stage._painter_now()

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Qt's event loop, as what drives the engines needs it."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Qt's event loop, with the interface that the control of the engines needs."""
 
 import threading
 
@@ -10,7 +10,7 @@ need_qt()
 from gemmviz.ui.window.qt_loop import QtLoop
 
 
-def test_what_threads_post_is_called_here_and_in_order(qtbot):
+def test_calls_posted_by_threads_run_here_and_in_order(qtbot):
     loop, called = QtLoop(), []
 
     def post():
@@ -21,12 +21,12 @@ def test_what_threads_post_is_called_here_and_in_order(qtbot):
     thread.start()
     thread.join()
     loop.post(lambda: called.append((100, threading.current_thread())))
-    assert not called  # also what this thread posts waits for the loop
+    assert not called  # a call that this thread posts waits for the loop, too
     qtbot.waitUntil(lambda: len(called) == 101)
     assert called == [(number, threading.current_thread()) for number in range(101)]
 
 
-def test_what_is_to_come_later_comes_once_after_each_start_unless_it_is_stopped(qtbot):
+def test_a_delayed_call_runs_once_after_each_start_unless_it_is_stopped(qtbot):
     loop, called = QtLoop(), []
     first, other = loop.later(1, lambda: called.append("first")), loop.later(1, lambda: called.append("other"))
     for count in (1, 2):

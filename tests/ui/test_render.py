@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""``gemmviz render``, and the line that is said where no window can be opened."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""``gemmviz render``, and the message where no window can be opened."""
 
 import subprocess
 import sys
@@ -86,7 +86,7 @@ def test_render_draws_the_whole_window(qapp, tmp_path):
     assert (size.width(), size.height()) == (1280, 800)
 
 
-def test_the_window_of_a_picture_tells_the_findings_and_has_everything_in_its_place(qapp, tmp_path, monkeypatch):
+def test_the_window_of_a_picture_shows_the_findings_and_its_complete_layout(qapp, tmp_path, monkeypatch):
     seen = []
 
     class Seen(Window):
@@ -120,7 +120,7 @@ def test_the_window_of_a_picture_tells_the_findings_and_has_everything_in_its_pl
         (["gputiled", "--set", "TS=64"], 2, "TS <= 32"),
     ],
 )
-def test_what_cannot_be_drawn_is_said(qapp, tmp_path, capsys, arguments, code, said):
+def test_a_picture_that_cannot_be_drawn_is_reported(qapp, tmp_path, capsys, arguments, code, said):
     assert run(["render", *arguments, "-o", str(tmp_path / "x.png")]) == code
     assert said in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -137,7 +137,7 @@ def still(path, step):
 
 
 def frames_of(path):
-    """Return the frames of a GIF, for how many seconds each stands, and how often it is played (0: for ever)."""
+    """Return the frames of a GIF, the duration of each in seconds, and the number of repetitions (0: endless)."""
     frames, seconds = [], []
     with Image.open(path) as film:
         for number in range(film.n_frames):
@@ -170,7 +170,7 @@ def test_without_every_a_film_plays_as_the_window_does_with_gestures(qapp, tmp_p
     assert len(frames) > 3 * 3
 
 
-def test_an_mp4_is_h264_that_everything_plays(qapp, tmp_path):
+def test_an_mp4_is_h264_that_common_players_play(qapp, tmp_path):
     av = pytest.importorskip("av", reason="PyAV cannot be imported: python -m pip install 'gemmviz[video]'")
     path = tmp_path / "film.mp4"
     options = ["--steps", "0:10:1", "--fps", "8", "--resolution", "641x401", "-o", str(path)]
@@ -216,7 +216,7 @@ def test_an_svg_holds_cells_and_text_and_no_pixels(qapp, tmp_path):
     assert (np.abs(drawn.astype(int) - meant).max(axis=2) > 40).mean() < 0.04
 
 
-def test_what_is_chosen_is_drawn(qapp, tmp_path):
+def test_the_chosen_cell_and_warp_are_drawn(qapp, tmp_path):
     path, seen = tmp_path / "x.png", set()
     choices = (
         [],
@@ -265,7 +265,7 @@ def test_a_film_that_is_interrupted_leaves_no_file_and_keeps_the_old_one(qapp, t
         (["--fps", "99", "-o", "x.gif"], "from 1 to 60"),
     ],
 )
-def test_a_film_that_makes_no_sense_is_refused(qapp, tmp_path, monkeypatch, capsys, options, said):
+def test_an_impossible_film_is_refused(qapp, tmp_path, monkeypatch, capsys, options, said):
     monkeypatch.chdir(tmp_path)
     try:
         code = run(["render", "gputiled", *options])
@@ -284,20 +284,20 @@ def test_a_film_that_makes_no_sense_is_refused(qapp, tmp_path, monkeypatch, caps
         ("record", "(default: the kernel's demo, else 8)"),
     ],
 )
-def test_the_help_says_which_size_is_taken(monkeypatch, capsys, command, said):
+def test_the_help_describes_the_default_size(monkeypatch, capsys, command, said):
     monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(SystemExit):
         run([command, "--help"])
     assert f"M = N = K = N {said}" in capsys.readouterr().out
 
 
-def test_missing_libraries_end_with_2_and_a_line_that_says_what_to_install(qapp, tmp_path, monkeypatch, capsys):
+def test_missing_libraries_end_with_2_and_the_command_to_install_them(qapp, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("gemmviz.ui.look.display.missing", lambda environ: "sudo apt-get install libegl1")
     assert run(["render", "gputiled", "-o", str(tmp_path / "x.png")]) == 2
     assert capsys.readouterr().err.strip().endswith("gemmviz: sudo apt-get install libegl1")
 
 
-def test_without_a_display_the_command_says_what_to_use_instead():
+def test_without_a_display_the_command_names_alternatives():
     kept = {"PATH": "/usr/bin:/bin", "HOME": "/tmp"}
     done = subprocess.run([sys.executable, "-m", "gemmviz"], env=kept, capture_output=True, text=True)
     assert done.returncode == 2
@@ -314,7 +314,7 @@ def test_offscreen_needs_no_display():
     assert missing_libraries(x11=False) == []
 
 
-def test_a_position_between_two_steps_is_drawn_as_itself(tmp_path):
+def test_a_position_between_two_steps_has_its_own_picture(tmp_path):
     def drawn(step, code=0):
         path = tmp_path / f"{step}.png"
         assert (

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The roofline panel, used as a person would."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The roofline panel, driven like a user."""
 
 import pytest
 from window_driving import need_qt
@@ -41,12 +41,12 @@ def measure(session, name, gflops, **params):
     session.results.add_result(new_row(kernel, Problem.cube(4096), params) | {"status": "ok", "gflops": gflops})
 
 
-def test_without_figures_the_roofs_are_there_and_it_says_what_is_missing(panel):
+def test_without_figures_the_roofs_are_drawn_with_a_hint(panel):
     panel.refresh()
     assert panel.tag.text() == "modelled" and "none measured" in panel.tag.toolTip()
 
 
-def test_a_rung_that_is_not_measured_stands_at_its_modelled_bound(panel, qtbot):
+def test_an_unmeasured_rung_is_at_its_modelled_bound(panel, qtbot):
     session = panel.session
     session.choice.choose_bench(problem=Problem.cube(4096), params={"TS": 16})
     panel.refresh()
@@ -61,7 +61,7 @@ def test_a_rung_that_is_not_measured_stands_at_its_modelled_bound(panel, qtbot):
     assert "if none did (modelled)" in panel.describe(panel.placed[0])
 
 
-def test_arrows_go_from_rung_to_rung_and_tell_where_each_stands(panel, qtbot):
+def test_arrow_keys_go_from_rung_to_rung_and_show_its_position(panel, qtbot):
     measure(panel.session, "gpumult1", 6900.0)
     measure(panel.session, "gputiled", 8800.0)
     measure(panel.session, "hostmult0", 1.0)
@@ -76,7 +76,7 @@ def test_arrows_go_from_rung_to_rung_and_tell_where_each_stands(panel, qtbot):
     assert "8\N{NARROW NO-BREAK SPACE}800" in panel.plot.accessibleDescription()
 
 
-def test_recording_the_traffic_moves_a_rung_to_what_its_warps_ask_for(panel, qtbot):
+def test_recording_the_traffic_moves_a_rung_to_the_intensity_of_its_requests(panel, qtbot):
     measure(panel.session, "gputiled", 8800.0, TS=16)
     panel.refresh()
     assert panel.placed[0].place.from_global is None
@@ -101,7 +101,7 @@ def test_a_measurement_that_starts_ends_the_recording(panel):
     assert panel.record.isEnabled()
 
 
-def test_figures_of_this_machine_never_stand_under_another_device_s_roofs(panel):
+def test_figures_of_this_machine_are_never_under_another_device_s_roofs(panel):
     measure(panel.session, "gputiled", 8800.0)
     panel.device.setCurrentText("T4")
     panel.device.activated.emit(panel.device.currentIndex())
@@ -109,7 +109,7 @@ def test_figures_of_this_machine_never_stand_under_another_device_s_roofs(panel)
     assert not [placed for placed in panel.placed if placed.place.gflops]
 
 
-def test_references_stand_under_the_roofs_of_the_device_that_they_were_measured_on(panel):
+def test_references_are_under_the_roofs_of_their_own_device(panel):
     session = panel.session
     kernel = find("gputiled", session.choice.kernels)
     row = new_row(kernel, Problem.cube(4096), {}) | {"status": "ok", "gflops": 8800.0}
@@ -160,7 +160,7 @@ def test_every_name_is_whole_and_beside_its_marker(panel):
         assert not any(box.contains(drawing.at(placed)) for placed in panel.placed)
 
 
-def test_the_room_to_the_roof_and_what_caches_served_are_written(panel, qtbot):
+def test_the_distance_to_the_roof_and_the_share_of_caches_are_written(panel, qtbot):
     measure(panel.session, "gputiled", 8800.0, TS=16)
     measure(panel.session, "gpumult1", 6900.0)
     panel.session.choice.choose_kernel(find("gputiled", panel.session.choice.kernels))
@@ -174,13 +174,13 @@ def test_the_room_to_the_roof_and_what_caches_served_are_written(panel, qtbot):
     assert "sectors × 32 B" in panel.hint.text()
 
 
-def test_no_title_of_an_axis_stands_on_a_tick(panel):
+def test_no_title_of_an_axis_overlaps_a_tick(panel):
     area = painted(panel)[1].frame.area
     line = panel.fontMetrics().height()
     assert area.top() >= line and 500 - area.bottom() >= 2 * line
 
 
-def test_the_tile_s_bound_and_its_arithmetic_are_said(panel):
+def test_the_bound_of_a_tile_and_its_computation_are_shown(panel):
     panel.tile.setValue(6)
     panel.refresh()
     assert "64×64: 16 FLOP/byte" in panel.bound.text()
@@ -197,7 +197,7 @@ def test_a_click_on_a_rung_chooses_it(panel, qtbot):
     assert panel.session.choice.kernel.name == "gpumult1"
 
 
-def test_the_table_names_where_each_figure_comes_from(panel):
+def test_the_table_has_the_origin_of_each_figure(panel):
     measure(panel.session, "gputiled", 8800.0)
     panel.refresh()
     table = panel.table()

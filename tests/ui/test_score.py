@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The score under the stage: what it paints is what the recording says, and it scrubs, loops and leads to stops."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The score under the stage: it paints the content of the recording, and it scrubs, loops and leads to stops."""
 
 import numpy as np
 import pytest
@@ -71,10 +71,10 @@ def near(pixel, wanted):
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_every_step_stands_in_the_lane_of_its_kind(score, theme):
+def test_every_step_is_in_the_lane_of_its_kind(score, theme):
     session, story = score.session, score.session.cursor.playable.story
     session.preferences.set_theme(theme)
-    session.cursor.seek(session.cursor.steps - 1)  # the playhead hides what is under it
+    session.cursor.seek(session.cursor.steps - 1)  # the playhead hides the pixels under it
     image, place = score.grab().toImage().convertToFormat(QImage.Format.Format_RGB888), score._layout()
     assert place.lanes == (COPY, USE, STORE)
     for step in range(session.cursor.steps - 1):
@@ -125,7 +125,7 @@ def test_shift_and_a_drag_loop_a_range_whose_ends_can_be_dragged(score, qtbot):
         assert session.playback.loop_range == expected
 
 
-def test_what_is_not_played_is_dimmed(score):
+def test_steps_outside_the_loop_are_dimmed(score):
     session = score.session
     session.cursor.seek(0)
     before = score.grab().toImage()
@@ -136,7 +136,7 @@ def test_what_is_not_played_is_dimmed(score):
     assert after.pixelColor(inside) == before.pixelColor(inside)
 
 
-def test_flags_lead_to_the_stops_of_the_tour_and_say_their_sentence(score, qtbot):
+def test_flags_lead_to_the_stops_of_the_tour_and_show_their_sentences(score, qtbot):
     session = score.session
     tour = session.tour
     for step, say in ((4, "Both tiles are in."), (16, "The second tile.")):
@@ -150,7 +150,7 @@ def test_flags_lead_to_the_stops_of_the_tour_and_say_their_sentence(score, qtbot
     assert session.cursor.step == 16 and tour.at == 1
 
 
-def test_a_place_says_its_step_its_tile_and_its_phase_and_the_names_are_a_legend(score):
+def test_a_position_shows_its_step_tile_and_phase_and_the_names_are_a_legend(score):
     spot = at(score, 20)
     said = score.tip(spot.x(), spot.y())
     assert "Step 21 of 25" in said and "tile 2 of 2 (k 4–7) is used" in said and "phase 4" in said
@@ -214,7 +214,7 @@ def test_the_lanes_are_drawn_once_and_not_at_every_step(score, monkeypatch):
     assert len(drawn) == 1
 
 
-def test_the_box_shows_and_chooses_the_unit_and_says_why_one_is_missing(transport, qtbot):
+def test_the_box_shows_and_chooses_the_unit_and_explains_a_missing_one(transport, qtbot):
     session, box = transport.session, transport.unit
     assert box.currentText() == "step"
     session.cursor.next_unit(-1)

@@ -1,4 +1,4 @@
-"""The soak uses the real window, and sees what goes wrong there; how long and how large things are it only prints."""
+"""The soak uses the real window and notices its errors. It only prints times and sizes and does not judge them."""
 
 import os
 import re
@@ -64,7 +64,7 @@ def test_a_short_soak_does_everything_and_finds_nothing_wrong(tmp_path):
     assert not (tmp_path / "config").exists()  # its settings are its own
 
 
-def test_a_soak_sees_what_fails_in_slots_threads_and_destructors_and_what_qt_warns_of(tmp_path):
+def test_a_soak_notices_errors_in_slots_threads_and_destructors_and_warnings_of_qt(tmp_path):
     done = python("-c", FAULTY, folder=tmp_path)
     assert done.stdout.splitlines()[-1] == "5 faults", done.stdout + done.stderr
     for said in ("in a thread", "in the end", "in MainThread", "Qt: a warning", "something of ours"):

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""How the stage draws: hues and lightness, what is dimmed, small cells, copies in flight, contrast, vector pictures."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Drawing of the stage: hues and lightness, dimming, small cells, copies in flight, contrast, vector pictures."""
 
 from colorsys import rgb_to_hsv
 from functools import cache
@@ -70,7 +70,7 @@ def image_of(playable, moment, theme=DARK, rect=RECT):
 # Owners
 
 
-def test_hue_tells_blocks_and_warps_apart_and_lightness_groups_of_lanes():
+def test_hue_distinguishes_blocks_and_warps_and_lightness_groups_of_lanes():
     recording = rung("gpumult1", 32, BX=16, BY=16).recording
     colours = owner_colours(recording, DARK)
     block, thread = recording.owners
@@ -93,7 +93,7 @@ def test_hue_tells_blocks_and_warps_apart_and_lightness_groups_of_lanes():
 # Small cells
 
 
-def test_of_cells_that_share_a_pixel_the_brightest_access_survives():
+def test_the_brightest_access_of_several_cells_in_one_pixel_is_drawn():
     playable = rung("gpumult1", 32, BX=16, BY=16)
     touched = AccessedCells(playable)
     colours = Colours(playable, DARK, touched)
@@ -106,7 +106,7 @@ def test_of_cells_that_share_a_pixel_the_brightest_access_survives():
     assert (small[:, column // 8, 2] == whole[:, column, 2].max()).all()
 
 
-def test_large_windows_glow_as_small_ones_do():
+def test_large_windows_glow_like_small_ones():
     playable = rung("gpumult1", 64, BX=16, BY=16)  # 4096 accesses a step: worked out step by step
     touched = AccessedCells(playable)
     step = 40
@@ -120,10 +120,10 @@ def test_large_windows_glow_as_small_ones_do():
     assert strength == pytest.approx(0.92 * (1 - (step - newest[cells]) / 6) ** 1.3, rel=1e-5)
 
 
-# What is dimmed
+# Dimming
 
 
-def test_what_did_not_feed_the_chosen_element_is_dimmed_and_not_hidden():
+def test_cells_that_did_not_feed_the_chosen_element_are_dimmed_and_not_hidden():
     playable = rung("gputiled", 8, TS=4)
     colours = Colours(playable, DARK, AccessedCells(playable))
     chosen = 5 * 8 + 6
@@ -142,7 +142,7 @@ def test_what_did_not_feed_the_chosen_element_is_dimmed_and_not_hidden():
     assert [len(near.cells[i]) for i in (3, 4)] == [4, 4]  # its row of As, its column of Bs
 
 
-def test_a_frozen_warp_keeps_what_it_touches_and_owns():
+def test_the_cells_that_a_frozen_warp_accesses_and_owns_are_not_dimmed():
     playable = rung("gputiled", 16, TS=8)
     step = int((playable.timeline.array == 0).argmax())
     near = touched_by_warp(playable, step, 3, 1)
@@ -170,7 +170,7 @@ def test_copies_are_in_flight_from_their_issue_to_their_wait(qapp):
 
 
 def has_amber(image, panel, row, column):
-    """Say whether a cell has a pixel in the colour of writes."""
+    """Return whether a cell has a pixel in the colour of writes."""
     amber = np.array(rgb(DARK.write))
     xs = range(int(panel.x + column * panel.cell) + 1, int(panel.x + (column + 1) * panel.cell))
     ys = range(int(panel.y + row * panel.cell) + 1, int(panel.y + (row + 1) * panel.cell))
@@ -195,7 +195,7 @@ def test_the_target_of_a_copy_is_hatched_until_it_arrives(qapp):
 # Contrast
 
 
-def test_values_read_on_every_colour_that_a_cell_can_have():
+def test_values_are_readable_on_every_colour_of_a_cell():
     for theme in THEMES.values():
         cells = [np.array([theme.cell, *theme.owners], float)]
         background = np.array(rgb(theme.background), float)
@@ -260,11 +260,11 @@ def test_a_vector_picture_has_no_raster_in_it_and_looks_the_same(qapp):
             assert abs(one.lightness() - other.lightness()) < 6, (panel.name, row, column)
 
 
-# What part is seen
+# The visible part
 
 
 @pytest.mark.parametrize(("x", "y"), [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1)])
-def test_the_arrays_cannot_be_shifted_out_of_sight(qapp, x, y):
+def test_the_arrays_always_stay_partly_visible(qapp, x, y):
     painter = StagePainter(rung("gputiled", 8, TS=4), DARK, QFont())
     view = View().zoomed(4.0, QPointF(500, 320))
     for _ in range(60):

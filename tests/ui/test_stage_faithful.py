@@ -1,7 +1,7 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""What the stage paints, pixel by pixel, against what can be read off the recording's accesses without its code.
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The pixels of the stage, compared with values that are computed from the recording's accesses without its code.
 
-The rules are stated here once more, and the values that go into them are counted from the raw columns.
+The rules are implemented here a second time, and their inputs are counted from the raw columns.
 """
 
 from colorsys import rgb_to_hsv
@@ -67,7 +67,7 @@ class Raw:
         self.stored = {row for w, n in log.boxes[log.boxes[:, 8] > 0][:, 2:4].tolist() for row in range(w, w + n)}
 
     def touches(self, array, element, block):
-        """Return which items touch a cell: of a shared array, the one of the block."""
+        """Return the accesses to a cell; for a shared array, those of the block."""
         mine = (self.array == array) & (self.element == element)
         if self.recording.arrays[array].space == "shared":
             mine &= self.block == block
@@ -78,7 +78,7 @@ class Raw:
         return bool((self.write[found] & (self.step[found] <= step)).any())
 
     def flash(self, array, element, step, block):
-        """Return how strongly a cell glows, and whether by a write."""
+        """Return the strength of a cell's glow, and whether a write caused it."""
         found = self.touches(array, element, block)
         age = step - self.step[found]
         lately = found[(age >= 0) & (age < TRAIL)]
@@ -89,13 +89,13 @@ class Raw:
         return share, bool(self.write[newest])
 
     def done(self, block, step):
-        """Return the share of a block's accesses that it has made."""
+        """Return the share of its accesses that a block has made already."""
         log = self.recording.accesses
         mine = self.step_of[log.block == block]
         return (mine <= step).mean()
 
     def held(self, array, element, step, block):
-        """Say whether the block's shared memory holds an element's value: by the last read before each store.
+        """Return whether the block's shared memory holds the value of an element, from the last read before each store.
 
         Where a thread moves several values at once, a value does not tell which one it was: None, where it may be.
         """
@@ -122,7 +122,7 @@ class Raw:
         return False
 
     def in_sector(self, array, element, step, block, warp):
-        """Say whether the warp's request at a step moves the sector that an element lies in."""
+        """Return whether the warp's request at a step moves the sector of an element."""
         info = self.recording.arrays[array]
         if self.recording.backend != "cuda" or info.space != "global":
             return False
@@ -175,7 +175,7 @@ def roomy(painter):
 def painted(playable, theme, moments):
     """Paint each moment, and return the colour of its cell away from its text and its frame."""
     painter = StagePainter(playable, theme, QFont())
-    # What lies over the cells has tests of its own.
+    # Overlays on the cells have their own tests.
     painter._in_flight.draw = painter._sums._name = lambda *_: None
     rect = roomy(painter)
     panels = {panel.array: panel for panel in painter.panels(rect, View())}
@@ -222,7 +222,7 @@ def test_each_cell_is_painted_as_recorded(qapp, name, theme):
 
 
 def expected_bases(raw, theme, array, element, step, block):
-    """Return the colours that a cell of A, B or a shared array may have that nobody has accessed lately."""
+    """Return the possible colours of a cell of A, B or a shared array without a recent access."""
     info, recording = raw.recording.arrays[array], raw.recording
     hue = theme.owner(*recording.block_index(block)[:2])
     if info.space == "shared":
@@ -235,7 +235,7 @@ def expected_bases(raw, theme, array, element, step, block):
 
 
 def check_c(raw, theme, moment, colour, share, over):
-    """Hold an element of C against its owner's hue, and against what its owner has done."""
+    """Compare an element of C with the hue of its owner and with the progress of its owner."""
     array, element, step, block, warp = moment
     recording = raw.recording
     cuda = recording.backend == "cuda"
@@ -243,7 +243,7 @@ def check_c(raw, theme, moment, colour, share, over):
     writes = writes[raw.write[writes]]
     owner, thread = (int(column[writes[np.argmax(raw.row[writes])]]) for column in (raw.block, raw.thread))
     state = 1.0 if raw.written(array, element, step, block) else 0.26 + 0.29 * (raw.done(owner, step) if cuda else 1)
-    # Peel off the flash, the sector and the state: what is left is the owner's colour.
+    # Remove the flash, the sector and the state: the rest is the colour of the owner.
     under_flash = (colour - np.array(over) * share) / (1 - share)
     sector = raw.in_sector(array, element, step, block, warp)
     if sector:
@@ -253,7 +253,7 @@ def check_c(raw, theme, moment, colour, share, over):
     background = np.array(rgb(theme.background), float)
     full = background + (under_flash - background) / state
     slack = (TOLERANCE / (1 - share)) / (0.7 if sector else 1) / state
-    # A thread that stores a box stores what others have computed.
+    # A thread that stores a box stores values that other threads have computed.
     lanes = range(0, 32, 8) if raw.row[writes[np.argmax(raw.row[writes])]] in raw.stored else [thread]
     wanted = [colour for lane in lanes for colour in owner_colours(recording, theme, owner, lane)]
     off = min(np.abs(full - np.array(one)).max() for one in wanted)
@@ -265,7 +265,7 @@ def check_c(raw, theme, moment, colour, share, over):
 
 
 def owner_colours(recording, theme, block, thread):
-    """Return the colours that an owner may have.
+    """Return the possible colours of an owner.
 
     Of a thread of a C kernel, its hue; of a thread of a block, the block's hue or one beside it, the more away from the
     background the higher the group of eight lanes.

@@ -1,4 +1,4 @@
-"""The stage has the room: what is said, asked or chosen stands on it, or beside it, and takes no height from it."""
+"""The stage has the room: texts, questions and choices are on it or beside it, and do not reduce its height."""
 
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
@@ -26,7 +26,7 @@ def test_the_matrices_take_a_third_of_the_window(window, qtbot, size):
     assert box.width() * box.height() >= 0.35 * size[0] * size[1]
 
 
-def test_nothing_takes_height_from_the_stage(window, qtbot):
+def test_no_widget_reduces_the_height_of_the_stage(window, qtbot):
     height, placed = window.stage.height(), cross(window)
     window.session.messages.tell(Message("Something to read.\nAnd more of it.", "warning", lasting=True))
     assert window.message_bar.isVisible() and window.stage.height() == height
@@ -43,7 +43,7 @@ def test_nothing_takes_height_from_the_stage(window, qtbot):
     assert bar.sentence.text()
 
 
-def test_the_lesson_stands_in_the_place_of_the_caption_and_the_tiles_below_it(window, qtbot):
+def test_the_lesson_replaces_the_caption_and_the_tiles_stay_below_it(window, qtbot):
     session = window.session
     session.tour.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
@@ -77,7 +77,7 @@ def test_a_lesson_keeps_its_size(window, qtbot):
     assert not window.size_popover.isVisible() and "Leave it first" in session.messages.current.text
 
 
-def test_the_kernels_fold_away_and_the_stage_takes_their_room(window, qtbot):
+def test_the_folded_kernels_give_their_room_to_the_stage(window, qtbot):
     width = window.stage.width()
     window.rail.toggle()
     qtbot.waitUntil(lambda: window.stage.width() > width + 100)
@@ -107,7 +107,7 @@ def test_the_arrow_keys_go_on_to_the_next_chapter(window, qtbot):
     assert session.choice.kernel.name == "tiles_by_columns" and ladder.open_chapter == "tiles"
 
 
-def test_a_lesson_that_was_led_to_its_end_is_finished(window, qtbot):
+def test_a_lesson_that_reached_its_end_is_finished(window, qtbot):
     session = window.session
     session.tour.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
@@ -116,7 +116,7 @@ def test_a_lesson_that_was_led_to_its_end_is_finished(window, qtbot):
     assert "gputiled" in session.preferences.finished
 
 
-def test_descriptions_are_folded_until_they_are_wanted(window, qtbot):
+def test_descriptions_are_folded_until_they_are_opened(window, qtbot):
     source = window.source
     found = regions(source.text())
     assert [first for first, _ in found] == sorted(source.folding.folded)

@@ -1,4 +1,4 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The Hopper scene: barriers beside the ring of stages, copies in flight, owners of the sums, boxes under the lens."""
 
 from functools import cache
@@ -68,7 +68,7 @@ def when_waiting(playable: Playable, barrier: tuple[str, int]) -> int:
 
 
 @pytest.mark.parametrize("rect", [RECT, QRectF(0, 0, 640, 330), QRectF(0, 0, 1600, 900)], ids=["usual", "low", "large"])
-def test_the_barriers_have_a_place_that_nothing_else_takes(qapp, rect):
+def test_the_barriers_overlap_nothing_else(qapp, rect):
     painter = StagePainter(specialised(), DARK, QFont())
     plan = painter.plan(rect, View())
     placed, aside = plan.panels, plan.aside
@@ -78,14 +78,14 @@ def test_the_barriers_have_a_place_that_nothing_else_takes(qapp, rect):
     assert not any(box.intersects(QRectF(p.x, p.y, p.width, p.height)) for p in placed)
 
 
-def test_a_kernel_without_barriers_is_placed_as_ever(qapp):
+def test_a_kernel_without_barriers_has_the_usual_layout(qapp):
     playable = rung("gputiled", Problem.cube(8), TS=4)
     painter = StagePainter(playable, DARK, QFont())
     assert painter.plan(RECT, View()).aside is None and BarrierStrip(playable, DARK).sizes(QFont()) == []
 
 
 @pytest.mark.parametrize(("rect", "size"), [(RECT, 0), (QRectF(0, 0, 560, 260), 1)], ids=["full", "lamps alone"])
-def test_each_barrier_says_what_it_is(qapp, rect, size):
+def test_each_barrier_describes_itself(qapp, rect, size):
     playable, font = specialised(), QFont()
     font.setPixelSize(16)
     painter = StagePainter(playable, DARK, font)
@@ -112,7 +112,7 @@ def test_the_lamps_change_with_the_phases(qapp):
         assert (pictures[step] == pictures[step - 1]) == (states[step] == states[step - 1]), step
 
 
-def test_the_caption_says_who_waits_for_what(qapp):
+def test_the_caption_shows_the_waiting_warps_and_their_barriers(qapp):
     playable = specialised()
     painter = StagePainter(playable, DARK, QFont())
     waiting = when_waiting(playable, ("empty", 0))
@@ -123,7 +123,7 @@ def test_the_caption_says_who_waits_for_what(qapp):
 
 def test_boxes_in_flight_are_counted_as_boxes(qapp):
     painter = StagePainter(specialised(), DARK, QFont())
-    # The producer has filled three stages with a box of A and one of B each, and nothing has come yet.
+    # The producer has issued a box of A and one of B for each of three stages, and none has arrived yet.
     step = when_waiting(specialised(), ("empty", 0))
     assert "6 boxes of the block in flight" in painter.said(Moment(step))
 
@@ -159,7 +159,7 @@ def test_cells_are_cut_into_rectangles_without_a_gap():
 
 
 @pytest.mark.parametrize("width", [500, 1000, 4000])
-def test_boxes_in_flight_are_seen_at_any_size(qapp, width):
+def test_boxes_in_flight_are_visible_at_any_size(qapp, width):
     playable, rect = specialised(), QRectF(0, 0, width, width * 0.64)
     painter = StagePainter(playable, DARK, QFont())
     step = when_waiting(playable, ("empty", 0))
@@ -179,14 +179,14 @@ def test_boxes_in_flight_are_seen_at_any_size(qapp, width):
 # Sums
 
 
-def test_the_legend_says_who_owns_sums_and_who_none(qapp):
+def test_the_legend_shows_which_warpgroups_own_sums(qapp):
     texts = [entry.text for entry in legend.entries(two_groups(), DARK, 0)]
     wanted = ["sums of warpgroup 1", "of warpgroup 2", "warpgroup 0: none"]
     assert [text for text in texts if "warpgroup" in text] == wanted
     assert not any("warpgroup" in e.text for e in legend.entries(rung("gputiled", Problem.cube(8), TS=4), DARK, 0))
 
 
-def test_warpgroups_have_hues_of_their_own(qapp):
+def test_each_warpgroup_has_its_own_hue(qapp):
     recording = two_groups().recording
     colours = owner_colours(recording, DARK).astype(int)
     upper, lower = colours[:64].reshape(-1, 3), colours[64:].reshape(-1, 3)
@@ -196,7 +196,7 @@ def test_warpgroups_have_hues_of_their_own(qapp):
         assert np.abs(shades - group_colour(recording, DARK, 0, group)).max(axis=1).min() <= 1
 
 
-def test_the_sums_are_named_where_they_are(qapp, qtbot):
+def test_the_sums_are_labelled_at_their_place(qapp, qtbot):
     session = Session(ladder(), "dark")
     stage = Stage(session.staged)
     qtbot.addWidget(stage)
@@ -212,7 +212,7 @@ def test_the_sums_are_named_where_they_are(qapp, qtbot):
     assert "warp 8, lane 14" in tip(67, 5) and "warpgroup 2: 32 sums" in tip(67, 5)
 
 
-def test_a_chosen_sum_shows_what_its_thread_holds_with_it(qapp):
+def test_a_chosen_sum_shows_all_sums_of_its_thread(qapp):
     playable = two_groups()
     painter, rect = StagePainter(playable, DARK, QFont()), QRectF(0, 0, 2000, 1400)
     element = 3 * 64 + 5
@@ -220,7 +220,7 @@ def test_a_chosen_sum_shows_what_its_thread_holds_with_it(qapp):
     white = np.array(rgb(DARK.selection))
 
     def lined(row: int, column: int) -> bool:
-        """Whether there is a line between a cell and the one left of it."""
+        """Return whether there is a line between a cell and the cell to its left."""
         x, y = round(panel.x + column * panel.cell), int(panel.y + (row + 0.5) * panel.cell)
         colours = [image.pixelColor(at, y) for at in (x - 1, x, x + 1)]
         return any(np.abs(np.array([c.red(), c.green(), c.blue()]) - white).max() < 60 for c in colours)
@@ -244,7 +244,7 @@ def inspector(make_inspector):
     return inspector
 
 
-def test_the_lens_shows_the_box_that_the_warp_asked_for(inspector):
+def test_the_lens_shows_the_box_that_the_warp_requested(inspector):
     session, panel = inspector.session, inspector.warp
     playable = specialised()
     (box,) = tma_activity(playable, 0, 0)
@@ -265,7 +265,7 @@ def test_the_lens_of_the_producer_is_never_empty(inspector):
     assert "last box" in panel.cost.text()
 
 
-def test_the_lens_of_another_warp_says_whose_box_it_is(inspector):
+def test_the_lens_of_another_warp_names_the_warp_of_the_box(inspector):
     session, panel = inspector.session, inspector.warp
     session.cursor.choose_warp(4)
     session.cursor.seek(0)
@@ -274,7 +274,7 @@ def test_the_lens_of_another_warp_says_whose_box_it_is(inspector):
 
 
 @pytest.mark.parametrize("theme", list(THEMES))
-def test_the_pieces_of_a_box_stand_as_they_are_swizzled(inspector, theme):
+def test_the_pieces_of_a_box_are_in_swizzled_order(inspector, theme):
     view = inspector.warp.box
     inspector.session.preferences.set_theme(theme)
     inspector.session.cursor.seek(0)

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The stage in the window: zoom by keys, an outdated picture, calm, colours of its own."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The stage in the window: zoom by keys, an outdated picture, calm, separate colours of a second stage."""
 
 import numpy as np
 from window_driving import need_qt, wait_recorded
@@ -19,7 +19,7 @@ def pixels(stage):
     """Return the stage as it is painted, uint8 (height, width, 3)."""
     image = stage.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     data = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
-    # A copy: the picture's memory is gone with it.
+    # A copy, because the memory is freed with the picture.
     return data[:, : image.width() * 3].reshape(image.height(), image.width(), 3).copy()
 
 
@@ -29,7 +29,7 @@ def has(part, colour):
 
 
 def middle_of(stage, cell):
-    """Return where a cell (array, row, column) stands on the stage."""
+    """Return the position of a cell (array, row, column) on the stage."""
     panel = next(p for p in stage.panels() if p.array == cell[0])
     return panel.x + (cell[2] + 0.5) * panel.cell, panel.y + (cell[1] + 0.5) * panel.cell
 
@@ -53,7 +53,7 @@ def test_keys_zoom_to_the_chosen_cell_and_never_to_an_empty_corner(window, qtbot
     assert stage.view == View()
 
 
-def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
+def test_a_picture_of_an_older_text_has_no_green_tick(window, qtbot):
     stage, session, theme = window.stage, window.session, THEMES["dark"]
     window.session.choice.auto = False
     window.message_bar.hide()
@@ -74,7 +74,7 @@ def test_a_picture_of_the_text_before_has_no_green_tick(window, qtbot):
     session.choice.choose(problem=Problem.cube(16))
     assert session.staged.outdated
     assert not has(head(), theme.good) and has(head(), theme.raised)
-    # What says so hides neither the sentence nor the legend.
+    # The label hides neither the sentence nor the legend.
     assert np.array_equal(others(), below)
     window.controller.recording.record()
     wait_recorded(window, qtbot)
@@ -112,7 +112,7 @@ def test_a_second_stage_has_its_own_colours_and_size_of_type(window, qtbot):
     window.session.preferences.set_type_scale(1.0)
 
 
-def test_a_dimmed_stage_is_bright_again_when_the_cell_is_let_go(window, qtbot):
+def test_a_dimmed_stage_is_bright_again_without_a_chosen_cell(window, qtbot):
     session, stage = window.session, window.stage
     session.playback.pause()
     session.cursor.seek(0)

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""What is on screen as a file and as a command line, in the real window."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The state of the screen as a file and as a command line, in the real window."""
 
 import json
 import shlex
@@ -26,7 +26,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 
 def go_somewhere(window, qtbot):
-    """Choose, step, pick and zoom until nothing is as at the start."""
+    """Choose, step, pick and zoom until every part of the state differs from the start."""
     session = window.session
     session.choice.choose_kernel(find("gputiled", session.choice.kernels))
     session.choice.break_it(("no-second-barrier",))
@@ -53,7 +53,7 @@ def go_elsewhere(window, qtbot):
 
 
 def picture(window):
-    window.session.messages.tell(None)  # a message takes height from the stage
+    window.session.messages.tell(None)  # a message reduces the height of the stage
     QCoreApplication.processEvents()
     window.stage.clearFocus()
     return window.stage.grab().toImage()
@@ -96,7 +96,7 @@ def test_the_copied_command_line_reopens_with_the_same_picture(window, qtbot):
     assert window.saver.states.take() == state
 
 
-def test_a_damaged_state_is_said_and_nothing_is_lost(window, tmp_path):
+def test_a_damaged_state_is_reported_and_nothing_is_lost(window, tmp_path):
     window.session.cursor.seek(5)
     before = window.saver.states.take()
     path = tmp_path / "bad.gemmviz"
@@ -121,7 +121,7 @@ def test_a_view_that_cannot_be_drawn_is_left_out_or_the_nearest_is_taken(window,
     assert ("zoom cannot be" in said.text) if zoom in (0, "NaN", 1e308) else said is None
 
 
-def test_edits_that_are_not_saved_are_asked_about(window, qtbot, tmp_path):
+def test_a_question_is_asked_about_unsaved_edits(window, qtbot, tmp_path):
     session = window.session
     path = tmp_path / "mine.gemmviz"
     path.write_text('{"state_version": 1, "kernel": {"name": "gputiled"}}')

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The GFLOPS strip: three bars, their ratios, the samples so far, and why a kernel cannot be measured here."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The GFLOPS strip: three bars, their ratios, the samples so far, and the reason if a kernel cannot be measured."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ def strip(qtbot):
 
 
 def inside(strip, name, right):
-    """Return the colour inside the bar of a kernel, so many pixels from its left end."""
+    """Return the colour inside the bar of a kernel, at a distance in pixels from its left end."""
     image = strip.bars.grab().toImage()
     mark = next(m for m in strip.bars.marks if m.kernel.name == name)
     y = round(mark.area.center().y())
@@ -51,7 +51,7 @@ def inside(strip, name, right):
     return line[start + right]
 
 
-def test_it_compares_with_the_kernel_before_and_the_library(strip):
+def test_the_strip_compares_with_the_kernel_before_and_the_library(strip):
     bars = {bar.role: bar for bar in strip.shown()}
     assert [bar.kernel.name for bar in strip.shown()] == ["matmul_kernel_block_tiling", "gputiled", "cublas"]
     ratio = bars["chosen"].gflops / bars["before"].gflops
@@ -63,7 +63,7 @@ def test_it_compares_with_the_kernel_before_and_the_library(strip):
     assert "2026" in strip.tag.toolTip() and strip.note.text() == "nothing measured here"
 
 
-def test_a_reference_is_hollow_and_what_was_measured_here_is_filled(strip):
+def test_a_reference_is_hollow_and_a_measured_figure_is_filled(strip):
     accent = QColor(strip._drawing._theme.accent)
     assert inside(strip, "gputiled", 8) != accent
     session = strip.session
@@ -77,13 +77,13 @@ def test_a_reference_is_hollow_and_what_was_measured_here_is_filled(strip):
     assert "before" not in strip.headline.text() and "cuBLAS" not in strip.said.text()
 
 
-def test_it_is_as_high_as_the_window_is_wide(strip):
+def test_the_strip_is_higher_in_a_wide_window(strip):
     assert strip.height() == 60
     strip.resize(1920, 60)
     assert strip.height() == 68
 
 
-def test_samples_so_far_are_told_batch_by_batch_and_stop_is_offered(strip, qtbot):
+def test_samples_are_shown_batch_by_batch_with_a_stop_button(strip, qtbot):
     session = strip.session
     session.progress.set("bench", ("gputiled<16>: compiling", 0.1))
     strip.refresh()
@@ -106,7 +106,7 @@ def test_samples_so_far_are_told_batch_by_batch_and_stop_is_offered(strip, qtbot
     assert strip.measuring.isHidden() and strip.verified.isHidden()
 
 
-def test_the_button_says_why_not_and_offers_the_reference(strip, qtbot):
+def test_the_button_gives_the_reason_and_offers_the_reference(strip, qtbot):
     session = strip.session
     wanted = []
     strip.measure_wanted.connect(lambda: wanted.append("measure"))
@@ -124,7 +124,7 @@ def test_the_button_says_why_not_and_offers_the_reference(strip, qtbot):
     assert wanted == ["measure"] and "Verify" in strip.button.toolTip()
 
 
-def test_a_gpu_that_is_too_old_is_named(strip):
+def test_a_gpu_that_is_too_old_is_reported(strip):
     session = strip.session
     session.results.set_device("T4", {"name": "T4", "cc": "7.5"}, 2)
     session.choice.choose_kernel(rung(session, "wgmma"))
@@ -135,7 +135,7 @@ def test_a_gpu_that_is_too_old_is_named(strip):
     assert strip.why_not() == ""
 
 
-def test_a_cpu_s_reference_names_its_cores_and_leaves_when_this_one_is_measured(strip):
+def test_a_cpu_s_reference_shows_its_cores_and_disappears_after_a_measurement(strip):
     session = strip.session
     session.choice.choose_kernel(rung(session, "hostmult0"))
     strip.refresh()
@@ -146,14 +146,14 @@ def test_a_cpu_s_reference_names_its_cores_and_leaves_when_this_one_is_measured(
     assert strip.headline.text() == "2 GFLOPS" and strip.below.text() == "256³ · FP32"
 
 
-def test_a_kernel_without_a_figure_says_so(strip):
+def test_a_kernel_without_a_figure_is_labelled(strip):
     session = strip.session
     session.choice.choose_kernel(rung(session, "mm_printed"))
     strip.refresh()
     assert strip.headline.text() == "not measured yet" and strip.tag.isHidden()
 
 
-def test_a_kernel_that_failed_says_how(strip):
+def test_a_failed_kernel_shows_its_status(strip):
     session = strip.session
     kernel = rung(session, "hostmult1")
     wrong = {"status": "wrong", "gflops": None, "message": "C[0][0] is 3, not 4"}
@@ -163,7 +163,7 @@ def test_a_kernel_that_failed_says_how(strip):
     assert strip.headline.text() == "wrong" and "C[0][0] is 3" in strip.headline.toolTip()
 
 
-def test_it_grows_with_the_size_of_type(strip):
+def test_the_strip_grows_with_the_size_of_type(strip):
     strip.session.preferences.set_type_scale(1.5)
     set_scale(1.5)
     strip.refresh()
@@ -182,7 +182,7 @@ def test_the_first_paint_does_not_wait_for_pyqtgraph():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_real_run_tells_its_samples_while_it_goes_on(make_window, qtbot):
+def test_a_real_run_shows_its_samples_while_it_runs(make_window, qtbot):
     window = make_window()
     session = window.session
     session.choice.auto = False
@@ -206,7 +206,7 @@ def test_a_real_run_tells_its_samples_while_it_goes_on(make_window, qtbot):
     qtbot.waitUntil(lambda: session.progress["bench"] is None and bool(session.results.rows))
     row = session.results.rows["hostmult1"]
     assert {number for number, _ in seen} == {1, 2}
-    # Every round was told in several batches, and no sample twice.
+    # The samples of every round arrived in several batches, and none arrived twice.
     assert len(seen) > 2 and [count for _, count in seen] == sorted({count for _, count in seen})
     assert seen[-1][1] == row["stats"]["n"] and [entry["n"] for entry in row["rounds"]] == [
         len(samples) for samples in session.results.samples.by_round()

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The lesson bar and one's own stops, in the real window, by its keys."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The lesson bar and the user's own stops in the real window, by keys."""
 
 from window_driving import RECORDING_MS, need_qt, wait_recorded
 
@@ -16,7 +16,7 @@ CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 
 
 def press(window, qtbot, key, modifiers=Qt.KeyboardModifier.NoModifier):
-    window.activateWindow()  # a box that was closed leaves no window active
+    window.activateWindow()  # after a box is closed no window is active
     qtbot.waitUntil(window.isActiveWindow)
     qtbot.keyClick(window.stage, key, modifiers)
 
@@ -28,7 +28,7 @@ def wait_at(window, qtbot, index):
 
 
 def settled_height(window, qtbot):
-    """Return the stage's height once the layout has come to rest: it takes some turns of the event loop."""
+    """Return the height of the stage after the layout is complete, which takes some turns of the event loop."""
     heights = []
 
     def rests():
@@ -39,7 +39,7 @@ def settled_height(window, qtbot):
     return heights[-1]
 
 
-def test_a_lesson_is_walked_by_keys_and_left_as_it_was(window, qtbot):
+def test_a_lesson_is_played_by_keys_and_leaving_it_restores_the_window(window, qtbot):
     session, bar = window.session, window.tour_bar
     before = session.choice.problem, dict(session.choice.params)
     assert not bar.isVisible()
@@ -93,7 +93,7 @@ def test_no_sentence_of_a_lesson_is_cut_in_a_small_window(window, qtbot):
     assert bar.sentence.height() >= bar.sentence.heightForWidth(bar.sentence.width())
 
 
-def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, monkeypatch, tmp_path):
+def test_a_users_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, monkeypatch, tmp_path):
     session = window.session
 
     def set_stop(step, sentence):
@@ -111,7 +111,7 @@ def test_own_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, m
     qtbot.keyClick(window.findChildren(SentenceBox)[-1], Qt.Key.Key_Escape)
     assert [stop.say for stop in session.own_stops.here] == ["Here it begins.", "And here it ends."]
 
-    # Another rung is chosen while the box is open: the stop is of the rung that it was set on.
+    # Another rung is chosen while the box is open: the stop still belongs to the rung on which it was set.
     rung, other = session.choice.base, find("hostmult0", session.choice.kernels)
     press(window, qtbot, Qt.Key.Key_B)
     box = window.findChildren(SentenceBox)[-1]

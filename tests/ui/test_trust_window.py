@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""A text from elsewhere in the real window: shown, asked about once, and run only when somebody says so."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""A foreign text in the real window: it is shown, the question is asked once, and it runs only with permission."""
 
 import json
 
@@ -45,12 +45,12 @@ void plain(const float *A, const float *B, float *C, int M, int N, int K)
 
 @pytest.fixture(autouse=True)
 def nobody_trusted(tmp_path, monkeypatch):
-    """A user who has allowed nothing yet."""
+    """A user without any permission for a text so far."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
 
 class Sent(list):
-    """What the engines of a window were asked to compile or run, beyond shipped texts."""
+    """The texts that the engines of a window had to compile or run, except shipped texts."""
 
     def __init__(self, monkeypatch):
         super().__init__()
@@ -80,7 +80,7 @@ def hostile(tmp_path):
 
 
 def settle(window, qtbot):
-    """Wait until the window would long have recorded what is chosen."""
+    """Wait long enough for the window to record the chosen kernel."""
     qtbot.wait(600)
     qtbot.waitUntil(lambda: window.session.progress["record"] is None, timeout=RECORDING_MS)
 
@@ -133,7 +133,7 @@ def open_lesson(window, path):
         open_lesson,
     ],
 )
-def test_what_comes_from_elsewhere_is_shown_and_runs_only_when_it_is_allowed(window, qtbot, sent, hostile, bring):
+def test_a_foreign_text_is_shown_and_runs_only_when_it_is_allowed(window, qtbot, sent, hostile, bring):
     path, marker = hostile
     bring(window, path)
     assert_not_run(window, qtbot, sent, marker)
@@ -145,7 +145,7 @@ def test_what_comes_from_elsewhere_is_shown_and_runs_only_when_it_is_allowed(win
     assert not window.run_question.isVisible()
 
 
-def test_a_lesson_and_a_state_go_on_where_they_lead_once_they_may(window, qtbot, hostile):
+def test_a_lesson_and_a_state_continue_after_permission(window, qtbot, hostile):
     open_state_with_text(window, hostile[0])
     window.session.permission.run()
     wait_recorded(window, qtbot)
@@ -156,7 +156,7 @@ def test_a_lesson_and_a_state_go_on_where_they_lead_once_they_may(window, qtbot,
     assert window.session.cursor.step == window.session.cursor.steps - 1
 
 
-def test_no_button_gets_around_the_question(window, qtbot, sent, hostile):
+def test_no_button_avoids_the_question(window, qtbot, sent, hostile):
     path, marker = hostile
     window.open_file(path)
     controller = window.controller
@@ -176,7 +176,7 @@ def test_no_button_gets_around_the_question(window, qtbot, sent, hostile):
         assert_not_run(window, qtbot, sent, marker)
 
 
-def test_a_text_from_elsewhere_does_not_run_beside_another(window, qtbot, sent, hostile):
+def test_a_foreign_text_does_not_run_on_the_second_stage(window, qtbot, sent, hostile):
     path, marker = hostile
     session = window.session
     window.open_file(path)
@@ -189,13 +189,13 @@ def test_a_text_from_elsewhere_does_not_run_beside_another(window, qtbot, sent, 
     assert not marker.exists() and all("gv_hostile" not in request.text for request in sent)
 
 
-def test_the_engine_refuses_where_a_part_of_the_window_forgets_to_ask(window, qtbot, sent, hostile):
+def test_the_engine_refuses_a_text_if_the_window_does_not_ask(window, qtbot, sent, hostile):
     path, marker = hostile
     replies = []
     window.controller.engines.bench.replied.connect(replies.append)
     window.controller.measuring.measure([{"path": str(path), "text": path.read_text(), "params": {}}])
     qtbot.waitUntil(lambda: any(isinstance(reply, Failed) and reply.kind == "untrusted" for reply in replies))
-    # A request before it may have been given up for this one.
+    # An earlier request may have been cancelled for this one.
     kinds = [reply.kind for reply in replies if isinstance(reply, Failed) and reply.kind != "cancelled"]
     assert kinds == ["untrusted"]
     assert not sent and not marker.exists()
@@ -221,7 +221,7 @@ def test_the_question_is_answered_by_keys_and_the_safe_answer_has_the_focus(wind
     wait_recorded(window, qtbot)
 
 
-def test_an_audience_sees_that_a_text_is_shown_and_not_run_and_how_to_run_it(window, qtbot, sent, hostile):
+def test_an_audience_sees_that_a_text_has_not_run_and_how_to_run_it(window, qtbot, sent, hostile):
     path, marker = hostile
     window.open_file(path)
     window.session.permission.only_look()
@@ -238,7 +238,7 @@ def test_an_audience_sees_that_a_text_is_shown_and_not_run_and_how_to_run_it(win
     window.presenting.end()
 
 
-def test_a_text_is_asked_about_once(window, hostile):
+def test_the_question_about_a_text_is_asked_once(window, hostile):
     session = window.session
     window.open_file(hostile[0])
     kernel = session.choice.kernel
@@ -254,7 +254,7 @@ def test_a_text_is_asked_about_once(window, hostile):
     assert not other.permission.held
 
 
-def test_the_question_is_told_to_a_screen_reader_and_leaves_the_writer_the_keys(window):
+def test_the_question_reaches_a_screen_reader_and_does_not_take_the_focus_from_typing(window):
     session = window.session
     window.source.toggle_edit()
     window.source.setFocus()
@@ -286,7 +286,7 @@ def test_the_question_has_room_on_a_small_screen(window, qtbot, hostile, theme, 
         assert button.width() >= button.minimumSizeHint().width()
 
 
-def test_a_trusted_folder_runs_what_is_changed_there_in_another_editor(window, qtbot, hostile):
+def test_files_of_a_trusted_folder_run_after_a_change_in_another_editor(window, qtbot, hostile):
     path, _ = hostile
     window.open_file(path)
     qtbot.mouseClick(window.run_question.folder_button, Qt.MouseButton.LeftButton)
@@ -297,7 +297,7 @@ def test_a_trusted_folder_runs_what_is_changed_there_in_another_editor(window, q
     assert not window.session.permission.held
 
 
-def test_a_file_that_is_changed_outside_is_asked_about_again(window, qtbot, hostile):
+def test_the_question_is_asked_again_after_a_change_outside_the_window(window, qtbot, hostile):
     path, _ = hostile
     window.open_file(path)
     window.session.permission.run()
@@ -310,7 +310,7 @@ def test_a_file_that_is_changed_outside_is_asked_about_again(window, qtbot, host
     assert window.session.cursor.playable is None
 
 
-def test_what_was_allowed_can_be_seen_and_forgotten(window, qtbot, hostile):
+def test_permissions_can_be_listed_and_removed(window, qtbot, hostile):
     path, _ = hostile
     window.open_file(path)
     window.session.permission.run()
@@ -332,14 +332,14 @@ def type_at_end(source, text):
     QTest.keyClicks(source, text)
 
 
-def test_what_is_typed_in_a_shipped_kernel_runs_unasked(window, qtbot):
+def test_text_typed_in_a_shipped_kernel_runs_without_a_question(window, qtbot):
     type_at_end(window.source, "// mine ")
     qtbot.waitUntil(lambda: "// mine" in window.session.choice.kernel.text)
     wait_recorded(window, qtbot)
     assert not window.session.permission.held
 
 
-def test_typing_in_a_text_from_elsewhere_runs_nothing_and_neither_does_undo_and_redo(window, qtbot, sent, hostile):
+def test_typing_undo_and_redo_in_a_foreign_text_run_nothing(window, qtbot, sent, hostile):
     path, marker = hostile
     open_state_with_text(window, path)
     window.session.permission.only_look()
@@ -378,7 +378,7 @@ def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot
     assert not window.session.permission.held
 
 
-def test_a_described_file_that_was_not_tried_is_asked_about_in_the_window(window, qtbot, sent, tmp_path):
+def test_the_question_is_asked_about_a_described_file_that_was_not_tried(window, qtbot, sent, tmp_path):
     marker, path = tmp_path / "was-here", tmp_path / "plain.c"
     path.write_text(BARE + HOSTILE % marker)
     window.open_file(path)

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""Tuning in the window: started by a key, watched dot by dot, pointed at, used, saved, cancelled."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Tuning in the window: start by a key, one dot per candidate, pointing, use of the result, saving, cancelling."""
 
 import csv
 from itertools import combinations
@@ -27,7 +27,7 @@ SIZE = Problem.cube(64)
 
 @pytest.fixture
 def charts(make_window, qtbot):
-    """The charts of a window that is not driven by an engine, on their own page, with the tab of tuning in sight."""
+    """The charts of a window without an engine, on a separate page, with the tab of tuning visible."""
     window = make_window()
     window.resize(1280, 800)
     window.pages.turn_to("charts")
@@ -83,7 +83,7 @@ def searched(window, figures, finish=True, name="gputiled_more_work"):
     return found.candidates
 
 
-def test_what_tuning_would_do_is_said_before_anything_is_tuned(charts):
+def test_a_sentence_explains_tuning_before_the_first_search(charts):
     chart = charts.tuning
     assert "press “Tune”" in chart.hint.text()
     assert chart.empty.isVisible() and not chart.plot.isVisible()
@@ -95,7 +95,7 @@ def test_what_tuning_would_do_is_said_before_anything_is_tuned(charts):
     assert "declares no parameters" in chart.hint.text()
 
 
-def test_a_key_tunes_the_chosen_kernel_and_what_is_found_can_be_used(window, qtbot):
+def test_a_key_tunes_the_chosen_kernel_and_the_result_can_be_used(window, qtbot):
     session = window.session
     session.choice.choose_kernel(rung(session, "hostmult_threads"))
     session.choice.choose_bench(problem=Problem.cube(16))
@@ -130,7 +130,7 @@ def test_a_cancelled_search_keeps_the_best_so_far(window, qtbot):
     assert session.progress["bench"] is None
 
 
-def test_the_chart_says_what_is_best_so_far_and_in_the_end(charts, qtbot):
+def test_the_chart_shows_the_best_candidate_so_far_and_at_the_end(charts, qtbot):
     window, chart = charts.window(), charts.tuning
     searched(window, [100.0, 150.0, None, 120.0], finish=False)
     assert "4 of 6 tried, best so far TS=32 WPT=4: 150 GFLOPS" in chart.hint.text()
@@ -145,7 +145,7 @@ def test_the_chart_says_what_is_best_so_far_and_in_the_end(charts, qtbot):
     qtbot.waitUntil(lambda: not chart.use.isEnabled())
 
 
-def test_mouse_and_arrows_tell_what_is_known_of_a_candidate(charts, qtbot):
+def test_mouse_and_arrow_keys_show_the_facts_about_a_candidate(charts, qtbot):
     chart = charts.tuning
     searched(charts.window(), [100.0, 150.0, None, 120.0])
     qtbot.wait(20)
@@ -163,7 +163,7 @@ def test_mouse_and_arrows_tell_what_is_known_of_a_candidate(charts, qtbot):
     assert "TS=16 WPT=8" in told[2] and "TS=32 WPT=4" in told[3]
 
 
-def test_a_library_is_a_line_where_it_was_measured_here_or_is_a_reference_of_this_device(charts):
+def test_a_library_is_a_line_if_its_figure_is_from_this_device(charts):
     window, chart = charts.window(), charts.tuning
     add_reference(window, {"cublas": 180.0, "numpy": 150.0})
     searched(window, [100.0, 150.0])
@@ -191,7 +191,7 @@ def test_candidates_are_saved_as_figures_picture_and_drawing(charts, tmp_path):
     assert ">best<" in (tmp_path / "t.svg").read_text()
 
 
-def test_every_rung_is_measured_with_what_is_kept_where_that_is_wanted(charts, qtbot):
+def test_every_rung_is_measured_with_the_kept_parameters_on_request(charts, qtbot):
     session, kernel = charts.session, rung(charts.session, "gputiled")
     session.tuning.set_machine(H200)
     kept.keep(
@@ -216,7 +216,7 @@ def test_every_rung_is_measured_with_what_is_kept_where_that_is_wanted(charts, q
     assert session.choice.bench_params == {"TS": 16}
 
 
-def test_in_a_low_place_the_plot_and_the_buttons_have_the_room(charts, qtbot):
+def test_with_little_height_only_the_plot_and_the_buttons_are_shown(charts, qtbot):
     window, chart = charts.window(), charts.tuning
     searched(window, [100.0, 150.0])
     chart.setMaximumHeight(200)
@@ -228,14 +228,14 @@ def test_in_a_low_place_the_plot_and_the_buttons_have_the_room(charts, qtbot):
 
 
 @pytest.mark.parametrize("page", ["stage", "charts"])
-def test_many_parameters_can_be_read_and_fit_a_small_screen(charts, qtbot, page):
+def test_many_parameters_are_readable_and_fit_a_small_screen(charts, qtbot, page):
     window, session = charts.window(), charts.session
     session.choice.choose_kernel(max(session.choice.kernels, key=lambda kernel: len(kernel.params)))
     window.pages.turn_to(page)
     row = window.measuring.params
     boxes = list(row.boxes.values())
     assert len(boxes) > 3
-    # A layout is done when the window gets to it, which takes as long as the machine is busy.
+    # The layout is updated by the event loop, which takes longer on a busy machine.
     qtbot.waitUntil(lambda: row.height() >= row.minimumSizeHint().height())
     qtbot.waitUntil(lambda: all(box.width() >= box.sizeHint().width() for box in boxes))
     qtbot.waitUntil(lambda: not [1 for a, b in combinations(boxes, 2) if a.geometry().intersects(b.geometry())])
@@ -243,7 +243,7 @@ def test_many_parameters_can_be_read_and_fit_a_small_screen(charts, qtbot, page)
     qtbot.waitUntil(lambda: window.width() <= 1024 and window.height() <= 800)
 
 
-def test_what_was_never_in_sight_asks_for_no_more_height_than_a_plot(qtbot):
+def test_a_chart_that_was_never_shown_needs_only_the_height_of_a_plot(qtbot):
     session = new_session("dark")
     session.choice.choose_kernel(max(session.choice.kernels, key=lambda kernel: len(kernel.params)))
     chart = TuningChart(session)

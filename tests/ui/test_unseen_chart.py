@@ -1,4 +1,4 @@
-"""A chart that is not in sight is saved as one in sight: it hears of its size only while it is drawn."""
+"""A hidden chart is saved like a visible one, although it gets its new size only while it is painted."""
 
 import pytest
 from PySide6.QtGui import QImage
@@ -10,7 +10,7 @@ from gemmviz.ui.charts.roofline import RooflinePanel
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
-def test_a_chart_that_redraws_itself_while_it_is_drawn_is_saved(qapp, tmp_path, monkeypatch, suffix):
+def test_a_chart_that_redraws_itself_while_it_is_painted_is_saved(qapp, tmp_path, monkeypatch, suffix):
     session = new_session()
     session.results.set_references(reference_results.load()[0])
     chart = RooflinePanel(session)

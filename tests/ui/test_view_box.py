@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The choice between what a compiler leaves and what the text names, in the window and in pictures."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The choice between the views as compiled and as written, in the window and in pictures."""
 
 import pytest
 from window_driving import need_qt, wait_recorded
@@ -30,18 +30,18 @@ def reads_of_c(window):
 
 
 def choose(window, qtbot, text):
-    """Open the box and click on one of its items, as a person does."""
+    """Open the box and click on one of its items, like a user."""
     box = window.view_box
     qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
     items = box.view()
     qtbot.waitUntil(items.isVisible)
     place = items.visualRect(box.model().index(box.findText(text), 0)).center()
     qtbot.mouseMove(items.viewport(), place)
-    qtbot.wait(QGuiApplication.styleHints().mouseDoubleClickInterval())  # else the click that opened it counts twice
+    qtbot.wait(QGuiApplication.styleHints().mouseDoubleClickInterval())  # otherwise it counts as a double click
     qtbot.mouseClick(items.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_a_click_records_what_the_text_names_and_another_what_a_compiler_leaves(naive, qtbot):
+def test_clicks_switch_between_as_written_and_as_compiled(naive, qtbot):
     assert naive.view_box.currentText() == "as compiled" and reads_of_c(naive) == 0
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
@@ -54,7 +54,7 @@ def test_a_click_records_what_the_text_names_and_another_what_a_compiler_leaves(
     assert naive.counters.heading.text().startswith("recorded as compiled")
 
 
-def test_keys_choose_it_too(naive, qtbot):
+def test_keys_choose_the_view_too(naive, qtbot):
     qtbot.keyClick(naive, Qt.Key.Key_R, CTRL_ALT)
     wait_recorded(naive, qtbot)
     assert naive.session.choice.as_written and naive.view_box.currentText() == "as written"
@@ -64,14 +64,14 @@ def test_keys_choose_it_too(naive, qtbot):
     assert not naive.session.choice.as_written
 
 
-def test_until_it_is_recorded_anew_the_picture_says_what_it_is(naive, qtbot):
+def test_until_the_next_recording_the_picture_is_labelled_with_its_view(naive, qtbot):
     naive.recording.auto.setChecked(False)
     choose(naive, qtbot, "as written")
     assert naive.session.staged.outdated
     assert provenance(naive.session.cursor.playable, naive.session.staged.outdated)[0].startswith("recorded before")
 
 
-def test_a_lesson_and_the_other_pages_have_no_use_for_it(naive, qtbot):
+def test_the_choice_is_hidden_in_a_lesson_and_on_other_pages(naive, qtbot):
     qtbot.keyClick(naive, Qt.Key.Key_S)
     assert naive.view_box.isVisible()
     naive.size_popover.close()
@@ -98,7 +98,7 @@ def test_a_demo_is_shown_as_compiled(naive, qtbot):
     assert naive.view_box.currentText() == "as compiled" and not naive.session.cursor.playable.recording.as_written
 
 
-def test_a_state_brings_the_view_back(naive, qtbot):
+def test_a_state_restores_the_view(naive, qtbot):
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
     naive.session.playback.pause()
@@ -122,7 +122,7 @@ def test_both_rungs_side_by_side_are_recorded_in_the_same_view(naive, qtbot):
     assert all(playable.recording.as_written for playable in session.comparison.pair)
 
 
-def test_a_picture_says_its_view(qapp, tmp_path):
+def test_a_picture_is_labelled_with_its_view(qapp, tmp_path):
     pictures = []
     for extra in ([], ["--as-written"]):
         path = tmp_path / f"{len(extra)}.svg"

@@ -1,5 +1,5 @@
-# ruff: noqa: E402  (what needs Qt is imported after `need_qt`)
-"""The window driven as a person would."""
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""The window, driven like a user."""
 
 import pytest
 from window_driving import RECORDING_MS, need_qt, open_trusted, wait_recorded
@@ -38,7 +38,7 @@ def counter(window, array, heading):
     return model.data(model.index(rows.index(array), headings.index(heading)))
 
 
-def test_it_opens_on_a_small_tiled_recording(window):
+def test_the_window_opens_with_a_small_tiled_recording(window):
     recording = window.session.cursor.playable.recording
     assert (recording.label, recording.m, recording.blocks, recording.wrong) == ("gputiled<4>", 8, 4, 0)
     assert window.source.executing() == window.session.cursor.line > 0
@@ -87,7 +87,7 @@ def test_scrubbing_marks_the_line_that_executes(window, qtbot):
 
 
 def place_of(source, line):
-    """Scroll a line of the source into view and return where it is, from the left edge."""
+    """Scroll a line of the source into view and return its position at the left edge."""
     source.verticalScrollBar().setValue(line - 5)
     block = source.document().findBlockByNumber(line - 1)
     y = source.blockBoundingGeometry(block).translated(source.contentOffset()).center().y()
@@ -173,7 +173,7 @@ def test_picking_a_rung_records_it(window, qtbot):
     assert counter(window, "C", "writes").endswith("576")
 
 
-def test_a_library_reference_says_that_it_has_no_source(window, qtbot):
+def test_a_library_reference_is_labelled_as_without_source(window, qtbot):
     assert window.source.extraSelections()
     pick(window, qtbot, "numpy")
     qtbot.waitUntil(lambda: window.session.cursor.playable is None)
@@ -195,12 +195,12 @@ def test_a_new_parameter_and_order_are_recorded(window, qtbot):
     assert window.session.cursor.playable.timeline.order_by == "block"
 
 
-def test_unequal_sides_of_a_rung_loosen_the_link_and_equal_ones_fasten_it_again(window, qtbot):
+def test_unequal_sides_of_a_rung_release_the_link_and_equal_sides_set_it_again(window, qtbot):
     size, session = window.recording.size_row, window.session
     for name, equal in (("matmul_kernel_naive", False), ("gputiled", True)):
         session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
         assert size.link.isChecked() == equal
-    qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)  # what people loosen stays so
+    qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)  # a link that the user released stays released
     for name in ("matmul_kernel_naive", "gputiled"):
         session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
         assert not size.link.isChecked()
@@ -243,7 +243,7 @@ def test_a_broken_file_marks_its_line_and_the_next_run_works(window, qtbot, tmp_
     assert window.session.messages.current is None
 
 
-def test_a_file_that_is_no_kernel_is_said_so(window, tmp_path):
+def test_a_file_that_is_no_kernel_is_reported(window, tmp_path):
     path = tmp_path / "nothing.cu"
     path.write_text("int x;\n")
     window.open_file(path)
@@ -276,14 +276,14 @@ def test_cancel_stops_a_run(window, qtbot):
     assert window.measuring.this.isEnabled()
 
 
-def test_closing_during_a_run_leaves_nothing_behind(window, qtbot):
+def test_closing_during_a_run_leaves_no_process(window, qtbot):
     window.controller.measuring.measure_all()
     qtbot.waitUntil(lambda: window.session.progress["bench"] not in (None, ("Starting", None)), timeout=BENCH_MS)
     window.close()
     assert not window.controller.engines.bench.running
 
 
-def test_every_action_has_keys_and_stands_in_the_help(window):
+def test_every_action_has_keys_and_an_entry_in_the_help(window):
     box = window.show_help()
     text = box.text()
     box.close()
@@ -302,7 +302,7 @@ def test_the_window_has_an_icon(window):
     assert not window.windowIcon().pixmap(32, 32).isNull()
 
 
-def test_the_chosen_rung_is_in_sight(window, qtbot):
+def test_the_chosen_rung_is_visible(window, qtbot):
     ladder = window.ladder
     window.session.choice.choose_kernel(window.session.choice.kernels[-1])
     window.resize(1280, 700)

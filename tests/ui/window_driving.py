@@ -1,4 +1,4 @@
-"""What the tests of the window share: waiting, clicking, reading."""
+"""Functions that the tests of the window share: waiting, clicking, reading."""
 
 import pytest
 
@@ -14,19 +14,19 @@ def need_qt():
 
 
 def open_trusted(window, path):
-    """Open a file of somebody who trusts its folder: every file in it may run without a question."""
+    """Open a file in a trusted folder: every file in it may run without a question."""
     window.session.permission.trust.allow_folder(path.parent)
     window.open_file(path)
 
 
 def edit_as_typed(session, text):
-    """Change the chosen kernel's text, as what somebody types in the editor does."""
+    """Change the chosen kernel's text, like typing in the editor."""
     session.permission.trust.typed(session.choice.base.path, session.choice.text, text)
     session.choice.edit(text)
 
 
 def wait_recorded(window, qtbot):
-    """Wait until what is chosen is on the stage."""
+    """Wait until the chosen kernel is on the stage."""
     session = window.session
 
     def there():

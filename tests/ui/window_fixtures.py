@@ -32,7 +32,7 @@ def qapp(qapp):
 
 @pytest.fixture
 def qtbot(qtbot):
-    """Waits as long as a busy machine may need: no test is about speed."""
+    """Waits as long as a busy machine may need, because no test measures speed."""
     wait_until = qtbot.waitUntil
     qtbot.waitUntil = lambda callback, *, timeout=PATIENCE_MS: wait_until(callback, timeout=timeout)
     return qtbot
@@ -40,7 +40,7 @@ def qtbot(qtbot):
 
 @pytest.fixture(autouse=True)
 def usual_type(qapp):
-    """Leaves the application's size of type and language as the next test expects them."""
+    """Restores the application's size of type and language for the next test."""
     yield
     set_scale(1.0)
     set_language("en")
@@ -48,7 +48,7 @@ def usual_type(qapp):
 
 @pytest.fixture(autouse=True)
 def own_data_folder(tmp_path, monkeypatch):
-    """Keeps the runs that tests make out of the user's data folder, in the engine's process too."""
+    """Keeps the runs of tests out of the user's data folder, also in the engine's process."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
@@ -67,7 +67,7 @@ def make_window(qtbot):
 
     yield make
     for window in windows:
-        window.files.may_close = lambda: True  # nobody is here to answer
+        window.files.may_close = lambda: True  # a test cannot answer the question
         window.close()
         timers = window.findChildren(QTimer) + window.controller.engines.loop.findChildren(QTimer)
         assert timers and not [t for t in timers if t.isActive()]
@@ -78,13 +78,13 @@ def make_window(qtbot):
 
 
 def threads_of_ours(before):
-    """Return the names of the running threads that were not there before; those of Qt have none of their own."""
+    """Return the names of the running threads that were started since then; threads of Qt have no names."""
     return [t.name for t in threading.enumerate() if t not in before and not t.name.startswith("Dummy")]
 
 
 @pytest.fixture
 def make_inspector(qtbot):
-    """Makes the tabs beside the stage, of a session without a window and without engines."""
+    """Makes the tabs beside the stage for a session without a window and without engines."""
 
     def make(width, height):
         session = Session(ladder(), "dark")
@@ -111,7 +111,7 @@ def window(make_window, qtbot):
 
 @pytest.fixture
 def charts(make_window, qtbot):
-    """The charts of a window that is not driven by an engine, on their own page."""
+    """The charts of a window without an engine, on a separate page."""
     window = make_window()
     window.resize(1280, 800)
     window.pages.turn_to("charts")

@@ -31,41 +31,41 @@ static struct {
     uint64_t count, instructions;
     uintptr_t pc[MOST_INSTRUCTIONS];
     gv_copy log[];
-} *told;
+} *reported;
 static uint64_t room;
 
 int gv_copies_begin(uint64_t capacity)
 {
-    size_t bytes = sizeof *told + capacity * sizeof(gv_copy);
+    size_t bytes = sizeof *reported + capacity * sizeof(gv_copy);
     run++;
     room = capacity;
-    told = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return told != MAP_FAILED;
+    reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return reported != MAP_FAILED;
 }
 
-void gv_copies_end(void) { munmap(told, sizeof *told + room * sizeof(gv_copy)); }
+void gv_copies_end(void) { munmap(reported, sizeof *reported + room * sizeof(gv_copy)); }
 
 uint64_t gv_copies(const gv_copy **log, const uintptr_t **pc, uint64_t *instructions)
 {
-    *log = told->log;
-    *pc = told->pc;
-    *instructions = told->instructions;
-    return told->count;
+    *log = reported->log;
+    *pc = reported->pc;
+    *instructions = reported->instructions;
+    return reported->count;
 }
 
-uint64_t gv_copies_told(void) { return told->count; }
+uint64_t gv_copies_reported(void) { return reported->count; }
 
-void gv_copies_take_back(uint64_t count) { told->count = count; }
+void gv_copies_take_back(uint64_t count) { reported->count = count; }
 
 static void tell_instruction(uintptr_t pc)
 {
-    uint64_t known = __atomic_load_n(&told->instructions, __ATOMIC_ACQUIRE);
+    uint64_t known = __atomic_load_n(&reported->instructions, __ATOMIC_ACQUIRE);
     for (uint64_t i = 0; i < known && i < MOST_INSTRUCTIONS; i++)
-        if (told->pc[i] == pc) return;
+        if (reported->pc[i] == pc) return;
     // Two processes may both add it: a double entry does no harm.
-    uint64_t at = __atomic_fetch_add(&told->instructions, 1, __ATOMIC_ACQ_REL);
+    uint64_t at = __atomic_fetch_add(&reported->instructions, 1, __ATOMIC_ACQ_REL);
     if (at >= MOST_INSTRUCTIONS) gv_stop(GV_TOO_MANY_SITES);
-    told->pc[at] = pc;
+    reported->pc[at] = pc;
 }
 
 // The running thread's copies; in a new run, or block, it has none.
@@ -110,9 +110,9 @@ static void arrive(copy *c)
 {
     uint32_t writes = gv_access_made_row(c->to, c->bytes, GV_WRITE, c->pc);
     memcpy(c->to, c->data, c->bytes);
-    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    uint64_t at = __atomic_fetch_add(&reported->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL); // a copy to no array makes no row, so the limit of rows does not stop it
-    told->log[at] = (gv_copy){gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase,
+    reported->log[at] = (gv_copy){gv_now.block, mine()->order++, (uint16_t)gv_now.thread, (uint16_t)c->phase,
         (uint16_t)c->reads, (uint16_t)writes};
 }
 

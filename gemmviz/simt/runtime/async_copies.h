@@ -3,7 +3,7 @@
 #include "running.h"
 
 // The number of copies that have arrived; removes those from `count` on, as their blocks will run again. For workers.c.
-uint64_t gv_copies_told(void);
+uint64_t gv_copies_reported(void);
 void gv_copies_take_back(uint64_t count);
 
 // The number of the running thread's next copy; completes the copies before a number. For mbarriers.c.

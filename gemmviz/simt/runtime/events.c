@@ -9,37 +9,37 @@
 static struct {
     uint64_t count;
     gv_event log[];
-} *told;
+} *reported;
 static uint64_t room;
 
 int gv_events_begin(uint64_t capacity)
 {
     room = capacity;
-    size_t bytes = sizeof *told + room * sizeof(gv_event);
-    told = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return told != MAP_FAILED;
+    size_t bytes = sizeof *reported + room * sizeof(gv_event);
+    reported = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return reported != MAP_FAILED;
 }
 
-void gv_events_end(void) { munmap(told, sizeof *told + room * sizeof(gv_event)); }
+void gv_events_end(void) { munmap(reported, sizeof *reported + room * sizeof(gv_event)); }
 
 uint64_t gv_events(const gv_event **log)
 {
-    *log = told->log;
-    return told->count;
+    *log = reported->log;
+    return reported->count;
 }
 
-uint64_t gv_events_told(void) { return told->count; }
-void gv_events_take_back(uint64_t count) { told->count = count; }
+uint64_t gv_events_reported(void) { return reported->count; }
+void gv_events_take_back(uint64_t count) { reported->count = count; }
 
 void gv_tell_event(gv_event event)
 {
     if (gv_now.run->count_only) return;
-    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    uint64_t at = __atomic_fetch_add(&reported->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL);
     event.made = gv_made();
     event.thread = (uint16_t)gv_now.thread;
     event.phase = (uint16_t)gv_now.phase;
-    told->log[at] = event;
+    reported->log[at] = event;
 }
 
 void gv_tell(int kind, uint32_t number, uintptr_t pc)

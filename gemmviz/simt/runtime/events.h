@@ -9,5 +9,5 @@ void gv_tell_event(gv_event event);
 void gv_tell(int kind, uint32_t number, uintptr_t pc);
 
 // The number of reported events; removes those from `count` on, as their blocks will run again. For workers.c.
-uint64_t gv_events_told(void);
+uint64_t gv_events_reported(void);
 void gv_events_take_back(uint64_t count);

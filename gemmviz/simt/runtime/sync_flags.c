@@ -13,9 +13,9 @@ enum { MOST = 1 << 12, MOST_IN_VAIN = 100 * 1000 };
 
 typedef struct {
     uintptr_t at;
-    uint32_t number, block;                 // of the latest signal (from 1; 0: none), and its block
-    uint32_t told_block, told_thread, told; // the thread that was reported as its reader
-    uint32_t reader_block, reader_thread;   // the thread that reads it repeatedly and does nothing else
+    uint32_t number, block;                             // of the latest signal (from 1; 0: none), and its block
+    uint32_t reported_block, reported_thread, reported; // the thread that was reported as its reader
+    uint32_t reader_block, reader_thread;               // the thread that reads it repeatedly and does nothing else
     uint64_t reader_count, in_vain;
     uint64_t before; // its value at the start of the run, if it was set: the number of its bytes
     uint32_t bytes;
@@ -85,10 +85,10 @@ void gv_flag_read(uintptr_t at, uintptr_t pc)
     if (!f) return;
     read_in_vain(f, pc);
     if (!f->number || f->block == gv_now.block) return;
-    if (f->told == f->number && f->told_block == gv_now.block && f->told_thread == gv_now.thread) return;
-    f->told = f->number;
-    f->told_block = gv_now.block;
-    f->told_thread = gv_now.thread;
+    if (f->reported == f->number && f->reported_block == gv_now.block && f->reported_thread == gv_now.thread) return;
+    f->reported = f->number;
+    f->reported_block = gv_now.block;
+    f->reported_thread = gv_now.thread;
     gv_tell(GV_EVENT_FLAG_SEEN, f->number, pc);
 }
 

@@ -23,7 +23,7 @@ typedef struct {
     uint32_t rank, barrier, group, bytes, pitch;
     char *data;
     gv_tensor_map map; // a copy, because the thread may have left when it is needed
-    gv_box told;
+    gv_box box;
 } flight;
 
 static flight *flights; // in the order of their issue; not a ring, because they end in any order
@@ -35,7 +35,7 @@ static int stored;
 static struct {
     uint64_t count;
     gv_box log[];
-} *told;
+} *reported;
 static uint64_t room;
 
 static void *pages(size_t bytes, int sharing)
@@ -46,36 +46,36 @@ static void *pages(size_t bytes, int sharing)
 int gv_boxes_begin(uint64_t capacity)
 {
     room = capacity / 8 + 64;
-    told = pages(sizeof *told + room * sizeof(gv_box), MAP_SHARED);
+    reported = pages(sizeof *reported + room * sizeof(gv_box), MAP_SHARED);
     if (!memory) memory = pages((size_t)MOST_UNDER_WAY * LARGEST_BYTES, MAP_PRIVATE);
     if (!flights) flights = pages((MOST_UNDER_WAY + 1) * sizeof *flights, MAP_PRIVATE);
     under_way = 0;
-    return told != MAP_FAILED && memory != MAP_FAILED && flights != MAP_FAILED;
+    return reported != MAP_FAILED && memory != MAP_FAILED && flights != MAP_FAILED;
 }
 
-void gv_boxes_end(void) { munmap(told, sizeof *told + room * sizeof(gv_box)); }
+void gv_boxes_end(void) { munmap(reported, sizeof *reported + room * sizeof(gv_box)); }
 
 uint64_t gv_boxes(const gv_box **log)
 {
-    *log = told->log;
-    return told->count;
+    *log = reported->log;
+    return reported->count;
 }
 
-uint64_t gv_boxes_told(void) { return told->count; }
-void gv_boxes_take_back(uint64_t count) { told->count = count; }
+uint64_t gv_boxes_reported(void) { return reported->count; }
+void gv_boxes_take_back(uint64_t count) { reported->count = count; }
 
-static void tell(const gv_box *b)
+static void report(const gv_box *b)
 {
-    uint64_t at = __atomic_fetch_add(&told->count, 1, __ATOMIC_RELAXED);
+    uint64_t at = __atomic_fetch_add(&reported->count, 1, __ATOMIC_RELAXED);
     if (at >= room) gv_stop(GV_FULL);
-    told->log[at] = *b;
+    reported->log[at] = *b;
 }
 
 void gv_boxes_reset(void)
 {
     for (uint32_t i = 0; i < under_way; i++) {
-        flights[i].told.arrived = GV_NEVER;
-        tell(&flights[i].told);
+        flights[i].box.arrived = GV_NEVER;
+        report(&flights[i].box);
         flights[i].used = 0;
     }
     under_way = issued = 0;
@@ -87,7 +87,7 @@ void gv_boxes_reset(void)
 static void end_flight(uint32_t i)
 {
     flight ended = flights[i];
-    tell(&ended.told);
+    report(&ended.box);
     under_way--;
     memmove(&flights[i], &flights[i + 1], (under_way - i) * sizeof *flights);
     ended.used = 0;
@@ -117,7 +117,7 @@ static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_
     char *data = f->data;
     *f = (flight){
         .used = 1, .rank = gv_now.rank, .bytes = pitch * map->box_rows, .pitch = pitch, .data = data, .map = *map};
-    f->told = (gv_box){
+    f->box = (gv_box){
         .shared = shared,
         .pc = pc,
         .block = gv_now.block,
@@ -144,32 +144,32 @@ static void describe(flight *f, const gv_tensor_map *map, int32_t column, int32_
 static uintptr_t in_matrix(const flight *f, uint32_t i, uint32_t p)
 {
     const gv_tensor_map *m = &f->map;
-    int64_t row = (int64_t)f->told.row + i, byte = (int64_t)f->told.column * m->itemsize + (int64_t)p * PIECE;
+    int64_t row = (int64_t)f->box.row + i, byte = (int64_t)f->box.column * m->itemsize + (int64_t)p * PIECE;
     return m->matrix + (uintptr_t)(row * m->columns * m->itemsize + byte);
 }
 
 static uintptr_t in_shared(const flight *f, uint32_t i, uint32_t p)
 {
-    return gv_swizzled(f->told.shared + (uintptr_t)i * f->pitch + (uintptr_t)p * PIECE, f->map.swizzle);
+    return gv_swizzled(f->box.shared + (uintptr_t)i * f->pitch + (uintptr_t)p * PIECE, f->map.swizzle);
 }
 
 // The part of a piece that is inside the matrix: at the right edge it may have less than 16 bytes.
 static uint32_t inside(const flight *f, uint32_t p)
 {
-    int64_t left = ((int64_t)f->map.columns - f->told.column) * f->map.itemsize - (int64_t)p * PIECE;
+    int64_t left = ((int64_t)f->map.columns - f->box.column) * f->map.itemsize - (int64_t)p * PIECE;
     return left < PIECE ? (uint32_t)left : PIECE;
 }
 
 static void read_matrix(flight *f)
 {
-    const gv_box *b = &f->told;
+    const gv_box *b = &f->box;
     memset(f->data, 0, f->bytes);
-    f->told.read_at = gv_made();
+    f->box.read_at = gv_made();
     for (uint32_t i = b->first_row; i < b->end_row; i++)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t from = in_matrix(f, i, p);
             if (gv_access_made_row((void *)from, inside(f, p), from % PIECE ? GV_ANY_ALIGNMENT : 0, b->pc - 1))
-                f->told.reads++;
+                f->box.reads++;
             memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, inside(f, p));
         }
 }
@@ -177,16 +177,16 @@ static void read_matrix(flight *f)
 static void write_shared(void *what)
 {
     flight *f = what;
-    f->told.write_at = gv_made();
-    f->told.arrived = (uint16_t)gv_now.phase;
-    for (uint32_t i = 0; i < f->told.rows; i++)
-        for (uint32_t p = 0; p < f->told.pieces; p++) {
+    f->box.write_at = gv_made();
+    f->box.arrived = (uint16_t)gv_now.phase;
+    for (uint32_t i = 0; i < f->box.rows; i++)
+        for (uint32_t p = 0; p < f->box.pieces; p++) {
             uintptr_t to = in_shared(f, i, p);
-            if (!gv_access_made_row((void *)to, PIECE, GV_WRITE, f->told.pc)) continue; // it misses every array
-            f->told.writes++;
+            if (!gv_access_made_row((void *)to, PIECE, GV_WRITE, f->box.pc)) continue; // it misses every array
+            f->box.writes++;
             memcpy((void *)to, f->data + i * f->pitch + p * PIECE, PIECE);
         }
-    gv_mbarrier_count_bytes(f->barrier, f->bytes, f->told.pc);
+    gv_mbarrier_count_bytes(f->barrier, f->bytes, f->box.pc);
 }
 
 void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, void *barrier, uint32_t blocks)
@@ -204,26 +204,26 @@ void gv_box_load(void *shared, const void *map, int32_t column, int32_t row, voi
         if (!first) read_matrix(first = f);
         else {
             memcpy(f->data, first->data, f->bytes);
-            f->told.read_at = first->told.read_at;
-            f->told.reads = first->told.reads;
+            f->box.read_at = first->box.read_at;
+            f->box.reads = first->box.reads;
         }
         f->rank = rank;
-        f->told.to_block = gv_now.block - gv_now.rank + rank;
-        f->told.barrier = (uintptr_t)barrier;
+        f->box.to_block = gv_now.block - gv_now.rank + rank;
+        f->box.barrier = (uintptr_t)barrier;
     }
 }
 
 static void arrive(uint32_t i)
 {
     flight *f = &flights[i];
-    gv_in_name_of(f->rank, f->told.thread, write_shared, f);
+    gv_in_name_of(f->rank, f->box.thread, write_shared, f);
     end_flight(i);
 }
 
 void gv_boxes_arrive(uint32_t barrier)
 {
     for (uint32_t i = 0; i < under_way && gv_mbarrier_lacks_copies(barrier);) {
-        if (flights[i].told.store || flights[i].barrier != barrier) i++;
+        if (flights[i].box.store || flights[i].barrier != barrier) i++;
         else arrive(i);
     }
 }
@@ -231,7 +231,7 @@ void gv_boxes_arrive(uint32_t barrier)
 void gv_all_boxes_arrive(void)
 {
     for (uint32_t i = 0; i < under_way;) {
-        if (flights[i].told.store) i++;
+        if (flights[i].box.store) i++;
         else arrive(i);
     }
 }
@@ -241,7 +241,7 @@ static void ask_to_store(
 {
     flight *f = new_flight();
     describe(f, map, column, row, (uintptr_t)shared, pc);
-    f->told.store = (uint16_t)how;
+    f->box.store = (uint16_t)how;
     stored = 1;
     f->group = groups[gv_thread_slot()];
     gv_tell(GV_EVENT_ASKED, 0, pc);
@@ -272,7 +272,7 @@ void gv_box_store_commit(void)
 // L2 adds: the old values are read just before the sums are written, with no other access between them.
 static void add_matrix(flight *f)
 {
-    const gv_box *b = &f->told;
+    const gv_box *b = &f->box;
     for (uint32_t i = b->first_row; i < b->end_row; i++)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t from = in_matrix(f, i, p);
@@ -287,23 +287,23 @@ static void add_matrix(flight *f)
 
 static void store(flight *f)
 {
-    const gv_box *b = &f->told;
-    f->told.arrived = (uint16_t)gv_now.phase;
-    f->told.read_at = gv_made();
+    const gv_box *b = &f->box;
+    f->box.arrived = (uint16_t)gv_now.phase;
+    f->box.read_at = gv_made();
     for (uint32_t i = b->first_row; i < b->end_row; i++)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t from = in_shared(f, i, p);
-            if (gv_access_made_row((void *)from, PIECE, 0, b->pc - 1)) f->told.reads++;
+            if (gv_access_made_row((void *)from, PIECE, 0, b->pc - 1)) f->box.reads++;
             memcpy(f->data + i * f->pitch + p * PIECE, (void *)from, PIECE);
         }
     if (b->store == GV_BOX_ADD) add_matrix(f);
-    f->told.write_at = gv_made();
+    f->box.write_at = gv_made();
     for (uint32_t i = b->first_row; i < b->end_row; i++)
         for (uint32_t p = b->first_piece; p < b->end_piece; p++) {
             uintptr_t to = in_matrix(f, i, p);
             if (!gv_access_made_row((void *)to, inside(f, p), GV_WRITE | (to % PIECE ? GV_ANY_ALIGNMENT : 0), b->pc))
                 continue;
-            f->told.writes++;
+            f->box.writes++;
             memcpy((void *)to, f->data + i * f->pitch + p * PIECE, inside(f, p));
         }
 }
@@ -312,7 +312,7 @@ static void stores_up_to(uint32_t end)
 {
     for (uint32_t i = 0; i < under_way;) {
         flight *f = &flights[i];
-        if (!f->told.store || f->rank != gv_now.rank || f->told.thread != gv_now.thread || f->group >= end) {
+        if (!f->box.store || f->rank != gv_now.rank || f->box.thread != gv_now.thread || f->group >= end) {
             i++;
             continue;
         }

@@ -13,5 +13,5 @@ void gv_all_boxes_arrive(void);
 void gv_boxes_left(void);
 
 // The number of reported boxes; removes those from `count` on, as their blocks will run again. For workers.c.
-uint64_t gv_boxes_told(void);
+uint64_t gv_boxes_reported(void);
 void gv_boxes_take_back(uint64_t count);

@@ -283,7 +283,7 @@ uint32_t gv_share_blocks(uint32_t first)
     s.shared->next = s.first;
     s.shared->stop = r->end_block;
     gv_watch_ownership(1);
-    uint64_t copies = gv_copies_told(), boxes = gv_boxes_told(), events = gv_events_told();
+    uint64_t copies = gv_copies_reported(), boxes = gv_boxes_reported(), events = gv_events_reported();
     int well = run_workers(workers);
     gv_watch_ownership(0);
     if (!well) {

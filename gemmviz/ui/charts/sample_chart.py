@@ -13,7 +13,7 @@ from gemmviz.session import Session
 from gemmviz.session.results import Sampled
 from gemmviz.ui.charts.figures.axis import linear_ticks
 from gemmviz.ui.charts.figures.figure_table import CHOICE, FigureTable
-from gemmviz.ui.charts.figures.sample_rows import SampleRows, shown_samples, whose
+from gemmviz.ui.charts.figures.sample_rows import SampleRows, kernel_and_size, shown_samples
 from gemmviz.ui.charts.painted import Mark, PaintedChart, page_font
 from gemmviz.ui.look.figure_text import gflops_text, origin_name, telemetry_text
 from gemmviz.ui.look.style import letters_wide
@@ -39,7 +39,7 @@ class SampleChart(PaintedChart):
         super().__init__(session, tr("Samples"))
         self.chooser = QComboBox()
         self.chooser.setObjectName(CHOICE)
-        self.chooser.setAccessibleName(tr("Kernel whose samples are shown"))
+        self.chooser.setAccessibleName(tr("Kernel kernel_and_size samples are shown"))
         self.chooser.setToolTip(tr("The samples to show: those that arrive now, or always those of one kernel"))
         letters_wide(self.chooser, _CHOOSER_LETTERS)
         self.chooser.activated.connect(self._on_kernel)
@@ -75,9 +75,13 @@ class SampleChart(PaintedChart):
             whole = origin_name(rows.origin)
             self.tag.say(whole.rpartition(", ")[0] if rows.origin else tr("measured"), bool(rows.origin), whole)
             if rows.launches:
-                said = tr("{what}: each launch a dot, each round a row; box: the middle half", what=whose(rows))
+                said = tr(
+                    "{what}: each launch a dot, each round a row; box: the middle half", what=kernel_and_size(rows)
+                )
             else:
-                said = tr("{what}: each sample a dot, each round a row; box: the middle half", what=whose(rows))
+                said = tr(
+                    "{what}: each sample a dot, each round a row; box: the middle half", what=kernel_and_size(rows)
+                )
             self.hint.setText(said)
             self.hint.setToolTip(said)
         self.plot.update()

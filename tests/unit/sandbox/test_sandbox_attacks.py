@@ -215,7 +215,7 @@ def test_writing_to_every_descriptor_reaches_nobody_and_is_said(engine):
     )
     reply = record(engine, attacks.attack(body))
     assert isinstance(reply, Failed)
-    assert (reply.kind, "wrote where only its result" in reply.message) == ("crash", True)
+    assert (reply.kind, "wrote to the channel for its result" in reply.message) == ("crash", True)
     assert_goes_on(engine)
 
 

@@ -263,7 +263,7 @@ MISTAKES = {
         "tma_load(to, B",
         "before the copy is waited for",
     ),
-    "no wait for the product": ("wgmma_wait<0>();", "", "race", "tma_load(As", "still reads there"),
+    "no wait for the product": ("wgmma_wait<0>();", "", "race", "tma_load(As", "still reads it"),
     "a meeting of too many": (
         "threads_meet(1, 128);",
         "threads_meet(1, 160);",

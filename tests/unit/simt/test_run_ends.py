@@ -62,4 +62,4 @@ def test_a_barrier_that_is_used_wrongly_counts_as_a_barrier_s_defect() -> None:
 
 def test_a_flag_of_a_block_that_was_left_out_is_asked_for() -> None:
     assert "record from the first block on" in str(ended(Status.FLAG_NEVER_SET, first_block=1))
-    assert "nobody sets" in str(ended(Status.FLAG_NEVER_SET))
+    assert "is never set" in str(ended(Status.FLAG_NEVER_SET))

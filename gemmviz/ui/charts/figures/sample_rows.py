@@ -91,6 +91,6 @@ def shown_samples(session: Session) -> SampleRows | None:
     return of_row(Shown(bar.standing.row, bar.origin)) if bar is not None else None
 
 
-def whose(rows: SampleRows) -> str:
+def kernel_and_size(rows: SampleRows) -> str:
     """Return a text with the kernel and the size."""
     return tr("{kernel} at {size}", kernel=rows.label, size=rows.size)
