@@ -10,9 +10,9 @@ from gemmviz.catalogue.host_words import header_kind
 from gemmviz.catalogue.plain_code import plain_code
 
 VARIABLE = "GEMMVIZ_INCLUDE"
-"""The environment variable with further header folders, separated by colons."""
+"""Names further folders with headers, with colons between them."""
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"\n]+)[>\"][^\n]*", re.MULTILINE)
-"""An include with the rest of its line. Its groups are the sign before the name, and the name."""
+"""An include with the rest of its line: the sign in front of the name, and the name."""
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*", re.MULTILINE)
 # Files that are included several times on purpose.
 _REPEATED = (".inc", ".def", ".inl")

@@ -214,7 +214,7 @@ def _link_flags(tool: Compiler) -> list[str]:
 def _wrapper(launch: Launch) -> str:
     """Return the unchanged kernel with a function that calls its entry with arguments from an array of pointers."""
     kernel = launch.kernel
-    # CUDA allows an attribute here, thread_local does not: a word of the same length stands for an allowed form.
+    # Where CUDA takes an attribute, thread_local wants none: a word of the same length stands for another kind of it.
     code = kernel.text if kernel.backend == "c" else source_of_device(launch, _has_header)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)

@@ -41,7 +41,7 @@ class Guess:
     parameters
         (name, type) of each parameter of the entry.
     roles
-        The role of each parameter, in the order of the parameters; ``""`` where no role fits.
+        What each parameter is, in their order; ``""`` where nothing fits.
     params, block, grid, shared, requires, dtype, accumulate, math
         As in `gemmviz.catalogue.kernel.Kernel`, expressions as text.
     column_major

@@ -191,7 +191,7 @@ class Shaper:
     # -- values that fit each other
 
     def _choose(self, made: Shape, rows: list[Term], columns: list[Term]) -> None:
-        """Choose the values closest to the usual ones with a legal block whose loads cover its tiles."""
+        """Choose the values nearest to the usual ones for which a block is legal and its loads cover its tiles."""
         for values in _combinations(made.params):
             if self._fits(values, rows, columns):
                 alone = len(made.params) - sum(name in self.free for name in made.params) == 1
@@ -205,7 +205,9 @@ class Shaper:
                     )
                     made.params[name] = (value, *rest)
                 if made.params:
-                    made.why["params"] = GuessReason(0.7, "usual sizes with a legal block whose loads cover its tiles")
+                    made.why["params"] = GuessReason(
+                        0.7, "usual sizes for which a block is legal and its loads cover its tiles"
+                    )
                 return
         made.params = {name: values[:1] for name, values in made.params.items()}
         if made.params:

@@ -1,5 +1,5 @@
-// Cooperative groups for the recorder: the block, and tiles of a warp. The compiler refuses all other groups: they
-// need several blocks, or the threads that are active by chance.
+// Cooperative groups for the recorder: the block, and tiles of a warp. All others need more than one block, or
+// threads that happen to be together, and is refused by the compiler.
 #pragma once
 
 namespace cooperative_groups {

@@ -48,8 +48,8 @@ template <> struct gv_layout<col_major> {
     static constexpr int by_columns = 1;
 };
 
-// The places of the elements: one line per use and shape. Some shapes hold every half element twice or more. bfloat16
-// operands of the same shape hold it once, so `of` leaves out the repetitions for them.
+// Where the elements are: one line per use and shape. Of half operands some shapes hold every element twice or more,
+// which bfloat16 operands of the same shape do not: `of` leaves the repetitions out for them.
 template <class Use, int M, int N, int K> struct gv_shape {
     static_assert(
         K == 0, "this shape of a fragment cannot be recorded: use 16x16x16, 32x8x16 or 8x32x16, and 16x16x8 for tf32");

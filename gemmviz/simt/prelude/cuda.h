@@ -116,7 +116,7 @@ struct gv_pointer {
     void *p;
     template <class T> operator T *() const { return (T *)p; }
 };
-// A tensor map, by value or by reference. The prototype of the kernel decides its type.
+// A tensor map, by value or by reference, of whatever type the kernel's prototype has for it.
 struct gv_tensor_map_at {
     void *p;
     template <class T> operator T &() const { return *(T *)p; }

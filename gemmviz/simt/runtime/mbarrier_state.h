@@ -26,7 +26,7 @@ void gv_mbarrier_count_bytes(uint32_t b, int64_t bytes, uintptr_t pc);
 // Announces bytes without an arrival.
 void gv_mbarrier_announce(uint32_t b, uint32_t bytes);
 
-// One arrival more, or one less, waits for the cp.async of its thread.
+// One more, or one less, arrival waits for its thread's cp.async.
 void gv_mbarrier_late(uint32_t b, int32_t more);
 
 // The running thread waits for a phase with this parity; the running thread has seen the end of a phase.

@@ -65,12 +65,12 @@ enum gv_status {
     GV_ASSERTION = 12,         // an assertion of the kernel is false
     GV_BARRIER_NOT_READY = 13, // fault_address is not an initialised mbarrier
     GV_ARRIVES_TOO_OFTEN = 14, // at the mbarrier fault_address, whose phase has all of its arrivals
-    GV_PART_OF_GROUP = 15,     // an instruction for a warpgroup ran in fewer than 128 threads
-    GV_GROUP_WAITS = 16,       // a thread waits for threads of its warpgroup that never arrive
-    GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) with elements that are no floats
-    GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other thread can set any more
-    GV_STACK_OVERFLOW = 19,    // fault_address is in the guard page below a thread's stack
-    GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is unknown
+    GV_PART_OF_GROUP = 15,     // an instruction for a warpgroup met fewer than 128 threads
+    GV_GROUP_WAITS = 16,       // a thread waits for threads of its warpgroup that never come
+    GV_ADDS_NO_FLOATS = 17,    // a box is added to a matrix (fault_other) whose elements are no floats
+    GV_FLAG_NEVER_SET = 18,    // a thread waits for a flag that no other can set any more
+    GV_STACK_OVERFLOW = 19,    // fault_address is in the forbidden page below a thread's stack
+    GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is none that is known
 };
 
 typedef struct {

@@ -6,12 +6,12 @@
 //   recording kernel_calls/*                 the layout that Python shares; the calls of a kernel's program
 //   running                                  the block and thread that run now
 //   stop notes watched                       ending a run; a kernel's defects; the watched arrays
-//   ownership                                the block of each element of C, while several processes run blocks
-//   access                                   records one access
-//   fibres async_copies                      threads and their waits; cp.async
-//   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
-//   cluster events                           blocks that run together; events that are no accesses
-//   ldmatrix mma_quads wmma wgmma            tensor cores, and the loads of their registers
+//   ownership                                which block touches which element of C, while several processes run blocks
+//   access                                   writes down one access
+//   fibres async_copies                      threads, and where they wait; cp.async
+//   packed_panels pthreads                   arrays that a C kernel makes, and its own threads
+//   cluster events                           blocks that run together; events beside accesses
+//   ldmatrix mma_quads wmma wgmma            tensor cores, and what loads their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
 //   mbarriers                                the instructions of mbarriers

@@ -1,6 +1,6 @@
 // wgmma: products of a warpgroup from shared memory. Rules: PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Instructions". The operands are read where the product is issued. The kernel may use the sums only after its wait:
-// until then they hold NaNs, and the operands must not be overwritten.
+// Instructions". The operands are read where the product is asked for. The sums are the kernel's only when it has
+// waited: until then they hold NaNs, and the operands may not be overwritten.
 #define _GNU_SOURCE
 #include "wgmma.h"
 #include "access.h"
@@ -17,7 +17,7 @@ enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES, COLUMNS = 256, SUMS = 
 enum { KEPT = 4, MOST_SPANS = 512, EACH = 8 /* columns at a time: the compiler makes vectors of them */ };
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
-// The sums of a thread after its wait.
+// The sums that a thread has after its wait.
 typedef struct {
     float *d;
     uint32_t count, group;

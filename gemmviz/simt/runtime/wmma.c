@@ -129,8 +129,8 @@ static const places *places_of(const gv_fragment *f)
     return &known[at];
 }
 
-// An operand is loaded 8 x 8 halves at a time, in any layout: each lane reads two adjacent elements of a row of memory.
-// (For the other layout the hardware transposes the tile after the load.) Seen in the machine code for sm_90.
+// An operand comes in 8 x 8 halves at a time, whatever its layout: each lane reads two neighbours of a row of memory.
+// (With the tile lying the other way, the hardware turns it after loading.) Seen in the machine code for sm_90.
 static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
     uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
@@ -140,8 +140,8 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
             gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
 }
 
-// The elements of an accumulator are pairs of adjacent elements of a row: one access where they are adjacent in memory.
-// The elements of a tf32 operand are single. (To be seen in the machine code: each of these is a separate load.)
+// An accumulator's elements are two neighbours of a row each: one access where memory has them side by side. Those of a
+// tf32 operand stand alone. (To be seen in the machine code: that each of these is a load of its own.)
 static void touch_elements(
     char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {

@@ -32,7 +32,7 @@ _ASKED = "matmul_kernel_naive"
 _WIDEST, _GAP, _PICTURE = 1240, 24, 220  # pixels, at a scale of type of 1
 _SMALL_TYPE = 8
 _FIXED = "DejaVu Sans Mono"
-# The title, the text and the button's text of each door.
+# Title, text, and the button's text of each door.
 _DOORS = (
     (
         mark("Watch a tile move"),
@@ -175,7 +175,7 @@ class Doors(QWidget):
         return stage
 
     def _code(self) -> QWidget:
-        """Return the lines of the naive kernel that contain its accesses."""
+        """Return the lines of the naive kernel in which its accesses stand."""
         kernel = self._kernel(_ASKED)
         lines = kernel.text.splitlines() if kernel is not None else []
         at = next((n for n, line in enumerate(lines) if "+=" in line and not line.startswith("//")), 0)
@@ -254,7 +254,7 @@ class Doors(QWidget):
 
 
 def _card(picture: QWidget, heading: str, text: str, button: QPushButton, number: int) -> QFrame:
-    """Return one door with its text, its button and its key."""
+    """Return one door: what is behind it, its button, and its key."""
     frame = QFrame()
     frame.setObjectName("door")
     title, body, key = QLabel(heading), QLabel(text), QLabel(str(number))

@@ -305,7 +305,7 @@ class RungDelegate(QStyledItemDelegate):
         painter.setPen(QColor(theme.text))
         title = self._ladder.short_title(kernel.name) or shown_name(kernel, self._session)
         if painter.fontMetrics().horizontalAdvance(title) > right - left:
-            # Narrower letters before a cut text, because titles often differ at their ends.
+            # Narrower letters first: the difference of two kernels often stands last.
             font.setStretch(_NARROWED)
             painter.setFont(font)
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(right - left))

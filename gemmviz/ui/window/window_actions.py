@@ -33,7 +33,7 @@ from gemmviz.ui.window.saver import Saver
 PAGES = (
     ("stage", mark("Stage"), "F2", mark("What the kernel does, step by step")),
     ("charts", mark("Measure"), "F3", mark("How fast it is: measured here, or on another machine")),
-    ("claims", mark("Claims"), "F4", mark("The claims of the five documents, judged on this machine")),
+    ("claims", mark("Claims"), "F4", mark("What the five documents say, judged on this machine")),
 )
 MENUS = (
     mark("File"),

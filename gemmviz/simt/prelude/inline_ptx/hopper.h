@@ -90,7 +90,7 @@ GV_DEVICE gv_operand operand(word descriptor)
     return {gv_shared_at(low, 18), (unsigned)(descriptor >> 16 & 0x3fff) << 4, swizzles[descriptor >> 62],
         (unsigned)(descriptor >> 32 & 0x3fff) << 4};
 }
-// The sums are variables of the kernel, because they change when it waits. Here they must be consecutive in memory.
+// The sums are the kernel's own variables, as they change when it waits; here they must follow each other.
 template <int N, class First, class... Others>
 GV_DEVICE void wgmma(const gv_wgmma_product &p, First &first, Others &...others)
 {

@@ -27,7 +27,7 @@ typedef struct {
     const uint32_t *registers; // of a, where it is in registers; or NULL
     uint32_t n;
     int type_a, type_b, a_across, b_across;
-    int add;   // whether the product is added to the old d
+    int add;   // whether the old d counts
     int minus; // whether the product is subtracted
 } gv_wgmma_product;
 
