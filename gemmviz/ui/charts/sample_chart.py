@@ -39,7 +39,7 @@ class SampleChart(PaintedChart):
         super().__init__(session, tr("Samples"))
         self.chooser = QComboBox()
         self.chooser.setObjectName(CHOICE)
-        self.chooser.setAccessibleName(tr("Kernel kernel_and_size samples are shown"))
+        self.chooser.setAccessibleName(tr("Kernel of the shown samples"))
         self.chooser.setToolTip(tr("The samples to show: those that arrive now, or always those of one kernel"))
         letters_wide(self.chooser, _CHOOSER_LETTERS)
         self.chooser.activated.connect(self._on_kernel)
