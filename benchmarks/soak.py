@@ -11,7 +11,7 @@ into a folder of its own, which is thrown away. However short it is, each action
 
 import argparse
 import ctypes
-import gc
+import json
 import os
 import random
 import statistics
@@ -49,11 +49,11 @@ class Soak:
         Whether Python's objects are counted, after a third of the time and at the end.
     """
 
-    def __init__(self, user, faults, minutes, counts_objects):
+    def __init__(self, user, faults, minutes, counts_objects, parts_to=None):
         from PySide6.QtCore import QTimer
 
         self.done, self.samples, self.rests, self.objects = Counter(), [], [], []
-        self.closing_at = None
+        self.closing_at, self._parts_to = None, parts_to
         self._user, self._faults, self._counts_objects = user, faults, counts_objects
         self._seconds = minutes * 60
         self._begin = time.monotonic()
@@ -115,18 +115,23 @@ class Soak:
             self._rests_since = passed
             self._user.rest()
         elif self._at_rest(passed) or passed > self._rests_since + _LONGEST_REST_S:
-            gc.collect()
             self._sample(passed, self.rests, "at rest" if self._user.rested else "still busy")
+            self._take_apart(passed)
             self._rests_since, self._next_rest = None, passed + self._sampled * _RESTS_EVERY
             self._rested_since = None
         self._timer.start(_REST_MS)
 
     def _at_rest(self, passed):
-        """Say whether the window has rested for a moment: freed memory is given back soon after a recording."""
+        """Say whether the window has rested for a moment; it gives memory back soon after garbage is collected."""
         if not self._user.rested:
             self._rested_since = None
         elif self._rested_since is None:
+            from PySide6.QtWidgets import QApplication
+
+            from gemmviz.ui.window.garbage import collect_garbage_here
+
             self._rested_since = passed
+            collect_garbage_here(QApplication.instance()).collect()
         return self._rested_since is not None and passed >= self._rested_since + _RESTED_S
 
     def _sample(self, passed, samples, how="in use"):
@@ -135,10 +140,18 @@ class Soak:
         taken = sample(passed)
         samples.append(taken)
         print(
-            f"{passed / 60:6.2f} min {how:10} window {taken.window / _MIB:7.1f} MiB   {taken.count} processes below it "
+            f"{passed / 60:6.2f} min {how:10} window {taken.window / _MIB:7.1f} MiB, "
+            f"{taken.own / _MIB:7.1f} of no file   {taken.count} processes below it "
             f"{taken.others / _MIB:7.1f} MiB   {sum(self.done.values())} actions",
             flush=True,
         )
+
+    def _take_apart(self, passed):
+        if self._parts_to is not None:
+            from soak_memory import parts
+
+            with self._parts_to.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"minute": round(passed / 60, 2), **parts()}) + "\n")
 
     def _count(self):
         from soak_watch import objects
@@ -201,7 +214,7 @@ def run(asked, folder):
     session = new_session()
     files = folder / "files"
     files.mkdir()
-    soak = Soak(User(session, random, files), faults, asked.minutes, asked.objects)
+    soak = Soak(User(session, random, files), faults, asked.minutes, asked.objects, asked.parts)
     application.show(session, lambda: Engine(session.permission.trust), None)
     ended = time.monotonic()
     closing_s = ended - (soak.closing_at or ended)
@@ -229,6 +242,7 @@ def report(soak, faults, closing_s, going_s, left):
     ]
     for what, samples, of in (
         ("window at rest", soak.rests, lambda s: s.window),
+        ("window at rest that is of no file", soak.rests, lambda s: s.own),
         ("window in use", soak.samples, lambda s: s.window),
         ("mean process below it at rest", soak.rests, lambda s: s.others / max(s.count, 1)),
     ):
@@ -237,7 +251,7 @@ def report(soak, faults, closing_s, going_s, left):
             good = ratio < _MOST_GROWTH or what == "window in use"  # its memory depends on the recording that it shows
             rows.append((f"memory of the {what}, at the end / minute five", round(ratio, 3), "< 1.1", good))
     for what, figure, unit, good in rows:
-        print(f"{what:62} {figure!s:>7} {unit:10} {'ok' if good else 'BROKEN'}")
+        print(f"{what:76} {figure!s:>7} {unit:10} {'ok' if good else 'BROKEN'}")
     for process in left:
         print(f"left: {process}")
     load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
@@ -252,6 +266,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1, help="of what is chosen at random")
     parser.add_argument("--own-cache", action="store_true", help="take compiled kernels from the user's cache")
     parser.add_argument("--objects", action="store_true", help="say of which Python objects there are more at the end")
+    parser.add_argument("--parts", type=Path, help="append to this file what memory at rest is made of, as JSON lines")
     return parser.parse_args()
 
 

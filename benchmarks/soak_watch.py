@@ -58,10 +58,22 @@ class Faults:
 
 @dataclass(frozen=True)
 class Sample:
-    """Memory at a moment: `at_s` since the start; `window` resident, `others` the shares of the processes below it."""
+    """Memory in bytes, at a moment.
+
+    Attributes
+    ----------
+    at_s
+        Seconds since the start.
+    window, own
+        Resident memory of the window's process, and how much of it belongs to no file. The rest is pages of libraries
+        and fonts, which the system shares between processes and can drop.
+    others, count
+        The shares of the processes below it, and how many these are.
+    """
 
     at_s: float
     window: int
+    own: int
     others: int
     count: int
 
@@ -69,7 +81,8 @@ class Sample:
 def sample(at_s):
     """Return the memory in use now, in bytes."""
     below = processes_below()
-    return Sample(at_s, _memory("self", "Rss"), sum(_memory(pid, "Pss") for pid in below), len(below))
+    own = _memory("self", "Anonymous")
+    return Sample(at_s, _memory("self", "Rss"), own, sum(_memory(pid, "Pss") for pid in below), len(below))
 
 
 def processes_below():
@@ -93,7 +106,7 @@ def _command(pid):
 
 
 def _memory(pid, key):
-    """Return resident memory (``"Rss"``) or a process's share of it (``"Pss"``), in bytes."""
+    """Return resident memory (``"Rss"``), what of it is of no file (``"Anonymous"``), or a share of it (``"Pss"``)."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith(f"{key}:"):

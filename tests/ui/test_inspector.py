@@ -179,15 +179,17 @@ def test_fragments_show_the_elements_of_each_lane_and_the_reuse_of_loads(inspect
     assert "lane 0 of A: [0, 16] [0, 17]" in said
 
 
-def test_the_origin_tab_keeps_only_the_shown_recording(inspector, qtbot):
-    session = inspector.session
-    inspector.show_panel("origin")
+@pytest.mark.parametrize("tab", ["origin", "warp", "thread"])
+@pytest.mark.parametrize("rung", [("gputiled", 8, {"TS": 4}), ("matmul_tc", 32, {}), ("wgmma", 64, {"BN": 64})])
+def test_a_tab_keeps_only_the_shown_recording(inspector, qtbot, tab, rung):
+    session, (name, size, params) = inspector.session, rung
+    inspector.show_panel(tab)
     recordings = []
     for cell in ((2, 5), (0, 3), None, (2, 6)):
-        shown = recorded_anew("gputiled", 8, TS=4)
+        shown = recorded_anew(name, size, **params)
         session.cursor.show(shown)
         session.cursor.pick(cell)
-        recordings.append(weakref.ref(shown))
+        recordings.append(weakref.ref(shown.recording))
     inspector.show_panel("counters")
     session.cursor.show(None)
     del shown

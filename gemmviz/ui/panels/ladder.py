@@ -22,14 +22,14 @@ from gemmviz.ui.look.figure_text import (
     size_text,
     status_text,
 )
-from gemmviz.ui.look.style import larger
+from gemmviz.ui.look.style import NARROWED, larger
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _NAME, _CHAPTER = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 # Heights in lines of text: the title, the line below it, a chapter.
 _NAME_LINES, _BELOW_LINES, _CHAPTER_LINES = 1.15, 1.1, 1.7
-# Size of the letters and their width in percent, where a text is too long.
-_SMALLER = (1.0, 88), (0.92, 88), (0.86, 88), (0.8, 88)
+# Sizes of the letters where a text is too long, which are narrow, too.
+_SMALLER = (1.0, 0.92, 0.86, 0.8)
 _BEFORE_TITLE, _AFTER_TITLE = 13, 8  # pixels beside the mark and the title of a kernel
 _RING = 0.95  # of a line
 _TOLD = 0.6  # of a row, for the figure or the status
@@ -137,7 +137,7 @@ class Ladder(QListWidget):
         font = QFont(self.font())
         font.setBold(True)
         room = self.viewport().width() - _BEFORE_TITLE - _AFTER_TITLE - 1.1 * self.fontMetrics().height()
-        fonts = [font, *(_smaller(font, *way) for way in _SMALLER[:2])]
+        fonts = [font, *(_smaller(font, factor) for factor in _SMALLER[:2])]
         for one in fonts:
             if QFontMetricsF(one).horizontalAdvance(title) <= room:
                 return one, [title]
@@ -310,9 +310,9 @@ class RungDelegate(QStyledItemDelegate):
         said = f"{done}/{count}"
         room = inside.width() - painter.fontMetrics().horizontalAdvance(said) - 6
         whole = painter.font()
-        for way in _SMALLER:
+        for factor in _SMALLER:
             if painter.fontMetrics().horizontalAdvance(title) > room:
-                painter.setFont(_smaller(whole, *way))
+                painter.setFont(_smaller(whole, factor))
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, shown)
         painter.setFont(whole)
@@ -387,9 +387,9 @@ def draw_ring(painter: QPainter, ring: QRectF, done: int, count: int, theme: The
         painter.drawText(ring, Qt.AlignmentFlag.AlignCenter, "✓")
 
 
-def _smaller(font: QFont, factor: float, stretch: int) -> QFont:
+def _smaller(font: QFont, factor: float) -> QFont:
     made = larger(font, factor)
-    made.setStretch(stretch)
+    made.setStretch(NARROWED)
     return made
 
 

@@ -3,7 +3,8 @@
 By default glibc raises the size limit for blocks that it maps separately, up to 32 MiB. The columns of recordings, a
 few MiB each, are then in the heap, and glibc keeps free memory between two blocks in use. In a soak of 15 minutes
 the window grew by 60% after its fifth minute. With a fixed limit it grew by 9 to 10%, because free pages between small
-blocks in use are still kept. `FreedMemory` gives these back, too, a moment after each recording.
+blocks in use are still kept. `FreedMemory` gives these back, too, a moment after each recording and
+after a collection of all garbage.
 """
 
 import ctypes
