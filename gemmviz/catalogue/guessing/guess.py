@@ -216,7 +216,8 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     # A template parameter hides a constant with the same name in another function.
     own = {name for _, name, _ in function.template}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
-    function = inlined(function, source)
+    types = _types(function, source)
+    function = _typed(inlined(function, source), types)
     given = size_constants(function, source)
     while True:
         with_sizes, meant = as_parameters(function, given), without(source, given)
@@ -244,7 +245,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         shapes = [by_host, shape] if by_host else shapes
     named = with_fourth(function, index, roles)
     own_parameters = function.parameters[: len(function.parameters) - len(given)]
-    arguments = [_argument(kind, name, shape) for kind, name, _ in function.template]
+    arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     found = [
         Guess(
@@ -283,9 +284,27 @@ def _used(
     return {name: values for name, values in params.items() if name in words | source.words}
 
 
-def _argument(kind: str, name: str, shape: Shape) -> str:
-    if kind in ("typename", "class"):
-        return "float"
+def _types(function: Function, source: ParsedSource) -> dict[str, str]:
+    """Return the types that a template is launched with: float where the file launches it so, or says nothing."""
+    names = [name for _, name, _ in function.template]
+    found = {}
+    for kind, name, default in function.template:
+        if kind in ("typename", "class"):
+            place = names.index(name)
+            given = [one.template[place] for one in host_launch.find(source, function) if place < len(one.template)]
+            said = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
+            said += [default] if default in DTYPES else []
+            found[name] = "float" if "float" in said or not said else said[0]
+    return found
+
+
+def _typed(function: Function, types: dict[str, str]) -> Function:
+    """Return a function with types in the place of its template's names for them."""
+    parameters = tuple(replace(p, type=types.get(p.type, p.type)) for p in function.parameters)
+    return replace(function, parameters=parameters, body=tuple(types.get(word, word) for word in function.body))
+
+
+def _argument(name: str, shape: Shape) -> str:
     return name if name in shape.params else "1"
 
 

@@ -45,7 +45,12 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     """
     first = ""
     tried = 0
+    seen: set[str] = set()
     for candidate in _candidates(guess) if alternatives else [guess]:
+        matter = candidate.front_matter()
+        if matter in seen:
+            continue
+        seen.add(matter)
         try:
             kernel = guessed_kernel(candidate)
             size = _first_size(kernel)
@@ -276,10 +281,8 @@ def _candidates(guess: Guess) -> Iterator[Guess]:
     yield from (one for one in whole if one not in launches)
     # A guard may be incomplete: then whole tiles are needed.
     yield from (replace(one, requires=_whole_tiles(one)) for one in launches if _whole_tiles(one) != one.requires)
-    # Tiles may be larger than anything in the source shows.
-    for one in roomy[-1:] or launches:
-        yield replace(one, requires=_common_tiles(one, 64))
-        yield replace(one, requires=_common_tiles(one, 128))
+    if roomy:  # tiles may be larger than anything in the source shows
+        yield from (replace(roomy[-1], requires=_common_tiles(roomy[-1], step)) for step in (64, 128))
     if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
         yield from (replace(one, requires=_fixed(one)) for one in launches if _fixed(one))
         yield from (

@@ -1,0 +1,49 @@
+"""Guesses of kernels that are templates over the element type."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.recording.record import record
+
+OF_ANY = """template <typename T, int TILE>
+__global__ void product(const T *A, const T *B, T *C, int M, int N, int K)
+{
+    int row = blockIdx.y * TILE + threadIdx.y, col = blockIdx.x * TILE + threadIdx.x;
+    if (row >= M || col >= N) return;
+    T sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+
+
+def run(kind: str) -> str:
+    return f"""void run_{kind}({kind} *A, {kind} *B, {kind} *C, int M, int N, int K) {{
+    product<{kind}, 8><<<dim3((N + 7) / 8, (M + 7) / 8), dim3(8, 8)>>>(A, B, C, M, N, K);
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kinds", "entry", "dtype"),
+    [
+        (["double"], "product<double, TILE>", "float64"),
+        (["int"], "product<int, TILE>", "int32"),
+        (["double", "float"], "product<float, TILE>", "float32"),
+        ([], "product<float, TILE>", "float32"),
+    ],
+)
+def test_a_template_has_the_type_that_the_host_code_launches_it_with(kinds: list[str], entry: str, dtype: str) -> None:
+    made = guess(OF_ANY + "".join(map(run, kinds)), Path("mine.cu"))
+    assert (made.entry, made.dtype) == (entry, dtype)
+    assert record(launch(guessed_kernel(made), Problem(9, 17, 5))).wrong == 0
+
+
+def test_a_default_of_the_template_counts_where_nothing_launches_it() -> None:
+    made = guess(OF_ANY.replace("typename T", "typename T = double"), Path("mine.cu"))
+    assert (made.entry, made.dtype) == ("product<double, TILE>", "float64")
