@@ -27,6 +27,8 @@ EVERY = [(kernel, change) for kernel in BREAKABLE for change in kernel.breaks]
 _MUCH = 1.01
 # No tile divides it, and an index that mixes up M, N and K shows.
 _UNEVEN = Problem(37, 45, 41)
+# The same for tiles of up to 16: more than one in each direction, too.
+_UNEVEN_SMALL, _SMALL_TILE, _LARGEST_TILE = Problem(21, 29, 25), 16, 128
 # Several warps, and more than one box, or row of threads, of each kind.
 _TILES_FP32 = {"BM": 64, "BN": 128, "TM": 8, "TN": 8, "WM": 1, "WN": 2}
 _TILES_FP16 = {"BM": 32, "BN": 32, "BK": 32, "WM": 16, "WN": 16}
@@ -48,7 +50,9 @@ def where(kernel, change):
     if not change.at and kernel.backend == "cuda" and not kernel.source:
         small = _TILES_FP32 if kernel.dtype == "float32" else _TILES_MAPPED if kernel.maps else _TILES_FP16
     params = kernel.defaults | {name: value for name, value in small.items() if name in kernel.params} | change.params
-    return Problem(*change.at) if change.at else nearest_size(kernel, _UNEVEN, params), params
+    tiles = [value for value in params.values() if value <= _LARGEST_TILE]
+    wanted = _UNEVEN_SMALL if tiles and max(tiles) <= _SMALL_TILE else _UNEVEN
+    return Problem(*change.at) if change.at else nearest_size(kernel, wanted, params), params
 
 
 @cache
