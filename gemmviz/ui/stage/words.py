@@ -92,7 +92,8 @@ class Words:
         widths = [metrics.horizontalAdvance(text) + high for text in texts]
         if sum(widths) + 0.4 * high * len(widths) > right - place.left:
             right -= metrics.horizontalAdvance(_MORE) + 0.5 * high
-        x, top, found = place.left, place.top + 1.75 * high, []
+        found: list[tuple[str, QRectF]] = []
+        x, top = place.left, place.top + 1.75 * high
         for text, wide in zip(texts, widths, strict=True):
             if found and x + wide > right:
                 found.append((_MORE, QRectF(x, top, metrics.horizontalAdvance(_MORE), 1.35 * high)))
