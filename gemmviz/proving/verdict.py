@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice, product
 from typing import Literal
 
+from gemmviz.language import mark, tr
 from gemmviz.proving.launch_counters import Instruction, LaunchCounters
 from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
 from gemmviz.trace.cost.wavefronts import WAVEFRONT_BYTES
@@ -134,7 +135,7 @@ class _Way:
         if not (self.coarse or measured):
             return None
         if measured is None:
-            return Compared(what, predicted, 0, "differs", "the GPU's counter is missing")
+            return Compared(what, predicted, 0, "differs", tr("the GPU's counter is missing"))
         if predicted == measured:
             return Compared(what, predicted, measured, "equal")
         return _explained(what, figure, predicted, measured, self.made, self.busy)
@@ -181,10 +182,15 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
     near = abs(more) <= made.waits
     if shared and wavefronts == made.wavefronts and more > 0 and (busy or more <= _WAITED * wavefronts):
         # Seen where data arrive from L2 at the same time, and not the same in two launches.
-        notes.append(f"one by one its instructions take as many wavefronts as recorded; the unit counts {more:,} more")
+        notes.append(
+            tr(
+                "one by one its instructions take as many wavefronts as recorded; the unit counts {more} more",
+                more=f"{more:,}",
+            )
+        )
         near = True
     elif more:
-        notes.append(f"with the accesses of the machine code the recording gives {adjusted:,}")
+        notes.append(tr("with the accesses of the machine code the recording gives {count}", count=f"{adjusted:,}"))
         near = near or (shared and abs(more) <= _CLOSE * measured)
     verdict: Agreement = "explained" if near else "differs"
     return Compared(what, predicted, measured, verdict, "; ".join(notes), adjusted if adjusted != predicted else None)
@@ -222,7 +228,7 @@ def _on_line(way: _Way, line: int, code: list[Instruction]) -> _Made:
         found = _choice(level, way.written, code) if level else None
         if found:
             return _Made(*found)
-    return _Made(None, [f"line {line}: {_requests(levels[0]):,} requests recorded, {_executed(code):,} executed"])
+    return _Made(None, [_recorded_and_executed(line, _requests(levels[0]), _executed(code))])
 
 
 def _of_its_own(code: list[Instruction], own: tuple[str, ...]) -> _Made:
@@ -232,19 +238,35 @@ def _of_its_own(code: list[Instruction], own: tuple[str, ...]) -> _Made:
     asking = (not i.write and _VOLATILE in i.text for i in code)
     waits = sum(cost.requests for cost, asks in zip(beside, asking, strict=True) if asks)
     at = ", ".join(str(line) for line in sorted({i.line for i in code}))
-    taken = f"{sum(cost.units for cost in beside):,} sectors of memory that is the kernel's own ({', '.join(own)})"
-    notes = [f"lines {at}: {taken}, which is not recorded"]
+    notes = [
+        tr(
+            "lines {lines}: {count} sectors of memory that is the kernel's own ({arrays}), which is not recorded",
+            lines=at,
+            count=f"{sum(cost.units for cost in beside):,}",
+            arrays=", ".join(own),
+        )
+    ]
     if waits:
-        notes.append("how often a thread looks whether another one is ready differs from run to run")
+        notes.append(tr("how often a thread looks whether another one is ready differs from run to run"))
     return _Made(beside, notes, waits=waits)
 
 
 def _unlike(spots: list[PredictedSite], code: list[Instruction]) -> list[str]:
     return [
-        f"line {line}: {_requests(s for s in spots if s.line == line):,} requests recorded, "
-        f"{_executed(i for i in code if i.line == line):,} executed"
+        _recorded_and_executed(
+            line, _requests(s for s in spots if s.line == line), _executed(i for i in code if i.line == line)
+        )
         for line in sorted({s.line for s in spots} | {i.line for i in code})
     ]
+
+
+def _recorded_and_executed(line: int, recorded: int, executed: int) -> str:
+    return tr(
+        "line {line}: {recorded} requests recorded, {executed} executed",
+        line=line,
+        recorded=f"{recorded:,}",
+        executed=f"{executed:,}",
+    )
 
 
 def _requests(spots: Iterable[PredictedSite]) -> int:
@@ -306,16 +328,28 @@ def _alike(spots: list[PredictedSite], code: list[Instruction], executed: Counte
 
 
 def _said(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
-    where, verb = f"line {spot.line}: the compiler", "stores" if spot.write else "loads"
+    at: dict[str, str | int] = {"line": spot.line, "array": spot.array}
     if not cost.requests:
-        return f"{where} keeps {spot.array} in a register instead of loading what the thread has stored"
+        return tr(
+            "line {line}: the compiler keeps {array} in a register instead of loading what the thread has stored", **at
+        )
     if cost is spot.parted:
-        return f"{where} makes two stores to {spot.array}: one for lanes that have just loaded, one for the others"
+        return tr(
+            "line {line}: the compiler makes two stores to {array}: one for lanes that have just loaded, one for the "
+            "others",
+            **at,
+        )
     ratio = spot.cost.requests / cost.requests
     if width != spot.bytes:
-        less = ratio * spot.bytes / width
-        kept = "" if less == 1 else f", and asks {less:.3g} times less often"
-        return f"{where} merges {width // spot.bytes} {verb} of {spot.array} into one of {width} bytes{kept}"
+        less, merged = ratio * spot.bytes / width, width // spot.bytes
+        stores = mark("line {line}: the compiler merges {count} stores of {array} into one of {width} bytes")
+        loads = mark("line {line}: the compiler merges {count} loads of {array} into one of {width} bytes")
+        said = tr(stores if spot.write else loads, count=merged, width=width, **at)
+        return said if less == 1 else tr("{said}, and asks {times} times less often", said=said, times=f"{less:.3g}")
     if ratio < _BRANCHES:
-        return f"{where} {verb} {spot.array} once for lanes that branch apart in the recording"
-    return f"{where} {verb} each element of {spot.array} once where the source asks {ratio:.3g} times"
+        stores = mark("line {line}: the compiler stores {array} once for lanes that branch apart in the recording")
+        loads = mark("line {line}: the compiler loads {array} once for lanes that branch apart in the recording")
+        return tr(stores if spot.write else loads, **at)
+    stores = mark("line {line}: the compiler stores each element of {array} once where the source asks {times} times")
+    loads = mark("line {line}: the compiler loads each element of {array} once where the source asks {times} times")
+    return tr(stores if spot.write else loads, times=f"{ratio:.3g}", **at)

@@ -31,7 +31,7 @@ from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect import counter_text
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage import value_path
-from gemmviz.ui.stage.caption import caption
+from gemmviz.ui.stage.caption import caption, number
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
 
@@ -158,7 +158,7 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
     said = inspector.by_thread.text.text()
     assert "k = 15: 4 + 4 values for 16 products" in said
     assert "C[0, 1]: 16 of 16 products" in said
-    value = f"{session.cursor.playable.recording.c[0, 1]:.0f}"
+    value = number(float(session.cursor.playable.recording.c[0, 1]))
     assert f"= {value}\n" in said and f"C[0, 1] in memory: {value}" in said
     assert "computed from the recorded operands" in said
     session.cursor.show(playable("hostmult0", 4))
@@ -209,7 +209,7 @@ def test_the_origin_tab_lists_every_hop_and_every_access(inspector, qtbot):
     model = inspector.origin.table.model()
     assert model.rowCount() == 16
     row = [model.index(0, column).data() for column in range(model.columnCount())]
-    assert row[1] == f"A[3, 0] = {shown.recording.a[3, 0]:.0f}" and row[4] == "As[3, 0]"
+    assert row[1] == f"A[3, 0] = {number(float(shown.recording.a[3, 0]))}" and row[4] == "As[3, 0]"
     index = model.index(5, 3)
     inspector.origin.table.doubleClicked.emit(index)
     assert session.cursor.step == model.hop(5).read.step

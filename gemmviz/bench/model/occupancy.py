@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 from gemmviz.bench.model.devices import WARP, Limits
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import mark, tr
 
 # A block is refused as if its warps filled four partitions evenly, also on the one SM that has two (cuda_occupancy.h).
 _CHECKED_PARTITIONS = 4
@@ -151,13 +152,17 @@ def advice(use: Use, limits: Limits) -> str:
     if use.cluster == 1 or not occupancy(use, limits).blocks:
         return said
     if use.cluster > _PORTABLE_CLUSTER:
-        said += (
-            f" More than {_PORTABLE_CLUSTER} blocks make a cluster only where the kernel asks for it (non-portable)."
+        asked = tr(
+            "More than {count} blocks make a cluster only where the kernel asks for it (non-portable).",
+            count=_PORTABLE_CLUSTER,
         )
-    return (
-        f"{said} Clusters of {use.cluster} blocks have to find room within one GPC each, and may leave SMs idle: "
-        "cudaOccupancyMaxActiveClusters knows how many fit, this model does not."
+        said = f"{said} {asked}"
+    clusters = tr(
+        "Clusters of {count} blocks have to find room within one GPC each, and may leave SMs idle: "
+        "cudaOccupancyMaxActiveClusters knows how many fit, this model does not.",
+        count=use.cluster,
     )
+    return f"{said} {clusters}"
 
 
 def _advice(use: Use, limits: Limits) -> str:
@@ -165,22 +170,32 @@ def _advice(use: Use, limits: Limits) -> str:
     if not now.blocks:
         return _refusal(use, limits, now)
     if now.warps == limits.warps_per_sm:
-        return "The SM is full: more cannot be gained here."
+        return tr("The SM is full: more cannot be gained here.")
     if "blocks" in now.limiters:
-        return f"Limited by resident blocks: an SM takes {limits.blocks_per_sm}; only larger blocks bring more warps."
+        return tr(
+            "Limited by resident blocks: an SM takes {count}; only larger blocks bring more warps.",
+            count=limits.blocks_per_sm,
+        )
     wanted = now.blocks + 1
     changes = []
     for limiter in now.limiters:
         if limiter == "threads":
             fitting = limits.warps_per_sm // wanted * WARP
-            changes.append(f"at most {fitting} threads per block" if fitting else "smaller blocks")
+            least = tr("at most {count} threads per block", count=f"{fitting:,}")
+            changes.append(least if fitting else tr("smaller blocks"))
         elif limiter == "registers":
             most = _most_registers(use, limits, wanted)
-            changes.append(f"at most {most} registers per thread" if most else "smaller blocks")
+            least = tr("at most {count} registers per thread", count=most)
+            changes.append(least if most else tr("smaller blocks"))
         else:
             most = limits.shared_per_sm // wanted // limits.shared_unit * limits.shared_unit - limits.shared_reserved
-            changes.append(f"at most {most:,} bytes of shared memory per block" if most > 0 else "no shared memory")
-    return f"Limited by {_names(now.limiters)}; one block more per SM needs {' and '.join(changes)}."
+            least = tr("at most {count} bytes of shared memory per block", count=f"{most:,}")
+            changes.append(least if most > 0 else tr("no shared memory"))
+    return tr(
+        "Limited by {resources}; one block more per SM needs {changes}.",
+        resources=_names(now.limiters),
+        changes=tr(" and ").join(changes),
+    )
 
 
 def _most_registers(use: Use, limits: Limits, blocks: int) -> int:
@@ -196,37 +211,51 @@ def _with_registers(use: Use, registers: int) -> Use:
 
 def _refusal(use: Use, limits: Limits, now: Occupancy) -> str:
     reasons = {
-        "threads": f"a block has {use.threads:,} threads; {limits.threads_per_block:,} is the most",
-        "registers": (
-            f"{use.registers} registers per thread are too many for blocks of {use.threads:,} threads "
-            f"(at most {_most_registers(use, limits, 1)})"
+        "threads": tr(
+            "a block has {count} threads; {most} is the most",
+            count=f"{use.threads:,}",
+            most=f"{limits.threads_per_block:,}",
         ),
-        "shared": f"a block takes {use.shared_bytes:,} bytes of shared memory; {limits.shared_per_block:,} is the most",
+        "registers": tr(
+            "{registers} registers per thread are too many for blocks of {threads} threads (at most {most})",
+            registers=use.registers,
+            threads=f"{use.threads:,}",
+            most=_most_registers(use, limits, 1),
+        ),
+        "shared": tr(
+            "a block takes {count} bytes of shared memory; {most} is the most",
+            count=f"{use.shared_bytes:,}",
+            most=f"{limits.shared_per_block:,}",
+        ),
         "blocks": _no_cluster(use, limits),
     }
-    return f"Such a block cannot run: {' and '.join(reasons[name] for name in now.limiters)}."
+    why = tr(" and ").join(reasons[name] for name in now.limiters)
+    return tr("Such a block cannot run: {why}.", why=why)
 
 
 def _no_cluster(use: Use, limits: Limits) -> str:
     if limits.blocks_per_cluster == 1:
-        return "clusters need compute capability 9.0 or higher"
-    return (
-        f"a cluster has {use.cluster:,} blocks; {limits.blocks_per_cluster} is the most, and more than "
-        f"{_PORTABLE_CLUSTER} only where the kernel asks for it (non-portable)"
+        return tr("clusters need compute capability 9.0 or higher")
+    return tr(
+        "a cluster has {count} blocks; {most} is the most, and more than {portable} only where the kernel asks for it "
+        "(non-portable)",
+        count=f"{use.cluster:,}",
+        most=limits.blocks_per_cluster,
+        portable=_PORTABLE_CLUSTER,
     )
 
 
 NAMES: dict[Resource, str] = {
-    "threads": "threads",
-    "blocks": "resident blocks",
-    "registers": "registers",
-    "shared": "shared memory",
+    "threads": mark("threads"),
+    "blocks": mark("resident blocks"),
+    "registers": mark("registers"),
+    "shared": mark("shared memory"),
 }
 """The usual names of the resources."""
 
 
 def _names(limiters: tuple[Resource, ...]) -> str:
-    return " and ".join(NAMES[name] for name in limiters)
+    return tr(" and ").join(tr(NAMES[name]) for name in limiters)
 
 
 def _round_up(value: int, unit: int) -> int:

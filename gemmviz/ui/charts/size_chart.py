@@ -170,6 +170,8 @@ class SizeChart(PaintedChart):
             labels.append((end.y(), self._label(curve) if fits else self._name(curve), colour, strong, end))
         if others:
             said = trn("{count} other: hover", "{count} others: hover", len(others))
+            if QFontMetricsF(plain).horizontalAdvance(said) > room:
+                said = f"+ {len(others)}"
             labels.append((frame.area.center().y() + 3 * line, said, QColor(self.theme.muted), False, None))
         wanted = [label[0] for label in labels]
         places = nudged(wanted, line, frame.area.top(), frame.area.bottom())

@@ -1,7 +1,7 @@
 """The race: the counters of both recordings, as pairs of bars on one scale that grow while they play."""
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -51,10 +51,10 @@ class FiguresPanel(QWidget):
             self.pace.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
         self.pace.currentIndexChanged.connect(self._on_pace)
         self.bars = Bars(session.playback, session.preferences)
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 3, 4, 2)
-        head.addWidget(self.sentence, 1)
-        head.addWidget(self.pace)
+        head = QVBoxLayout()
+        head.setContentsMargins(8, 4, 8, 4)
+        head.addWidget(self.sentence)
+        head.addWidget(self.pace, 0, Qt.AlignmentFlag.AlignLeft)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -17,6 +17,7 @@ from gemmviz.ui.inspect.fragment_view import FragmentView
 from gemmviz.ui.inspect.inspector_text import block_text, fragment_text, operand_text, sum_text, uses_text
 from gemmviz.ui.inspect.panel import InspectPanel, OneLine
 from gemmviz.ui.inspect.thread_view import ThreadView
+from gemmviz.ui.inspect.waterfall import Waterfall
 from gemmviz.ui.look.steady_scroll import SteadyScroll
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN, number, thread_text
@@ -67,7 +68,10 @@ class ThreadPanel(InspectPanel):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
         column.addLayout(row)
-        column.addLayout(middle, 1)
+        column.addLayout(middle, 2)
+        self.growth = Waterfall()
+        self.growth.hide()
+        column.addWidget(self.growth, 3)
         self._known: tuple[Playable, object, Products] | None = None
         self._writes: tuple[Playable, int, tuple[Ints, Ints]] | None = None
 
@@ -114,6 +118,8 @@ class ThreadPanel(InspectPanel):
         self.product.show_state(playable, state, theme)
         self.warp.show_fragments(playable, held, looked.lane, theme, self.scrolled.viewport().height())
         self._name(playable, held)
+        self.growth.setVisible(not known.by_warp)
+        self.growth.show_sum(playable, state, self._element(playable, known), theme)
         lines = [self._of_fragments(playable, state, held)] if known.by_warp else [self._of_operands(playable, state)]
         lines.append(self._sums(playable, state, on_gpu))
         self.text.setText("\n".join(lines))
@@ -124,6 +130,7 @@ class ThreadPanel(InspectPanel):
         self.text.setText(why)
         self.warp.hide()
         self.product.hide()
+        self.growth.hide()
 
     def _name(self, playable: Playable, held: list[Fragment]) -> None:
         session = self.session
@@ -147,6 +154,11 @@ class ThreadPanel(InspectPanel):
         if cell is None or cell[0] != 2:
             return None
         return cell_name(playable.recording, cell)[1:]
+
+    def _element(self, playable: Playable, known: Products) -> int:
+        """Return which of a thread's elements is the chosen one; the first where it owns another."""
+        cell, pairs = self._cell(playable), _pairs(known)
+        return pairs.index(cell) if cell in pairs else 0
 
     def _of_thread(self, playable: Playable) -> Products | None:
         """Return the chosen thread's products: found once, and kept while it is looked at."""
@@ -210,10 +222,7 @@ class ThreadPanel(InspectPanel):
     def _sums(self, playable: Playable, state: ThreadState, on_gpu: bool) -> str:
         """Say how far the sum of the chosen element is, and that it is computed and not recorded."""
         known, recording = state.products, playable.recording
-        cell, element = self._cell(playable), 0
-        pairs = list(zip(known.rows.tolist(), known.columns.tolist(), strict=True))
-        if cell in pairs:
-            element = pairs.index(cell)
+        pairs, element = _pairs(known), self._element(playable, known)
         row, column = pairs[element]
         name = recording.arrays[C].name
         values = {
@@ -260,3 +269,8 @@ class ThreadPanel(InspectPanel):
             )
         said.append(tr("Sums are computed from the recorded operands: registers leave no trace."))
         return "\n".join(said)
+
+
+def _pairs(known: Products) -> list[tuple[int, int]]:
+    """Return the elements of C that a thread owns, as (row, column)."""
+    return list(zip(known.rows.tolist(), known.columns.tolist(), strict=True))

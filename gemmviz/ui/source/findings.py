@@ -1,5 +1,7 @@
 """The panel of findings: the checker's findings in the recording and at other sizes; a choice goes to the line."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QResizeEvent
 from PySide6.QtWidgets import (
@@ -19,6 +21,19 @@ from gemmviz.ui.look.theme import THEMES
 
 _LINE = Qt.ItemDataRole.UserRole
 _CHECK_KEY = "Ctrl+Shift+R"
+
+
+class _Resizing(QListWidget):
+    """A list whose rows are fitted to its own width: that of the panel around it is known before."""
+
+    def __init__(self, fit: Callable[[], None]) -> None:
+        super().__init__()
+        self._fit = fit
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the rows."""
+        super().resizeEvent(event)
+        self._fit()
 
 
 class FindingsPanel(QWidget):
@@ -55,7 +70,7 @@ class FindingsPanel(QWidget):
                 key=_CHECK_KEY,
             )
         )
-        self.list = QListWidget()
+        self.list = _Resizing(self._fit)
         self.list.setAccessibleName(tr("Findings"))
         self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -159,12 +174,8 @@ class FindingsPanel(QWidget):
             told.append(tr("And {count} more left out.", count=len(found.left_out) - 1))
         return " ".join(told)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Make every row as high as its words need."""
-        super().resizeEvent(event)
-        self._fit()
-
     def _fit(self) -> None:
+        """Make every row as high as its words need."""
         width, flags = self.list.viewport().width() - 12, Qt.TextFlag.TextWordWrap
         for row in range(self.list.count()):
             item = self.list.item(row)

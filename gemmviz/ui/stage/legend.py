@@ -31,14 +31,26 @@ class LegendEntry:
     pattern: str = ""
 
 
-def entries(playable: Playable, theme: Theme, warp: int, block: int = 0) -> list[LegendEntry]:
-    """Return the entries of the legend, most important first; `warp` and `block` are the chosen ones."""
+def entries(playable: Playable, theme: Theme, warp: int, block: int = 0, ordered: bool = False) -> list[LegendEntry]:
+    """Return the entries of the legend, most important first.
+
+    Parameters
+    ----------
+    playable, theme
+        The recording, and the colours.
+    warp, block
+        The chosen ones.
+    ordered
+        Whether the order of the blocks is drawn on C.
+    """
     recording = playable.recording
     edge = QColor(theme.text)
     found = [
         LegendEntry(tr("read"), QColor(theme.read), QPen(edge, 1.2)),
         LegendEntry(tr("written"), QColor(theme.write), QPen(edge, 2.6)),
     ]
+    if ordered:
+        found.append(LegendEntry(tr("C: order of the blocks"), QColor(_CLEAR), QPen(edge, 1.5), "line"))
     if recording.wrong:
         wrong = QColor(theme.bad)
         wrong.setAlphaF(WRONG_TINT)
@@ -145,6 +157,10 @@ def _draw_box(painter: QPainter, box: QRectF, entry: LegendEntry, theme: Theme) 
     elif entry.pattern == "hatched" and entry.frame is not None:
         painter.setPen(entry.frame)
         painter.drawLines(hatching(box))
+    elif entry.pattern == "line" and entry.frame is not None:
+        painter.setPen(entry.frame)
+        painter.drawLine(box.bottomLeft(), box.topRight())
+        return
     if entry.frame is not None:
         painter.setPen(entry.frame)
         painter.drawRect(box.adjusted(1, 1, -1, -1))

@@ -22,6 +22,7 @@ from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, value_path, vector
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
+from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
 from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, formula_text, owner_text, provenance, tile_text
 from gemmviz.ui.stage.cell_text import CellText
@@ -82,6 +83,7 @@ class StagePainter:
         self.touched = AccessedCells(playable)
         self._colours = Colours(playable, theme, self.touched)
         self._text = CellText(playable, theme, self.font, vector)
+        self._order = BlockOrder(playable.recording)
         self._marks = Marks(playable, theme, self.touched, self._colours)
         self._borders = Borders(playable.recording, theme)
         self._in_flight = InFlight(playable, theme)
@@ -223,6 +225,7 @@ class StagePainter:
         for panel, image in zip(placed, images, strict=True):
             if image is not None:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
+        self._order.draw(painter, placed, self.theme, self._text, ratio)
         if plan.aside is not None:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
         self._gestures.draw(painter, placed, moment, ratio, self._covered(plan))
@@ -381,7 +384,7 @@ class StagePainter:
     def _entries(self, moment: Moment) -> list[legend.LegendEntry]:
         key = moment.warp, moment.block
         if self._legend is None or self._legend[0] != key:
-            self._legend = key, legend.entries(self.playable, self.theme, *key)
+            self._legend = key, legend.entries(self.playable, self.theme, *key, ordered=bool(self._order.tiles))
         return self._legend[1]
 
     def said(self, moment: Moment) -> str:

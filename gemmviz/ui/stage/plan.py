@@ -25,7 +25,7 @@ AROUND_WORDS = LabelRoom(1.9, 0.9, 1.3, 0.5, 2.4)
 """Indices left of A and B and above B and C, and the names of A and C between."""
 
 # In heights of the font.
-_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES, _LEAST_LENS = 21.0, 7.0, 8.0, 12.0
+_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES, _LEAST_LENS = 21.0, 7.0, 4.0, 12.0
 _SHARE = 0.45  # of the quadrant's width for words that stand at its left
 _MUCH = 1.2
 _LEGEND = 14.0  # wide enough for each of its texts

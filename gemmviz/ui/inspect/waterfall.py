@@ -1,0 +1,166 @@
+"""How the sum of one element grows: a row per product, its bar where the sum stood before, and the cost so far."""
+
+import numpy as np
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.language import tr
+from gemmviz.trace.order.requests import Ints
+from gemmviz.trace.origin.thread_state import ThreadState
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.look.style import larger
+from gemmviz.ui.look.theme import THEMES, Theme, rgb
+from gemmviz.ui.stage.caption import number, thousands
+
+_SMALL, _ROW, _LEAST_ROW, _HEAD = 0.9, 1.7, 1.15, 1.5  # in sizes and heights of the window's type
+_MARGIN = 8.0
+_COLUMNS = (0.0, 0.10, 0.25, 0.40, 0.56)  # where k, a, b and the product end, in widths; then the bars begin
+_SUM = 0.15  # of the width: of the sums at the right
+_TINT = 0.22
+
+
+class Waterfall(QWidget):
+    """Draws the products of one element of C by the step in which each is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._playable: Playable | None = None
+        self._state: ThreadState | None = None
+        self._element = 0
+        self._theme: Theme = THEMES["dark"]
+        self._counted: tuple[Playable, tuple[int, int], tuple[Ints, Ints]] | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName(tr("How its sum grows"))
+
+    def sizeHint(self) -> QSize:
+        """Ask for a sum of eight products and the cost."""
+        return QSize(300, round(QFontMetricsF(self.font()).height() * 20))
+
+    def show_sum(self, playable: Playable, state: ThreadState, element: int, theme: Theme) -> None:
+        """Draw a thread's sum, given as a place in ``state.products.rows``."""
+        self._playable, self._state, self._element, self._theme = playable, state, element, theme
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the sum, and below it the cost."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(self._theme.background))
+        if self._playable is not None and self._state is not None:
+            line = QFontMetricsF(self.font()).height()
+            inside = QRectF(self.rect()).adjusted(_MARGIN, _MARGIN / 2, -_MARGIN, -_MARGIN / 2)
+            cost = QRectF(inside.left(), inside.bottom() - 5.6 * line, inside.width(), 5.6 * line)
+            self._draw_sum(painter, QRectF(inside.topLeft(), cost.topRight()), line, self._playable, self._state)
+            self._draw_cost(painter, cost, line, self._playable, self._state)
+        painter.end()
+
+    def _draw_sum(self, painter: QPainter, place: QRectF, line: float, playable: Playable, state: ThreadState) -> None:
+        theme, known = self._theme, state.products
+        mine = np.flatnonzero(known.element == self._element)
+        mine = mine[np.lexsort((known.k[mine], known.step[mine]))]
+        self._write(painter, QRectF(place.left(), place.top(), place.width(), line), tr("How its sum grows"), bold=True)
+        rows = QRectF(place.left(), place.top() + (1.2 + _HEAD) * line, place.width(), 0)
+        rows.setBottom(place.bottom())
+        seen = min(int(rows.height() / (_LEAST_ROW * line)), len(mine))
+        if seen < 1:
+            return
+        high = min(rows.height() / seen, _ROW * line)
+        row, column = int(known.rows[self._element]), int(known.columns[self._element])
+        names = [playable.recording.arrays[i].name for i in (A, B)]
+        head = QRectF(rows.left(), rows.top() - _HEAD * line, rows.width(), _HEAD * line)
+        said = "k", f"{names[0]}[{row}, ·]", f"{names[1]}[·, {column}]", "×", tr("sum")
+        for at, text in enumerate(said):
+            self._write(painter, self._column(head, at), text, theme.muted, small=True, right=True)
+        a, b = known.operands.value[known.a[mine]], known.operands.value[known.b[mine]]
+        product = a.astype(np.float64) * b
+        after = np.cumsum(product)
+        before = after - product
+        done = int((known.step[mine] <= state.step).sum())
+        now = done - 1 if done and int(known.step[mine[done - 1]]) == state.step else -1
+        first = max(min(done - seen // 2, len(mine) - seen), 0)
+        bars = self._column(rows, len(_COLUMNS))
+        least, most = min(0.0, float(after.min())), max(0.0, float(after.max()))
+        scale = bars.width() / max(most - least, 1e-30)
+
+        def x(value: float) -> float:
+            return bars.left() + (value - least) * scale
+
+        painter.setPen(QPen(QColor(theme.outline), 1))
+        painter.drawLine(round(x(0)), round(rows.top()), round(x(0)), round(rows.top() + seen * high))
+        for at in range(first, first + seen):
+            area = QRectF(rows.left(), rows.top() + (at - first) * high, rows.width(), high)
+            if at == now:
+                tint = QColor(*rgb(theme.write))
+                tint.setAlphaF(_TINT)
+                painter.fillRect(area.adjusted(-4, 0, 4, 0), tint)
+            colour = theme.text if at < done else theme.faint
+            texts = (
+                str(int(known.k[mine[at]])),
+                number(float(a[at])),
+                number(float(b[at])),
+                f"{'+' if product[at] >= 0 else ''}{number(float(product[at]))}",
+                number(float(after[at])),
+            )
+            for cell, text in enumerate(texts):
+                self._write(painter, self._column(area, cell), text, colour, at == now, small=True, right=True)
+            ends = sorted((x(float(before[at])), x(float(after[at]))))
+            bar = QRectF(ends[0], area.top() + 0.2 * high, max(ends[1] - ends[0], 1.5), 0.6 * high)
+            if at < done:
+                painter.fillRect(bar, QColor(theme.write if at == now else theme.good))
+            else:
+                painter.setPen(QPen(QColor(theme.faint), 1, Qt.PenStyle.DashLine))
+                painter.drawRect(bar)
+
+    def _column(self, line: QRectF, at: int) -> QRectF:
+        """Return the place of a column: k, a, b, the product, the sum, and last the bars between these two."""
+        wide = line.width()
+        if at == len(_COLUMNS) - 1:
+            return QRectF(line.right() - _SUM * wide, line.top(), _SUM * wide, line.height())
+        if at == len(_COLUMNS):
+            return QRectF(line.left() + (_COLUMNS[-1] + 0.04) * wide, line.top(), (0.40 - _SUM) * wide, line.height())
+        left = _COLUMNS[at] * wide
+        return QRectF(line.left() + left, line.top(), _COLUMNS[at + 1] * wide - left - 4, line.height())
+
+    def _draw_cost(self, painter: QPainter, place: QRectF, line: float, playable: Playable, state: ThreadState) -> None:
+        theme, recording, timeline = self._theme, playable.recording, playable.timeline
+        key = state.products.block, state.products.thread
+        if self._counted is None or self._counted[0] is not playable or self._counted[1] != key:
+            log = recording.accesses
+            rows = np.flatnonzero((log.block == key[0]) & (log.thread == key[1]))
+            steps = np.sort(timeline.step_of_row[rows])
+            self._counted = playable, key, (rows, steps)
+        steps = self._counted[2][1]
+        steps = steps[: np.searchsorted(steps, state.step, "right")]
+        array, write = timeline.array[steps], timeline.write[steps]
+        shared = np.array([one.space == "shared" for one in recording.arrays])[array]
+        title = QRectF(place.left(), place.top(), place.width(), line)
+        self._write(painter, title, tr("What it has cost so far"), bold=True)
+        figures = [(tr("values from global memory"), int((~shared & ~write).sum()))]
+        if any(one.space == "shared" for one in recording.arrays):
+            figures.append((tr("values from shared memory"), int((shared & ~write).sum())))
+        figures.append((tr("products"), int(state.done.sum())))
+        figures.append((tr("stored in {array}", array=recording.arrays[C].name), int((write & (array == C)).sum())))
+        for at, (text, count) in enumerate(figures):
+            row = QRectF(place.left(), place.top() + (1.25 + 1.1 * at) * line, place.width(), 1.1 * line)
+            self._write(painter, row, text, theme.muted)
+            row.setRight(place.left() + _COLUMNS[-1] * place.width() + 3.5 * line)
+            self._write(painter, row, thousands(count), bold=True, right=True)
+
+    def _write(
+        self,
+        painter: QPainter,
+        place: QRectF,
+        text: str,
+        colour: str = "",
+        bold: bool = False,
+        small: bool = False,
+        right: bool = False,
+    ) -> None:
+        font = larger(self.font(), _SMALL) if small else QFont(self.font())
+        font.setBold(bold)
+        painter.setFont(font)
+        painter.setPen(QColor(colour or self._theme.text))
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, max(round(place.width()) + 3, 0))
+        painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip, shown)

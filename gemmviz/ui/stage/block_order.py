@@ -1,0 +1,62 @@
+"""The order of the blocks on C, where a kernel does not go along rows or columns: numbers, and a line through them."""
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+
+from gemmviz.catalogue.matrices import C
+from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.cell_text import SUM_CELL, CellText
+from gemmviz.ui.stage.scene import Panel
+
+_FEWEST, _MOST = 4, 64
+_LEAST_SIDE = 2.0  # of a block's tile, in heights of the font
+
+
+class BlockOrder:
+    """The tiles of C in the order of their blocks' numbers, where the tiles themselves stand in another order.
+
+    Parameters
+    ----------
+    recording
+        The recording.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.tiles: list[tuple[int, float, float, float]] = []
+        """By block: its number, the middle of its tile (column, row) and the tile's shorter side, all in cells."""
+        owner = recording.owners[0]
+        blocks = np.unique(owner[owner >= 0])
+        if recording.backend != "cuda" or not _FEWEST <= len(blocks) <= _MOST or int(blocks.max()) >= _MOST:
+            return
+        found = []
+        for block in blocks.tolist():
+            rows, columns = np.nonzero(owner == block)
+            top, left, high, wide = rows.min(), columns.min(), np.ptp(rows) + 1, np.ptp(columns) + 1
+            if len(rows) != high * wide:
+                return  # several tiles, or parts of one: a number would say little
+            found.append((block, left + wide / 2, top + high / 2, float(min(wide, high))))
+        along_rows = sorted(found, key=lambda tile: (tile[2], tile[1]))
+        along_columns = sorted(found, key=lambda tile: (tile[1], tile[2]))
+        if found not in (along_rows, along_columns):
+            self.tiles = found
+
+    def draw(self, painter: QPainter, panels: list[Panel], theme: Theme, text: CellText, ratio: float) -> None:
+        """Draw the order on C, unless its cells have values."""
+        panel, font = panels[C], painter.font()
+        line = QFontMetricsF(font).height()
+        if not self.tiles or panel.cell >= SUM_CELL or self.tiles[0][3] * panel.cell < _LEAST_SIDE * line:
+            return
+        middles = [QPointF(panel.x + x * panel.cell, panel.y + y * panel.cell) for _, x, y, _ in self.tiles]
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(theme.text), 1.5))
+        painter.drawPolyline(QPolygonF(middles))
+        for (block, *_), middle in zip(self.tiles, middles, strict=True):
+            wide = text.width_of(str(block), round(line * 0.8)) + 0.6 * line
+            plate = QRectF(middle.x() - wide / 2, middle.y() - 0.55 * line, wide, 1.1 * line)
+            painter.setBrush(QColor(theme.background))
+            painter.drawRoundedRect(plate, 4, 4)
+            text.write_at(painter, str(block), theme.text, round(line * 0.8), middle.x(), middle.y(), ratio)
+        painter.restore()
