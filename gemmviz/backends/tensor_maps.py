@@ -24,24 +24,24 @@ _NO_INTERLEAVE, _L2_PROMOTION_128_BYTES, _ZEROS_OUTSIDE = 0, 2, 0
 
 @dataclass(frozen=True)
 class Geometry:
-    """The description of a matrix for the driver; of each pair the first is along a row as it is stored.
+    """The description of a matrix for the driver; the first dimension is along a row as it is stored.
 
     Attributes
     ----------
     element
         The driver's number of the element type.
     sizes, box
-        Of the matrix and of a box, in elements.
-    row_bytes
-        From a row to the next.
+        Of the tensor and of a box, in elements.
+    strides
+        In bytes, from one to the next along each dimension but the first.
     swizzle
         The driver's number of the swizzle.
     """
 
     element: int
-    sizes: tuple[int, int]
-    row_bytes: int
-    box: tuple[int, int]
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
     swizzle: int
 
 
@@ -51,8 +51,17 @@ def geometry(launch: Launch, matrix: str) -> Geometry:
     rows, columns = launch.problem.shape(matrix)
     sizes = (rows, columns) if matrix in kernel.column_major else (columns, rows)
     dtype = kernel.dtype_of(matrix)
-    row_bytes = sizes[0] * np.dtype(dtype).itemsize
-    return Geometry(_TYPES[dtype], sizes, row_bytes, (wanted.columns, wanted.rows), _SWIZZLES[wanted.swizzle])
+    itemsize = np.dtype(dtype).itemsize
+    row_bytes = sizes[0] * itemsize
+    tensor: tuple[int, ...] = sizes
+    strides: tuple[int, ...] = (row_bytes,)
+    box: tuple[int, ...] = wanted.columns, wanted.rows
+    if wanted.rank > 2:
+        panel, more = wanted.panel(dtype), wanted.rank - 3
+        tensor = (panel, sizes[1], sizes[0] // panel, *[1] * more)
+        strides = (row_bytes, panel * itemsize, *[row_bytes] * more)
+        box = (panel, wanted.rows, wanted.columns // panel, *[1] * more)
+    return Geometry(_TYPES[dtype], tensor, strides, box, _SWIZZLES[wanted.swizzle])
 
 
 def encode(launch: Launch, matrix: str, address: int) -> Any:
@@ -84,6 +93,7 @@ def encode(launch: Launch, matrix: str, address: int) -> Any:
     if not hasattr(code, "cuTensorMapEncodeTiled"):
         raise LaunchError(f"{where} needs a newer NVIDIA driver, of CUDA 12 or later")
     known = geometry(launch, matrix)
+    rank = len(known.sizes)
     memory = np.zeros(BYTES + _ALIGNMENT, np.uint8)
     # The driver writes to a multiple of 64 bytes only.
     start = -memory.ctypes.data % _ALIGNMENT
@@ -91,12 +101,12 @@ def encode(launch: Launch, matrix: str, address: int) -> Any:
     error = code.cuTensorMapEncodeTiled(
         ctypes.c_void_p(encoded.ctypes.data),
         known.element,
-        2,
+        rank,
         ctypes.c_void_p(address),
-        (ctypes.c_uint64 * 2)(*known.sizes),
-        (ctypes.c_uint64 * 1)(known.row_bytes),
-        (ctypes.c_uint32 * 2)(*known.box),
-        (ctypes.c_uint32 * 2)(1, 1),
+        (ctypes.c_uint64 * rank)(*known.sizes),
+        (ctypes.c_uint64 * (rank - 1))(*known.strides),
+        (ctypes.c_uint32 * rank)(*known.box),
+        (ctypes.c_uint32 * rank)(*[1] * rank),
         _NO_INTERLEAVE,
         known.swizzle,
         _L2_PROMOTION_128_BYTES,

@@ -154,7 +154,10 @@ class Kernel:
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
-                "maps": {matrix: _texts([box.rows, box.columns, box.swizzle]) for matrix, box in self.maps.items()},
+                "maps": {
+                    matrix: [*_texts([box.rows, box.columns, box.swizzle]), *[str(box.rank)] * (box.rank > 2)]
+                    for matrix, box in self.maps.items()
+                },
             },
         )
 

@@ -23,6 +23,7 @@ UNIT_BYTES = 16
 LONGEST_SIDE = 256
 """Elements of a box along one side."""
 SUFFIX = ".map"
+_PANEL_BYTES = 128
 _KNOWN_SWIZZLES = ", ".join(map(str, SWIZZLES))
 _FORM = 'maps must give a box of each matrix that is mapped, as in maps = { A = { box = ["BM", "BK"], swizzle = 128 } }'
 
@@ -31,12 +32,14 @@ _FORM = 'maps must give a box of each matrix that is mapped, as in maps = { A = 
 class Box:
     """A box as it is declared: rows and columns of the matrix as it is stored, and the swizzle in bytes ("0": none).
 
-    Of a matrix that is stored by columns, a row as it is stored is a column.
+    Of a matrix that is stored by columns, a row as it is stored is a column. `rank`: dimensions of the tensor that the
+    kernel names coordinates of; with more than two the matrix is one of panels (`TensorMap.panel`).
     """
 
     rows: Expression
     columns: Expression
     swizzle: Expression
+    rank: int = 2
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,29 @@ class TensorMap:
         Of the box, in elements of the matrix as it is stored.
     swizzle
         Over how many bytes the 16-byte pieces of a row are dealt in shared memory: 0, 32, 64 or 128.
+    rank
+        Dimensions of the tensor: 2, or more where the matrix is one of panels.
     """
 
     matrix: str
     rows: int
     columns: int
     swizzle: int
+    rank: int = 2
+
+    def panel(self, dtype: str) -> int:
+        """Return the columns of a panel: as many as the swizzle's bytes hold, or 128 bytes without one.
+
+        A tensor of more than two dimensions has the columns within a panel, the rows, the panels, and 1 of all else; a
+        box has its panels one behind the other.
+        """
+        return (self.swizzle or _PANEL_BYTES) // np.dtype(dtype).itemsize
 
 
 class _BoxSaid(msgspec.Struct, forbid_unknown_fields=True):
     box: tuple[str | int, str | int]
     swizzle: str | Literal[0, 32, 64, 128] = 0
+    rank: Literal[2, 3, 4, 5] = 2
 
 
 def read_tensor_maps(value: object, matrices: tuple[str, ...]) -> dict[str, Box]:
@@ -88,13 +103,18 @@ def read_tensor_maps(value: object, matrices: tuple[str, ...]) -> dict[str, Box]
         if key == "swizzle":
             said = f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {quoted(misfit.value)}"
             raise FrontMatterError(said) from None
+        if key == "rank":
+            said = f"maps.{matrix}: rank must be 2, 3, 4 or 5 (dimensions), not {quoted(misfit.value)}"
+            raise FrontMatterError(said) from None
         raise FrontMatterError(_FORM) from None
     for matrix in boxes:
         if matrix not in matrices:
             raise FrontMatterError(f"maps names {matrix!r}; known are {', '.join(matrices)}")
-    return {
-        matrix: Box(*(Expression(str(text)) for text in (*said.box, said.swizzle))) for matrix, said in boxes.items()
-    }
+    found = {}
+    for matrix, declared in boxes.items():
+        rows, columns, swizzle = (Expression(str(text)) for text in (*declared.box, declared.swizzle))
+        found[matrix] = Box(rows, columns, swizzle, declared.rank)
+    return found
 
 
 def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> TensorMap:
@@ -123,8 +143,12 @@ def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> Tens
         why = tr("its rows have {bytes} bytes, which is no multiple of {unit}", bytes=row_bytes, unit=UNIT_BYTES)
     elif swizzle not in SWIZZLES:
         why = tr("its swizzle is {bytes} bytes; there are {known}", bytes=swizzle, known=_KNOWN_SWIZZLES)
-    elif swizzle and row_bytes > swizzle:
+    elif box.rank > 2 and swizzle in SWIZZLES and row_bytes % (swizzle or _PANEL_BYTES):
+        why = tr(
+            "its rows have {bytes} bytes, and panels of them {panel}", bytes=row_bytes, panel=swizzle or _PANEL_BYTES
+        )
+    elif swizzle and row_bytes > swizzle and box.rank == 2:
         why = tr("its rows have {bytes} bytes, more than the swizzle's {most}", bytes=row_bytes, most=swizzle)
     else:
-        return TensorMap(matrix, rows, columns, swizzle)
+        return TensorMap(matrix, rows, columns, swizzle, box.rank)
     raise ConstraintError(f"{said}; {why}")

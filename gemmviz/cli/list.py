@@ -124,7 +124,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
         "capability": kernel.capability,
         "cluster": [e.text for e in kernel.cluster],
         "maps": {
-            matrix: {"box": [box.rows.text, box.columns.text], "swizzle": box.swizzle.text}
+            matrix: {"box": [box.rows.text, box.columns.text], "swizzle": box.swizzle.text, "rank": box.rank}
             for matrix, box in kernel.maps.items()
         },
         "dtype": kernel.dtype,

@@ -283,6 +283,17 @@ MAPPED = {
     "capability": '"9.0"',
 }
 
+# A is named by three coordinates: the column within a panel of 32 (128 bytes), the row, the panel.
+PANELS = BY_VALUE.replace(
+    "2d_global_to_shared(tiles.a, &map_a, k0, blockIdx.y * 16,",
+    "3d_global_to_shared(tiles.a, &map_a, 0, blockIdx.y * 16, k0 / 32,",
+).replace("tiles.a[ty * BK + k]", "tiles.a[k / 32 * 16 * 32 + ty * 32 + k % 32]")
+IN_PANELS = {
+    **MAPPED,
+    "params": "{ BK = [64] }",
+    "maps": '{ A = { box = [16, "BK"], rank = 3 }, B = { box = ["BK", 16] } }',
+}
+
 ROW_OF_BLOCKS = {"block": "[16]", "grid": '["N / 16", "M"]'}
 LIBRARY = [
     LibraryKernel("groups", GROUPS, "        cooperative_groups::sync(block);\n", ""),
@@ -302,4 +313,7 @@ LIBRARY = [
     LibraryKernel("shared_pipeline", SHARED_PIPELINE, "        pipe.consumer_release();\n", "    "),
     LibraryKernel("boxes", BY_VALUE, "        full.wait(std::move(token));\n", "", matter=MAPPED),
     LibraryKernel("boxes_by_pointer", BY_POINTER, "1, sizeof(tiles)", "1, sizeof(tiles.a)", matter=MAPPED),
+    LibraryKernel(
+        *("panels", PANELS, "k0 / 32, full", "k0 / 64, full"), matter=IN_PANELS, problem=Problem(32, 48, 128)
+    ),
 ]

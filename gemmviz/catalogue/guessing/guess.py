@@ -10,11 +10,11 @@ import numpy as np
 
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
-from gemmviz.catalogue.guessing import cxx, host_launch, indexing
+from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing
 from gemmviz.catalogue.guessing.cxx import Function, ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.inlining import inlined
-from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign
+from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign, matrix_called
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
 from gemmviz.catalogue.guessing.tunable import whole_params
@@ -59,6 +59,8 @@ class Guess:
         The element type of C.
     epilogue
         The function that the kernel applies to its result, if a name in the kernel shows it; else empty.
+    boxes
+        Rows, columns, swizzle and rank of the boxes of tensor maps that the file's host code makes.
     """
 
     path: Path
@@ -85,6 +87,7 @@ class Guess:
     adds: bool = False
     stores: SumType = "float32"
     epilogue: str = ""
+    boxes: dict[str, tuple[str, str, int, int]] = field(default_factory=dict)
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end after it."""
@@ -103,8 +106,7 @@ class Guess:
         if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
         if self.mapped:
-            # The source does not give the size of a box.
-            boxes = ", ".join(f'{matrix} = {{ box = ["?", "?"], swizzle = 0 }}' for matrix in self.mapped)
+            boxes = ", ".join(f"{matrix} = {_said(self.boxes.get(matrix))}" for matrix in self.mapped)
             keys.append(("maps", f"{{ {boxes} }}"))
         if self.shared != "0":
             keys.append(("shared", json.dumps(self.shared)))
@@ -156,7 +158,8 @@ class Guess:
             elif known.confidence < SURE and not self.right:
                 found.append(f"Is parameter {name} really {role}? The only evidence: {known.why}.")
         found += [f"No parameter is {m}." for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
-        found += [f"maps must give the size of a box of {m} and its swizzle." for m in self.mapped]
+        unknown = [m for m in self.mapped if m not in self.boxes]
+        found += [f"maps must give the size of a box of {m} and its swizzle." for m in unknown]
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
                 known = self.why.get(key, GuessReason(1, ""))
@@ -228,7 +231,9 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             break
         given = [one for one in given if one not in strange]
     function, source = with_sizes, meant
-    dtype, stored = (_dtype(function, roles, matrix) for matrix in ("A", "C"))
+    maps = _maps(source)
+    dtype, stored = (_dtype(function, roles, matrix, maps) for matrix in ("A", "C"))
+    roles.column_major |= _by_columns(roles, maps)
     stores = sums_of(stored)
     shaper = Shaper(function, source, index, roles, dtype)
     params = whole_params(function, source)
@@ -270,6 +275,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             stores=stores,
             epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",
             adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
+            boxes=_boxes(function, source, roles, made, maps),
         )
         for made in shapes
     ]
@@ -308,7 +314,44 @@ def _argument(name: str, shape: Shape) -> str:
     return name if name in shape.params else "1"
 
 
-def _dtype(function: Function, roles: Roles, matrix: str) -> ElementType:
+def _maps(source: ParsedSource) -> dict[str, host_maps.HostMap]:
+    """Return the tensor map of each matrix that the file's host code makes; none where two of one matrix differ."""
+    found: dict[str, set[host_maps.HostMap]] = {}
+    for one in host_maps.find(source):
+        matrix = next(filter(None, map(matrix_called, one.names)), "")
+        found.setdefault(matrix, set()).add(replace(one, names=()))
+    return {matrix: next(iter(several)) for matrix, several in found.items() if matrix and len(several) == 1}
+
+
+def _by_columns(roles: Roles, maps: dict[str, host_maps.HostMap]) -> frozenset[str]:
+    """Return the matrices of which neighbours in memory, as the host maps them, are in one column."""
+    along = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
+    found = set()
+    for matrix, one in maps.items():
+        row, column = along[matrix]
+        sizes = {name.upper() for name in one.inner} & {"M", "N", "K"}
+        if matrix + SUFFIX in roles.of.values() and column in sizes and row not in sizes:
+            found.add(matrix)
+    return frozenset(found)
+
+
+def _boxes(
+    function: Function, source: ParsedSource, roles: Roles, made: Shape, maps: dict[str, host_maps.HostMap]
+) -> dict[str, tuple[str, str, int, int]]:
+    """Return the boxes of a launch's maps as the front matter gives them: those that its parameters can say."""
+    found: dict[str, tuple[str, str, int, int]] = {}
+    for matrix, one in maps.items():
+        rows, columns = (
+            host_launch.expression(side, function, source, roles, made) for side in (one.rows, one.columns)
+        )
+        if rows and columns:
+            found[matrix] = rows, columns, one.swizzle, one.rank
+    return found
+
+
+def _dtype(function: Function, roles: Roles, matrix: str, maps: dict[str, host_maps.HostMap]) -> ElementType:
+    if matrix in maps and matrix + SUFFIX in roles.of.values():
+        return maps[matrix].dtype or "int8"
     kind = next((p.type for p in function.parameters if roles.of.get(p.name) == matrix), "float")
     return DTYPES.get(kind, "float32")
 
@@ -325,6 +368,12 @@ def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:
         size = column if matrix in roles.column_major else row
         if pointer and pointer.vector > 1 and not any(r.startswith(f"{size} % ") for r in shape.requires):
             shape.requires.append(f"{size} % {pointer.vector} == 0")
+
+
+def _said(box: tuple[str, str, int, int] | None) -> str:
+    """Return a box as front matter has it; nobody can tell from a kernel alone how large it is."""
+    rows, columns, swizzle, rank = box or ("?", "?", 0, 2)
+    return f"{{ box = {_texts((rows, columns))}, swizzle = {swizzle}{f', rank = {rank}' * (rank > 2)} }}"
 
 
 def _texts(parts: Iterable[str]) -> str:

@@ -74,6 +74,34 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     return Shape(given.params, block, grid, shared, requires, why, tiles)
 
 
+def expression(
+    tokens: tuple[str, ...], function: Function, source: ParsedSource, roles: Roles, made: Shape
+) -> str | None:
+    """Return an expression of the function that launches a kernel as front matter gives it; None where it cannot.
+
+    Parameters
+    ----------
+    tokens
+        The expression.
+    function, source
+        From `gemmviz.catalogue.guessing.cxx.read_source`.
+    roles
+        The roles of the parameters.
+    made
+        The launch as it is described.
+    """
+    launch = next(iter(find(source, function)), None)
+    names = _given(launch, function, source, roles, made).names if launch else {}
+
+    def meaning(word: str) -> Polynomial | None:
+        if word in made.params and word not in names:
+            return None
+        return _local(launch, source, word, names) if launch else _constant(source, word)
+
+    text = _ceilings(str(parse(_plain(tokens), meaning)))
+    return text if _speaks_of(text, {"M", "N", "K", *made.params}) else None
+
+
 def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:
     """Return an expression in which the host's extents of the block replace the placeholder names."""
     for axis, extent in zip("XYZ", (*block, "1", "1"), strict=False):

@@ -34,6 +34,8 @@ _MATRIX_WORDS = {
     "B": {"b", "y", "w", "n", "right", "rhs", "in2", "input2", "second", "2", "weight", "weights"},
     "C": {"c", "out", "output", "res", "result", "dst", "d", "p", "z", "r", "prod", "product", "3", "o"},
 }
+_MAP_TYPES = {"tensor_map", "CUtensorMap"}
+_MAP_WORDS = re.compile(r"(?i)(?:tensor|tma)?_?(?:map|desc(?:riptor)?)|tma")
 _AFFIX = re.compile(
     r"^(device|dev|matrix|mat|ptr|gm|g|d|p|h)_?(?=\w)|_(d|dev|device|ptr|gpu|data)$|(?<=\w)_?(mat|matrix)$"
 )
@@ -147,10 +149,9 @@ def assign(function: Function, indexing: Indexing) -> Roles:
     votes = _geometry(indexing, roles, sizes)
     _sizes(function, roles, votes)
     reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in sizes]
-    for p in reals:
-        if p.type == "tensor_map":
-            _map(p, roles)
-            continue
+    for p in (one for one in function.parameters if is_map(one)):
+        _map(p, roles)
+    for p in (one for one in reals if not is_map(one)):
         known = p.type in REAL or p.type not in ("bool", "dim3")
         role = (
             "beta"
@@ -164,9 +165,19 @@ def assign(function: Function, indexing: Indexing) -> Roles:
     return roles
 
 
+def is_map(parameter: Parameter) -> bool:
+    """Say whether a parameter is a tensor map, or a pointer to one."""
+    return parameter.type.rpartition("::")[2] in _MAP_TYPES
+
+
+def matrix_called(name: str) -> str:
+    """Return the matrix that a tensor map, or what it is made of, is called like; an empty text for none."""
+    word = _word(_MAP_WORDS.sub("", name).strip("_") or name)
+    return next((matrix for matrix, words in _MATRIX_WORDS.items() if word in words), "")
+
+
 def _map(parameter: Parameter, roles: Roles) -> None:
-    word = _word(parameter.name.removesuffix("_map"))
-    matrix = next((matrix for matrix, words in _MATRIX_WORDS.items() if word in words), "")
+    matrix = matrix_called(parameter.name)
     role = matrix + SUFFIX if matrix and not roles.parameter(matrix + SUFFIX) else ""
     roles.of[parameter.name] = role
     why = f"{parameter.name} is a tensor map" + (f" and called like {matrix}" if role else "")
@@ -184,11 +195,12 @@ def _word(name: str) -> str:
 
 
 def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
-    pointers = [p for p in function.parameters if p.pointer and p.name]
+    pointers = [p for p in function.parameters if p.pointer and p.name and not is_map(p)]
+    mapped = {matrix_called(p.name) for p in function.parameters if is_map(p)}
     chosen: dict[str, Parameter] = {}
 
     def choose(role: str, candidates: list[Parameter], confidence: float, why: str) -> None:
-        if role not in chosen and len(candidates) == 1 and candidates[0] not in chosen.values():
+        if role not in chosen and role not in mapped and len(candidates) == 1 and candidates[0] not in chosen.values():
             chosen[role] = candidates[0]
             roles.of[candidates[0].name] = role
             roles.why[candidates[0].name] = GuessReason(confidence, f"{candidates[0].name} {why}")

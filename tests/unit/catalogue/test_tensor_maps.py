@@ -18,9 +18,9 @@ HALF, SINGLE = 6, 7
 def test_the_driver_gets_rows_as_stored_with_the_innermost_side_first():
     mine = load(HOPPER / "tma_tiles.cu")
     job = launch(mine, Problem(40, 24, 72))
-    assert geometry(job, "A") == Geometry(HALF, (72, 40), 144, (64, 32), 3)
-    assert geometry(job, "B") == Geometry(HALF, (24, 72), 48, (16, 64), 1)
-    assert geometry(job, "C") == Geometry(SINGLE, (24, 40), 96, (16, 32), 2)
+    assert geometry(job, "A") == Geometry(HALF, (72, 40), (144,), (64, 32), 3)
+    assert geometry(job, "B") == Geometry(HALF, (24, 72), (48,), (16, 64), 1)
+    assert geometry(job, "C") == Geometry(SINGLE, (24, 40), (96,), (16, 32), 2)
 
 
 def test_a_matrix_stored_by_columns_is_described_by_columns(tmp_path):
@@ -28,6 +28,19 @@ def test_a_matrix_stored_by_columns_is_described_by_columns(tmp_path):
     text = (HOPPER / "tma_tiles.cu").read_text(encoding="utf-8")
     file.write_text(text.replace("// block", '// layout = { B = "column" }\n// block', 1), encoding="utf-8")
     assert geometry(launch(load(file), Problem(40, 24, 72)), "B").sizes == (72, 24)
+
+
+def test_a_tensor_of_more_dimensions_has_panels_as_wide_as_the_swizzle(tmp_path):
+    file = tmp_path / "mine.cu"
+    text = (HOPPER / "tma_tiles.cu").read_text(encoding="utf-8")
+    for rank, ones in ((3, ()), (5, (1, 1))):
+        told = text.replace("swizzle = 128 }", f"swizzle = 128, rank = {rank} }}", 1)
+        assert told != text
+        file.write_text(told, encoding="utf-8")
+        found = geometry(launch(load(file), Problem(40, 24, 192)), "A")
+        assert found.sizes == (64, 40, 3, *ones) and found.box == (64, 32, 1, *ones)
+        assert found.strides == (384, 128, *(384,) * len(ones))
+        assert geometry(launch(load(file), Problem(40, 24, 192)), "B").sizes == (24, 192)
 
 
 def test_a_matrix_at_an_odd_address_is_refused_before_the_driver_is_asked():

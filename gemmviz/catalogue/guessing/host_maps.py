@@ -1,0 +1,205 @@
+"""Reads the boxes of tensor maps in a file's own host code: its calls of ``cuTensorMapEncodeTiled``.
+
+The order of the arguments and their names are those of the CUDA Driver API, "Tensor Map Object Management".
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from gemmviz.catalogue.dtypes import ElementType
+from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.tokens import closing, is_whole, split
+
+_Tokens = tuple[str, ...]
+_TYPE = "CU_TENSOR_MAP_DATA_TYPE_"
+_SWIZZLE = "CU_TENSOR_MAP_SWIZZLE_"
+_TYPES: dict[str, ElementType] = {
+    **{"FLOAT16": "float16", "BFLOAT16": "bfloat16", "FLOAT32": "float32", "FLOAT64": "float64", "INT32": "int32"},
+    **{"TFLOAT32": "float32", "FLOAT32_FTZ": "float32", "TFLOAT32_FTZ": "float32"},
+}
+_SWIZZLES = {"NONE": 0, "32B": 32, "64B": 64, "128B": 128}
+_ADDRESS, _RANK, _SIZES, _BOX, _STRIDES, _SWIZZLED, _ARGUMENTS = 3, 2, 4, 6, 7, 9, 12
+_DEEPEST = 4  # functions that call each other down to the driver's
+_MOST = 32
+_LONGEST = 60  # tokens of a value
+# Casts say nothing about a value.
+_CASTS = re.compile(
+    r"static_cast < [\w: ]+ > (?=\()|\( (?:const )?(?:\w+ :: )?(?:void|u?int\d+_t|cuuint\d+_t|size_t|int|unsigned|"
+    r"long|unsigned int)(?: \*)* \) |\b(?:u?int\d+_t|cuuint\d+_t|size_t|unsigned|int) (?=\()"
+)
+
+
+@dataclass(frozen=True)
+class HostMap:
+    """One tensor map, in the names of the host function that has it made.
+
+    Attributes
+    ----------
+    names
+        What is known of its matrix: the names in the address, then those of variables that the map is put in.
+    rows, columns
+        Of a box of the matrix as it is stored.
+    swizzle
+        In bytes.
+    rank
+        Dimensions of the tensor.
+    dtype
+        Of the elements; None for types of 8 bits, which the driver calls bytes.
+    inner
+        The names in the extent along which elements are neighbours.
+    """
+
+    names: _Tokens
+    rows: _Tokens
+    columns: _Tokens
+    swizzle: int
+    rank: int
+    dtype: ElementType | None
+    inner: frozenset[str]
+
+
+def find(source: ParsedSource) -> list[HostMap]:
+    """Return the tensor maps that a file's host code makes; those that it cannot follow are left out."""
+    found: list[HostMap] = []
+    for function in source.functions:
+        for arguments in islice(_encodings(function.body), _MOST):
+            locals_, arrays = _declared(function.body)
+            for given, targets in islice(_ways_up(function, source, 0), _MOST):
+                # Constants of the function that launches the kernel have their meaning from there.
+                known = {name: value for name, value in locals_.items() if given or not is_whole(value)}
+                made = _made(arguments, known | given, arrays, targets)
+                if made is not None and len(found) < _MOST:
+                    found.append(made)
+    return found
+
+
+def _encodings(body: _Tokens) -> Iterator[list[_Tokens]]:
+    """Yield the arguments of each call that makes a tensor map, by whatever name it is called."""
+    for at, token in enumerate(body):
+        if not token.startswith(_TYPE):
+            continue
+        depth, start = 0, at
+        while start >= 0 and depth <= 0:
+            depth += (body[start] == "(") - (body[start] == ")")
+            start -= 1
+        arguments = split(body[start + 2 : closing(body, start + 1)])
+        if len(arguments) == _ARGUMENTS:
+            yield arguments
+
+
+def _declared(body: _Tokens) -> tuple[dict[str, _Tokens], dict[str, list[_Tokens]]]:
+    """Return the values and the arrays that a function declares with one."""
+    values: dict[str, _Tokens] = {}
+    arrays: dict[str, list[_Tokens]] = {}
+    for at in (i for i, token in enumerate(body) if token == "=" and i):
+        if body[at - 1] == "]" and body[at + 1 : at + 2] == ("{",):
+            name = body[max((i for i in range(at) if body[i] == "["), default=1) - 1]
+            arrays.setdefault(name, split(body[at + 2 : closing(body, at + 1)]))
+        elif body[at - 1].isidentifier() and ";" in body[at + 2 :]:
+            values.setdefault(body[at - 1], next(iter(split(body[at + 1 : body.index(";", at)])), ()))
+    return values, arrays
+
+
+def _ways_up(function: Function, source: ParsedSource, depth: int) -> Iterator[tuple[dict[str, _Tokens], _Tokens]]:
+    """Yield a function's parameters in the words of who calls it first of all, and the names that take the result."""
+    plain = function.name.rpartition("::")[2]
+    called = False
+    for caller in source.functions:
+        for at, token in enumerate(caller.body):
+            if token != plain or caller is function or depth == _DEEPEST:
+                continue
+            template, opening = _template_of(caller.body, at + 1)
+            if caller.body[opening : opening + 1] != ("(",):
+                continue
+            called = True
+            given = {name: _tokens(default) for _, name, default in function.template if default}
+            given |= dict(zip((name for _, name, _ in function.template), template, strict=False))
+            arguments = split(caller.body[opening + 1 : closing(caller.body, opening)])
+            given |= dict(zip((p.name for p in function.parameters), arguments, strict=False))
+            target = caller.body[at - 2 : at - 1] if caller.body[at - 1 : at] == ("=",) else ()
+            for above, targets in _ways_up(caller, source, depth + 1):
+                yield {name: _filled(value, above) for name, value in given.items()}, (*targets, *target)
+    if not called:
+        yield {}, ()
+
+
+def _template_of(body: _Tokens, at: int) -> tuple[list[_Tokens], int]:
+    """Return the template arguments that begin at a place, and the place behind them."""
+    if body[at : at + 1] != ("<",):
+        return [], at
+    end = next((i for i in range(at, min(at + 200, len(body))) if body[i] == ">" and body[i + 1 : i + 2] == ("(",)), at)
+    return split(body[at + 1 : end]), end + 1
+
+
+def _tokens(text: str) -> _Tokens:
+    return tuple(re.findall(r"\w+|[^\s\w]", text))
+
+
+def _filled(tokens: _Tokens, values: Mapping[str, _Tokens], depth: int = 0) -> _Tokens:
+    """Return tokens with values in the place of names."""
+    out: list[str] = []
+    for token in tokens:
+        value = values.get(token) if depth < _DEEPEST else None
+        if len(out) > _LONGEST:  # nothing that anybody wrote
+            break
+        if not value or value == (token,) or len(value) > _LONGEST:
+            out.append(token)
+        else:
+            inner = _filled(value, {name: v for name, v in values.items() if name != token}, depth + 1)
+            out += inner if len(inner) == 1 else ["(", *inner, ")"]
+    return tuple(out)
+
+
+def _made(
+    arguments: list[_Tokens], values: Mapping[str, _Tokens], arrays: Mapping[str, list[_Tokens]], targets: _Tokens
+) -> HostMap | None:
+    def array(number: int) -> list[_Tokens]:
+        name = next((token for token in arguments[number] if token in arrays), "")
+        return [_plain(_chosen(_filled(part, values))) for part in arrays.get(name, [])]
+
+    said = "".join(_plain(_filled(arguments[_RANK], values)))
+    rank = int(said) if said in ("2", "3", "4", "5") else 0
+    box, sizes, strides = array(_BOX), array(_SIZES), array(_STRIDES)
+    swizzle = _swizzle(_chosen(_filled(arguments[_SWIZZLED], values)))
+    if not rank or min(len(box), len(sizes), len(strides)) < rank or swizzle is None:
+        return None
+    if any(stride != ("1",) for stride in strides[:rank]):  # elements are left out
+        return None
+    # Of more dimensions the third counts panels of columns, and there is 1 of the others: see `TensorMap.panel`.
+    if rank > 2 and (box[0] != sizes[0] or any(side != ("1",) for side in (*box[3:rank], *sizes[3:rank]))):
+        return None
+    columns = box[0] if rank == 2 else ("(", *box[0], ")", "*", "(", *box[2], ")")
+    inner = sizes[0] if rank == 2 else (*sizes[0], *sizes[2])
+    names = _filled(arguments[_ADDRESS], values)
+    kind = next((word for word in arguments[1] if word.startswith(_TYPE)), "")
+    return HostMap(
+        tuple(word for word in (*names, *reversed(targets), *arguments[0]) if word.isidentifier()),
+        box[1],
+        columns,
+        swizzle,
+        rank,
+        _TYPES.get(kind.removeprefix(_TYPE)),
+        frozenset(word for word in inner if word.isidentifier()),
+    )
+
+
+def _plain(tokens: _Tokens) -> _Tokens:
+    return tuple(_CASTS.sub("", " ".join(tokens)).split())
+
+
+def _chosen(tokens: _Tokens) -> _Tokens:
+    """Return the side that ``asked ? one : other`` takes, where it is said what is asked."""
+    if tokens.count("?") != 1 or ":" not in tokens[tokens.index("?") :]:
+        return tokens
+    at, colon = tokens.index("?"), len(tokens) - 1 - tokens[::-1].index(":")
+    asked = "".join(tokens[:at]).strip("()")
+    sides = {True: tokens[at + 1 : colon], False: tokens[colon + 1 :]}
+    return sides[asked in ("true", "1")] if asked in ("true", "1", "false", "0") else tokens
+
+
+def _swizzle(tokens: _Tokens) -> int | None:
+    """Return the bytes of a swizzle; None where it is not clear which one it is."""
+    named = [word.removeprefix(_SWIZZLE) for word in tokens if word.startswith(_SWIZZLE)]
+    return _SWIZZLES.get(named[0]) if len(named) == 1 else None
