@@ -9,6 +9,8 @@ from gemmviz.ui.look.theme import Theme
 
 TYPE_PT = 9.5
 """Size of the window's type in points, at a scale of 1."""
+NARROWED = 84
+"""Width of letters that save room, in percent."""
 _SCALE = "gemmviz_type_scale"
 _SMALLEST = 6  # pixels
 

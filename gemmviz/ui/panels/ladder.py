@@ -22,12 +22,12 @@ from gemmviz.ui.look.figure_text import (
     size_text,
     status_text,
 )
+from gemmviz.ui.look.style import NARROWED
 from gemmviz.ui.look.theme import THEMES, Theme
 
 _NAME, _CHAPTER = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 # Heights in lines of text: the title, the line below it, a chapter.
 _NAME_LINES, _BELOW_LINES, _CHAPTER_LINES = 1.15, 1.1, 1.7
-_NARROWED = 84  # percent of the letters' width
 _RING = 0.95  # of a line
 _TOLD = 0.6  # of a row, for the figure or the status
 # Shape and letter give the status as well as the colour does.
@@ -304,7 +304,7 @@ class RungDelegate(QStyledItemDelegate):
         title = self._ladder.short_title(kernel.name) or shown_name(kernel, self._session)
         if painter.fontMetrics().horizontalAdvance(title) > right - left:
             # Narrower letters first: the difference of two kernels often stands last.
-            font.setStretch(_NARROWED)
+            font.setStretch(NARROWED)
             painter.setFont(font)
         title = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(right - left))
         painter.drawText(QRectF(left, first.top(), right - left, first.height()), Qt.AlignmentFlag.AlignVCenter, title)

@@ -1,4 +1,4 @@
-"""The tasks that the first paint of a window does not wait for: reading files, and importing modules of other pages."""
+"""The tasks that the first paint of a window does not wait for: reading files, opening fonts, importing other pages."""
 
 from collections.abc import Iterator
 
@@ -10,6 +10,8 @@ from gemmviz import data
 from gemmviz.bench import reference_results
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
+from gemmviz.ui.known import qt
+from gemmviz.ui.look.open_fonts import keep_fonts_open
 
 _FIRST_LOOK_MS, _BREATH_MS = 1500, 60
 
@@ -51,6 +53,8 @@ class LateTasks(QObject):
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
+        for _ in keep_fonts_open(qt()):
+            yield _BREATH_MS
         # The other pages then open faster.
         import gemmviz.ui.charts.measure_page
 

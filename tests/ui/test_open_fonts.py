@@ -1,0 +1,81 @@
+"""Font files stay open: Qt opens each of them once, however often the sizes of type change."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+import polib  # noqa: E402
+
+from gemmviz import data  # noqa: E402
+from gemmviz.ui.look.open_fonts import SAMPLE  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+SIZES = """
+import sys
+from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
+from PySide6.QtWidgets import QApplication
+from gemmviz.ui.look.open_fonts import SAMPLE, keep_fonts_open
+
+def files():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return sum(line.rstrip().endswith((".ttf", ".ttc", ".otf", ".pfb")) for line in maps)
+
+def measured(base, pixels, bold, text):
+    font = QFont(base)
+    font.setPixelSize(pixels)
+    font.setBold(bold)
+    metrics = QFontMetricsF(font)
+    metrics.horizontalAdvance(text)
+    return metrics
+
+running = QApplication([])
+fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+for _ in keep_fonts_open(running):
+    pass
+counts, used, size = [files()], [], 20
+for round in range(3):
+    # More fonts than Qt keeps: it drops the one for source, while others stay in use.
+    measured(fixed, 10 + round, True, SAMPLE)
+    used.append(measured(running.font(), 10 + round, False, SAMPLE))
+    for _ in range(600):
+        size += 1
+        measured(running.font(), size, False, "Aa")
+    counts.append(files())
+for _ in keep_fonts_open(running):
+    pass
+print(*counts, files())
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
+def test_qt_opens_no_font_file_again_while_fonts_of_many_sizes_come_and_go(tmp_path):
+    settings = os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", SIZES], env=settings, capture_output=True, text=True, check=True)
+    counts = [int(count) for count in done.stdout.split()]
+    if not counts[-1]:
+        pytest.skip("no font files are mapped here")
+    assert len(set(counts)) == 1, counts
+
+
+def shown_marks():
+    """Return the visible characters beyond ASCII, but Hangul, of all translations and of the window's code."""
+    texts = []
+    for path in (data.root("resources") / "languages").glob("*.po"):
+        for entry in polib.pofile(str(path)):
+            texts += [entry.msgid, entry.msgid_plural, entry.msgstr, *entry.msgstr_plural.values()]
+    for path in Path(sys.modules["gemmviz.ui"].__file__).parent.rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        texts += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return {mark for mark in re.sub(r"[\x00-\x7f가-힣]", "", "".join(texts)) if mark.isprintable()}
+
+
+def test_every_mark_on_the_screen_is_in_the_sample_that_opens_the_fonts():
+    assert shown_marks() <= set(SAMPLE)
