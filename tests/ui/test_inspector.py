@@ -179,15 +179,17 @@ def test_fragments_say_who_holds_what_and_how_often_a_load_is_used(inspector):
     assert "lane 0 of A: [0, 16] [0, 17]" in said
 
 
-def test_the_origin_tab_keeps_no_recording_but_the_one_that_is_shown(inspector, qtbot):
-    session = inspector.session
-    inspector.show_panel("origin")
+@pytest.mark.parametrize("tab", ["origin", "warp", "thread"])
+@pytest.mark.parametrize("rung", [("gputiled", 8, {"TS": 4}), ("matmul_tc", 32, {}), ("wgmma", 64, {"BN": 64})])
+def test_a_tab_keeps_no_recording_but_the_one_that_is_shown(inspector, qtbot, tab, rung):
+    session, (name, size, params) = inspector.session, rung
+    inspector.show_panel(tab)
     recordings = []
     for cell in ((2, 5), (0, 3), None, (2, 6)):
-        shown = recorded_anew("gputiled", 8, TS=4)
+        shown = recorded_anew(name, size, **params)
         session.cursor.show(shown)
         session.cursor.pick(cell)
-        recordings.append(weakref.ref(shown))
+        recordings.append(weakref.ref(shown.recording))
     inspector.show_panel("counters")
     session.cursor.show(None)
     del shown

@@ -33,6 +33,10 @@ class BoxView(QWidget):
         self.setFixedHeight(self.sizeHint().height())
         self.update()
 
+    def forget(self) -> None:
+        """Let go of the box."""
+        self._recording = None
+
     def sizeHint(self) -> QSize:
         """Ask for eight lines and the banks above them."""
         return QSize(320, int(9 * self._line() + 6))

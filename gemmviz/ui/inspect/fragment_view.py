@@ -59,6 +59,10 @@ class FragmentView(QWidget):
         self._take_height()
         self.update()
 
+    def forget(self) -> None:
+        """Let go of the fragments; the place that they took stays until others are shown."""
+        self._playable, self._fragments = None, []
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Take the height that goes with the width."""
         super().resizeEvent(event)

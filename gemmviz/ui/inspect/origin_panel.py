@@ -58,13 +58,11 @@ class OriginPanel(InspectPanel):
         column.addWidget(self.table, 1)
         self._shown: tuple[Playable | None, object] | None = None
         listen(self, session.preferences.themed, self._anew)
-        listen(self, session.cursor.recorded, self._on_recorded)
 
-    def _on_recorded(self) -> None:
-        """Keep nothing of the recording before, also while the tab is not seen."""
-        if not self.isVisible():
-            self._shown = None
-            self._put(None)
+    def forget(self) -> None:
+        """Let go of the recording that was shown, with the table of it."""
+        self._shown = None
+        self._put(None)
 
     def _anew(self) -> None:
         """Fit the table to another size of type."""

@@ -57,8 +57,8 @@ class InspectPanel(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self._on_time)
+        listen(self, session.cursor.recorded, self._on_recorded)
         for signal in (
-            session.cursor.recorded,
             session.cursor.picked,
             session.preferences.themed,
             session.inspection.changed,
@@ -70,6 +70,14 @@ class InspectPanel(QWidget):
     def refresh(self) -> None:
         """Show the session's moment."""
         raise NotImplementedError
+
+    def forget(self) -> None:
+        """Let go of the recording that was shown: it may be large, and is gone from the stage."""
+        raise NotImplementedError
+
+    def _on_recorded(self) -> None:
+        self.forget()
+        self._now()
 
     def _now(self) -> None:
         if self.isVisible():

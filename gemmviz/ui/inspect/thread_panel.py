@@ -75,6 +75,12 @@ class ThreadPanel(InspectPanel):
         if lane != self.session.inspection.lane:
             self.session.inspection.choose_lane(lane)
 
+    def forget(self) -> None:
+        """Let go of the recording that was shown."""
+        self._known = self._writes = None
+        self.product.forget()
+        self.warp.forget()
+
     def refresh(self) -> None:
         """Show the chosen thread at this step."""
         session = self.session

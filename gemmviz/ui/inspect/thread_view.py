@@ -36,6 +36,10 @@ class ThreadView(QWidget):
         self._playable, self._state, self._theme = playable, state, theme
         self.update()
 
+    def forget(self) -> None:
+        """Let go of the state."""
+        self._playable = self._state = None
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the state."""
         painter = QPainter(self)

@@ -90,6 +90,11 @@ class WarpPanel(InspectPanel):
         self.frozen.setToolTip(tip)
         self.frozen.setAccessibleName(tip)
 
+    def forget(self) -> None:
+        """Let go of the recording that was shown."""
+        self.view.forget()
+        self.box.forget()
+
     def refresh(self) -> None:
         """Show the warp's request at this step, or its next one."""
         session = self.session

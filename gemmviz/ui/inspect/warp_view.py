@@ -68,6 +68,10 @@ class WarpView(QWidget):
         self._take_height()
         self.update()
 
+    def forget(self) -> None:
+        """Let go of the request; the place that it took stays until another one is shown."""
+        self._playable = self._asked = None
+
     def _take_height(self) -> None:
         """Take the height that the request needs: in a low panel many wavefronts are scrolled."""
         self.setMinimumHeight(int(self._needed()))
