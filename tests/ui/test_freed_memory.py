@@ -1,7 +1,10 @@
 """Freed memory goes back to the system: soon after it was asked for, and once for several requests."""
 
 import ctypes
+import os
 import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,39 @@ from PySide6.QtCore import QObject
 
 from gemmviz.ui.window.allocator import FreedMemory
 
+ROOT = Path(__file__).parents[2]
+# Opens the program, waits until its fonts are open, and collects garbage.
+RUNNING = """
+from PySide6.QtCore import QTimer
+from gemmviz.app import new_session
+from gemmviz.engine.supervisor import Engine
+from gemmviz.ui.look.open_fonts import OpenFonts
+from gemmviz.ui.window import application
+from gemmviz.ui.window.allocator import FreedMemory
+from gemmviz.ui.window.garbage import GarbageTimer
+from gemmviz.ui.window.window import Window
+
+session, before = new_session(), []
+running = application.application()
+timer = QTimer()
+
+def look():
+    freed, fonts = running.findChild(FreedMemory), running.findChild(OpenFonts)
+    if freed is None or not freed.given_back or fonts is None:
+        return
+    if not before:
+        print("fonts", flush=True)
+        before.append(freed.given_back)
+        running.findChild(GarbageTimer).collect()
+    elif freed.given_back > before[0]:
+        print("given", flush=True)
+        timer.stop()
+        next(w for w in running.topLevelWidgets() if isinstance(w, Window)).end()
+
+timer.timeout.connect(look)
+timer.start(50)
+application.show(session, lambda: Engine(session.permission.trust), None)
+"""
 _BLOCKS, _BYTES = 20_000, 2048
 
 
@@ -47,3 +83,11 @@ def test_pages_between_blocks_in_use_go_back(qtbot):
     for block in kept:
         libc.free(block)
     assert before - after > _BLOCKS * _BYTES // 2
+
+
+def test_the_program_gives_back_after_collecting_garbage_and_keeps_its_fonts_open(tmp_path):
+    folders = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CONFIG", "DATA", "STATE")}
+    settings = os.environ | folders | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", RUNNING]
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, check=False, timeout=120)
+    assert done.stdout.split() == ["fonts", "given"], done.stdout + done.stderr

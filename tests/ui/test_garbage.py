@@ -43,3 +43,13 @@ def test_an_application_has_one_timer(qapp):
     collect_garbage_here(qapp)
     collect_garbage_here(qapp)
     assert len(QApplication.instance().findChildren(GarbageTimer)) == 1
+
+
+def test_the_timer_says_when_all_garbage_was_collected(qapp, qtbot):
+    timer = collect_garbage_here(qapp)
+    said = []
+    timer.collected.connect(lambda: said.append(True))
+    timer.collect(1)
+    assert not said
+    timer.collect()
+    assert said == [True]

@@ -71,6 +71,7 @@ def show(
     leaving = Leaving(windows, drafts)
     freed = FreedMemory(running)
     session.cursor.recorded.connect(freed.give_back_soon)
+    collect_garbage_here(running).collected.connect(freed.give_back_soon)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leaving.on_signal)
     # Python runs a signal's handler only while it runs code: the timer makes it do so, even when the window is idle.

@@ -2,10 +2,11 @@
 
 import gc
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 _EVERY_MS = 1000
+_OLDEST = 2  # generation
 
 
 class GarbageTimer(QTimer):
@@ -20,6 +21,9 @@ class GarbageTimer(QTimer):
         The timer lives as long as it.
     """
 
+    collected = Signal()
+    """All garbage was collected: much memory may be free by now."""
+
     def __init__(self, application: QApplication) -> None:
         super().__init__(application)
         # Imported modules live for ever: a full collection that includes them takes longer than a frame may.
@@ -32,7 +36,13 @@ class GarbageTimer(QTimer):
         """Collect the oldest generation that is due by Python's own thresholds; it includes the younger ones."""
         due = [number for number, full in enumerate(_are_full()) if full]
         if due:
-            gc.collect(due[-1])
+            self.collect(due[-1])
+
+    def collect(self, generation: int = _OLDEST) -> None:
+        """Collect a generation and the younger ones, by default all."""
+        gc.collect(generation)
+        if generation == _OLDEST:
+            self.collected.emit()
 
 
 def _are_full() -> list[bool]:
@@ -43,7 +53,6 @@ def _are_full() -> list[bool]:
     return full
 
 
-def collect_garbage_here(application: QApplication) -> None:
+def collect_garbage_here(application: QApplication) -> GarbageTimer:
     """Let Python collect its garbage in this thread only, from a timer: one in each application."""
-    if application.findChild(GarbageTimer) is None:
-        GarbageTimer(application)
+    return application.findChild(GarbageTimer) or GarbageTimer(application)
