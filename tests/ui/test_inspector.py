@@ -179,7 +179,7 @@ def test_fragments_show_the_elements_of_each_lane_and_the_reuse_of_loads(inspect
     assert "lane 0 of A: [0, 16] [0, 17]" in said
 
 
-def test_the_origin_tab_keeps_only_the_shown_recording(inspector, qtbot):
+def test_the_origin_tab_keeps_no_recording_but_the_one_that_is_shown(inspector, qtbot):
     session = inspector.session
     inspector.show_panel("origin")
     recordings = []

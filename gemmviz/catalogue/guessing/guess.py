@@ -57,7 +57,7 @@ class Guess:
     stores
         The element type of C.
     epilogue
-        The function that the kernel applies to its result, if a name in the kernel shows it; else empty.
+        The function that the kernel applies to its result, if a name in it says so; else empty.
     """
 
     path: Path
@@ -98,7 +98,7 @@ class Guess:
         if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
         if self.mapped:
-            # The source does not give the size of a box.
+            # Nobody can tell from the source how large a box is.
             boxes = ", ".join(f'{matrix} = {{ box = ["?", "?"], swizzle = 0 }}' for matrix in self.mapped)
             keys.append(("maps", f"{{ {boxes} }}"))
         if self.shared != "0":
@@ -151,7 +151,7 @@ class Guess:
             elif known.confidence < SURE and not self.right:
                 found.append(f"Is parameter {name} really {role}? The only evidence: {known.why}.")
         found += [f"No parameter is {m}." for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
-        found += [f"maps must give the size of a box of {m} and its swizzle." for m in self.mapped]
+        found += [f"maps has to say how large a box of {m} is, and how it is swizzled." for m in self.mapped]
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
                 known = self.why.get(key, GuessReason(1, ""))

@@ -1,9 +1,9 @@
 """The C library's settings for freed memory. With them the memory of a window stays small for hours.
 
-By default glibc raises the size limit for blocks that it maps separately, up to 32 MiB. The columns of recordings, a
-few MiB each, are then in the heap, and glibc keeps free memory between two blocks in use. In a soak of 15 minutes
-the window grew by 60% after its fifth minute. With a fixed limit it grew by 9 to 10%, because free pages between small
-blocks in use are still kept. `FreedMemory` gives these back, too, a moment after each recording.
+By default glibc raises the size from which on a block is mapped by itself up to 32 MiB. The columns of recordings, a
+few MiB each, then lie in the heap, and what is freed between two that are in use is kept. In a soak of 15 minutes
+the window grew by 60% after its fifth minute. With a fixed size it grew by 9 to 10%: free pages between small blocks
+in use are still kept. `FreedMemory` gives these back, too, a moment after each recording.
 """
 
 import ctypes

@@ -44,6 +44,6 @@ def _are_full() -> list[bool]:
 
 
 def collect_garbage_here(application: QApplication) -> None:
-    """Let Python collect its garbage only in this thread, from a timer. Call it once per application."""
+    """Let Python collect its garbage in this thread only, from a timer: one in each application."""
     if application.findChild(GarbageTimer) is None:
         GarbageTimer(application)

@@ -1,4 +1,4 @@
-"""Tasks after the first paint of a window: they read files and import the modules of other pages."""
+"""The tasks that the first paint of a window does not wait for: reading files, and importing modules of other pages."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ class LateTasks(QObject):
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
-        # These imports let the other pages open faster.
+        # The other pages then open faster.
         import gemmviz.ui.charts.measure_page
 
         yield _BREATH_MS
