@@ -68,7 +68,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     if missing is not None:
         line = _include_line(kernel.text, missing[1]) or error.line
         text = tr(
-            "{what} cannot be recorded: the only headers of CUDA that the recorder has are <cuda_fp16.h>, "
+            "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
             "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
             what=f"#include <{missing[1]}>",
         )
