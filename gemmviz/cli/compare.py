@@ -25,7 +25,8 @@ def add(commands: Any, summary: str) -> None:
         "compare",
         help=summary,
         description="Compares two kernels, or two runs. Kernels (names or .cu and .c files) are recorded and checked "
-        "at one size: what changed in accesses, sectors, wavefronts, findings and machine code is on one page. Runs "
+        "at one size: what changed in accesses, sectors, wavefronts, findings and machine code is on one page, "
+        "which the window has, too (F7). Runs "
         "are two files that `gemmviz bench --json` wrote, or two stored ones: `last`, `last~1`, or the first digits of "
         f"an id (see `gemmviz runs`). Differences of measurements below {NOISE:.0%} are none.",
         epilog="Exit code 1 when the second kernel has a defect that the first one has not, or when a kernel became "
