@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import located
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
@@ -100,7 +101,7 @@ class Launch:
     def scalar(self, name: str) -> int | float:
         """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha or beta.
 
-        A whole number is its own value; for a pointer, 0 is none.
+        A whole number is its own value; for a pointer, 0 is none. An expression of sizes has its value.
         """
         problem = self.problem
         if name.isdecimal():
@@ -111,7 +112,8 @@ class Launch:
             matrix = "C" if name == "ldd" else name[-1].upper()
             rows, columns = problem.shape(matrix)
             return rows if matrix in self.kernel.column_major else columns
-        return {"M": problem.m, "N": problem.n, "K": problem.k}[name]
+        sizes = _names(problem, {})
+        return sizes[name] if name in sizes else Expression(name).integer(sizes)
 
 
 def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = None) -> Launch:

@@ -55,7 +55,7 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
             'args must give the role of each parameter of the entry, for example ["C", "A", "B", "N"]'
         )
     for argument in args:
-        if argument not in _KNOWN and not argument.isdecimal():
+        if argument not in _KNOWN and not argument.isdecimal() and not _of_sizes(argument):
             raise FrontMatterError(f"args names {argument!r}; known are {', '.join(_KNOWN)}")
     missing = [m for m, mapped in zip(MATRICES, _MAPS, strict=True) if not {m, mapped} & {*args}]
     if missing:
@@ -67,6 +67,15 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
             raise FrontMatterError(f"args names {mapped!r}, but maps has no {matrix}: add the size of its box")
         if matrix in maps and mapped not in args:
             raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: the map is not used")
+
+
+def _of_sizes(text: str) -> bool:
+    """Return whether an argument is computed from sizes, as ``"4 * N"`` is."""
+    try:
+        names = Expression(text).names()
+    except FrontMatterError:
+        return False
+    return bool(names) and names <= {"M", "N", "K"}
 
 
 def check_shapes(**shapes: Sequence[Expression]) -> None:

@@ -25,6 +25,7 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
 # A guess with a lower confidence is listed among the doubts.
 SURE = 0.5
+_BY_HOST = GuessReason(0.9, "the file's own host code computes it so")
 
 
 @dataclass(frozen=True)
@@ -241,13 +242,14 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     shape = shaper.shape(params) if is_cuda(path) else alone
     shape.requires += [f"{left} == {right}" for left, right in roles.equal]
     _aligned(shape, index, roles)
-    shapes = [shape]
+    shapes, computed = [shape], dict[str, str]()
     if is_cuda(path):
-        read = (
-            host_launch.shape(launch, function, source, roles, shape) for launch in host_launch.find(source, function)
-        )
-        by_host = next((made for made in read if made), None)
-        shapes = [by_host, shape] if by_host else shapes
+        for one in host_launch.find(source, function):
+            by_host = host_launch.shape(one, function, source, roles, shape)
+            if by_host:
+                computed = host_launch.computed_arguments(one, function, source, roles)
+                shapes = [by_host, shape]
+                break
     named = with_fourth(function, index, roles)
     own_parameters = function.parameters[: len(function.parameters) - len(given)]
     arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
@@ -259,7 +261,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             names,
             entry,
             tuple((p.name, p.type + (" *" if p.pointer else "")) for p in own_parameters),
-            tuple(named.of.get(p.name, "") for p in own_parameters),
+            tuple(computed.get(p.name) or named.of.get(p.name, "") for p in own_parameters),
             _used(made.params, entry, made, source),
             {one.leaf: one.value(named) for one in given},
             made.block,
@@ -270,7 +272,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
-            {**named.why, **made.why},
+            {**named.why, **dict.fromkeys(computed, _BY_HOST), **made.why},
             made.tiles,
             stores=stores,
             epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",

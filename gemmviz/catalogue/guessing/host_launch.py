@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
-from gemmviz.catalogue.guessing.roles import GuessReason, Roles
+from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 from gemmviz.catalogue.guessing.shape import Shape
 
 # Names of the block's extents where the source leaves them open.
@@ -100,6 +100,25 @@ def expression(
 
     text = _ceilings(str(parse(_plain(tokens), meaning)))
     return text if _speaks_of(text, {"M", "N", "K", *made.params}) else None
+
+
+def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
+    """Return the whole parameters to which a launch gives more than a size, such as ``4 * N``: by name, what it gives.
+
+    Parameters
+    ----------
+    launch, function, source, roles
+        As for `shape`.
+    """
+    names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
+    found = {}
+    for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
+        if parameter.pointer or parameter.type not in WHOLE or roles.of.get(parameter.name) in ("M", "N", "K"):
+            continue
+        text = _ceilings(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
+        if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
+            found[parameter.name] = text
+    return found
 
 
 def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:

@@ -181,7 +181,8 @@ class DescribeForm(QDialog):
         self._rows = []
         for (name, kind), role in zip(made.parameters, made.roles, strict=True):
             box = QComboBox()
-            box.addItems([*ROLES, _UNKNOWN])
+            computed = role and role not in ROLES  # from sizes: "4 * N"
+            box.addItems([*ROLES, *([role] if computed else []), _UNKNOWN])
             box.setCurrentText(role or _UNKNOWN)
             known = made.why.get(name)
             box.setProperty("sure", "no" if known and known.confidence < SURE else "yes")
