@@ -15,11 +15,11 @@ _COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from 
 _OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_rank)\b)"
 # A pattern for the source without its comments and texts, a name for the match, and a remedy.
 _REFUSED = [
-    (r"\bcuda\s*::\s*(?:ptx\s*::|device\s*::\s*experimental\s*::)\s*\w+", "{name}", _COPY),
+    (r"\b(?:cuda\s*::\s*(?:ptx\s*::|device\s*::\s*(?:experimental\s*::)?)|cde\s*::)\s*\w+", "{name}", _COPY),
     (r"\bcuda\s*::\s*barrier\b", "cuda::barrier", _SYNC),
-    (r"\bcuda\s*::\s*(?:memcpy_async|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
+    (r"\bcuda\s*::\s*(?:memcpy_async\w*|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
     (r"\b(?:cooperative_groups|cg)\s*::\s*\w+", "{name}",
-     mark("use this_thread_block(), tiled_partition<32>() and sync()")),
+     mark("use this_thread_block(), tiled_partition<32>(), sync(), memcpy_async() and reduce()")),
     (rf"\b{_OURS}\w*wgmma\w*", mark("{name} (warp-group tensor cores)"),
      mark("use nvcuda::wmma, or mma and wgmma from <gemmviz/ptx.h>")),
     (r"\b(?:CUtensorMap|\w*tensormap\w*|\w*cp_async_bulk\w*)\b", "{name} (TMA)", _COPY),
@@ -69,7 +69,8 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
         line = _include_line(kernel.text, missing[1]) or error.line
         text = tr(
             "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
-            "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cooperative_groups.h> and <gemmviz/ptx.h>",
+            "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cuda/barrier>, <cuda/pipeline>, "
+            "<cooperative_groups.h> with its memcpy_async.h and reduce.h, and <gemmviz/ptx.h>",
             what=f"#include <{missing[1]}>",
         )
         return BuildError(f"{name}:{line}: {text}", line)

@@ -30,6 +30,9 @@ def refusal(text: str) -> BuildError:
             "cuda::barrier cannot be recorded: use __syncthreads",
         ),
         ("cuda::memcpy_async(C, A, 16, pipe);", "cuda::memcpy_async cannot be recorded"),
+        ("cuda::device::memcpy_async_tx(C, A, 16, b);", "cuda::device::memcpy_async_tx cannot be recorded"),
+        ("cuda::ptx::cp_async_bulk_commit_group();", "cuda::ptx::cp_async_bulk_commit_group cannot be recorded"),
+        ("cooperative_groups::coalesced_threads();", "cooperative_groups::coalesced_threads cannot be recorded"),
         ("C[0] = tex2D<float>(t, 1, 2);", "tex2D (textures) cannot be recorded"),
         ("cudaMalloc(&C, 16);", "host code (cudaMalloc) cannot be recorded"),
         ("k<<<1, 32>>>(A, B, C);", "host code (<<<) cannot be recorded"),
@@ -64,7 +67,7 @@ def test_a_fragment_that_no_tensor_core_has_names_the_line_that_declares_it() ->
     error = refusal("#include <mma.h>\n" + body)
     assert error.line == 10
     assert "no tensor core has fragments of this type and shape" in str(error)
-    error = refusal("#include <mma.h>\n" + body.replace("16, 16, 16, float", "8, 8, 4, double"))
+    error = refusal("#include <mma.h>\n" + body.replace("16, 16, 16, float", "8, 8, 32, signed char"))
     assert error.line == 10 and "use 16x16x16, 32x8x16 or 8x32x16" in str(error)
 
 

@@ -519,7 +519,7 @@ def test_boxes_that_only_a_person_knows_are_asked_for_and_nothing_else(
     path.write_text(find(name, ladder()).text.partition("\n// ---\n")[2])
     assert cli.run(["describe", str(path)]) == 1
     said = capsys.readouterr().out
-    assert '"?"' in said and "maps has to say how large a box of A is" in said
+    assert '"?"' in said and "maps must give the size of a box of A" in said
     assert "is not an expression" not in said
     assert said.splitlines()[-1].startswith("? ")
 
@@ -553,7 +553,7 @@ def test_a_tensor_map_is_told_from_a_scalar_and_its_box_is_asked_for():
     made = guess(text, Path("mine.cu"))
     assert made.roles == ("A.map", "B.map", "C", "M", "N", "K")
     assert '= { A = { box = ["?", "?"], swizzle = 0 }, B = { box = ["?", "?"]' in made.front_matter()
-    assert "maps has to say how large a box of B is, and how it is swizzled." in made.doubts
+    assert "maps must give the size of a box of B and its swizzle." in made.doubts
     assert "'?' is not an expression" in valid(made)
     filled = made.front_matter().replace('"?"', '"16"') + text
     assert parse(filled, Path("mine.cu")).maps.keys() == {"A", "B"}

@@ -35,7 +35,6 @@ template <thread_scope Scope, class Completion = gv_nothing_to_do> struct barrie
     GV_METHOD void wait(const arrival_token &token) const { gv_mbarrier_wait((void *)this, token.gv_parity); }
     GV_METHOD void wait_parity(bool parity) const { gv_mbarrier_wait((void *)this, parity); }
     GV_METHOD void arrive_and_wait() { wait(arrive()); }
-    GV_METHOD void arrive_and_drop() { gv_unknown_ptx("cuda::barrier::arrive_and_drop"); }
     // A wait that may give up: here it ends with the phase.
     GV_METHOD bool try_wait(const arrival_token &token) const
     {
