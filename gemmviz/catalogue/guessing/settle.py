@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.roles import GuessReason
@@ -219,7 +220,7 @@ def _more(made: Guess, name: str) -> Guess | None:
         extent = 1
     basis = next((condition for condition, value in divisors if value == number), "")
     if extent > number and extent % number == 0:
-        asked = tile if tile.isalnum() else f"({tile})"
+        asked = bracket(tile)
     else:
         text = basis.removeprefix(f"{name} % ").removesuffix(" == 0")
         asked = str(2 * number) if text.isdecimal() or not text else f"(2 * {text})"
@@ -239,7 +240,7 @@ def _fixed(made: Guess) -> tuple[str, ...]:
 
 def _whole_tiles(made: Guess) -> tuple[str, ...]:
     """Return the conditions of a guess and one more per size: it is a multiple of its tile."""
-    tiles = {name: tile if tile.isalnum() else f"({tile})" for name, tile in made.tiles.items() if tile != "1"}
+    tiles = {name: bracket(tile) for name, tile in made.tiles.items() if tile != "1"}
     return tuple(dict.fromkeys((*made.requires, *(f"{name} % {tile} == 0" for name, tile in tiles.items()))))
 
 
@@ -273,7 +274,11 @@ def _guessed_shared(made: Guess) -> bool:
 def _candidates(guess: Guess) -> Iterator[Guess]:
     """Yield the guess, then variants of it with likely errors corrected."""
     launches = [guess, *guess.others]
-    yield from launches
+    # What the host code says is more likely at whole tiles than another launch is at any size.
+    yield guess
+    if guess.others:
+        yield replace(guess, requires=_whole_tiles(guess))
+    yield from guess.others
     # The host code may compute the shared memory at run time.
     roomy = [replace(one, shared=size) for one in launches if _guessed_shared(one) for size in _MOST_SHARED]
     yield from roomy
