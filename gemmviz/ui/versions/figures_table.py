@@ -76,8 +76,8 @@ class FiguresTable(KeyedTree):
         self._fit()
 
     def _fit(self) -> None:
-        """Give the values the width that they need, and no more than half of the table."""
-        most = self.viewport().width() // 5
+        """Give the values the width that they need, and no more than a share of the table."""
+        most = self.viewport().width() * 3 // 10
         for column in (1, 2, 3):
             self.resizeColumnToContents(column)
             self.setColumnWidth(column, min(self.columnWidth(column) + 8, most))
