@@ -111,6 +111,16 @@ static void from_registers(const product *p, uint32_t thread, double a[ROWS][DEP
         }
 }
 
+static inline __attribute__((always_inline)) void add_up(
+    const product *p, uint32_t thread, double sum[ROWS][COLUMNS], int type)
+{
+    for (uint32_t i = 0; i < p->of->n / 2; i++) {
+        uint32_t row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+        double before = p->of->add ? old_sum(p->d, type, i) : 0, more = sum[row][column];
+        put_sum(p->d, type, i, p->of->minus ? before - more : before + more);
+    }
+}
+
 // Sums in double and rounds once, like wmma.c.
 static void multiply(void *posted[GV_WARPGROUP])
 {
@@ -132,12 +142,8 @@ static void multiply(void *posted[GV_WARPGROUP])
                 for (uint32_t e = 0; e < EACH; e++) sum[r][c + e] += a[r][k] * b[k][c + e];
     }
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
-        const product *p = posted[t];
-        for (uint32_t i = 0; i < first->n / 2; i++) {
-            uint32_t row = t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
-            double before = p->of->add ? old_sum(p->d, first->type_d, i) : 0, more = sum[row][column];
-            put_sum(p->d, first->type_d, i, first->minus ? before - more : before + more);
-        }
+        if (first->type_d == GV_FLOAT) add_up(posted[t], t, sum, GV_FLOAT); // by itself it is faster
+        else add_up(posted[t], t, sum, first->type_d);
     }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "../../prelude/inline_ptx.h"
 #include "copies.h"
+#include <stddef.h>
 #include <utility>
 
 namespace cuda {
