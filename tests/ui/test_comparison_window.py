@@ -53,6 +53,15 @@ def test_one_key_shows_another_rung_beside_and_takes_it_away(window, qtbot):
     qtbot.waitUntil(lambda: window._upper.sizes() == shares)
 
 
+def test_both_stages_show_the_same_lens(window, qtbot, comparison):
+    stages = window.stage, window.arena.second
+    for name in ("banks", "coalescing"):
+        window.session.lens.show(name)
+        assert [stage._painter_now().lens.name for stage in stages] == [name, name]
+    window.session.lens.show(None)
+    assert [stage._painter_now().lens for stage in stages] == [None, None]
+
+
 def test_nothing_keeps_the_recording_of_a_rung_that_is_beside_no_more(window, qtbot, comparison):
     recording = weakref.ref(comparison.second.cursor.playable)
     comparison.stop()
