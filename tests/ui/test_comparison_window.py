@@ -53,6 +53,15 @@ def test_one_key_shows_a_second_rung_and_removes_it(window, qtbot):
     qtbot.waitUntil(lambda: window._upper.sizes() == shares)
 
 
+def test_both_stages_show_the_same_lens(window, qtbot, comparison):
+    stages = window.stage, window.arena.second
+    for name in ("banks", "coalescing"):
+        window.session.lens.show(name)
+        assert [stage._painter_now().lens.name for stage in stages] == [name, name]
+    window.session.lens.show(None)
+    assert [stage._painter_now().lens for stage in stages] == [None, None]
+
+
 def test_the_recording_of_a_removed_rung_is_freed(window, qtbot, comparison):
     recording = weakref.ref(comparison.second.cursor.playable)
     comparison.stop()

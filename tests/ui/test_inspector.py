@@ -196,6 +196,29 @@ def test_a_tab_keeps_only_the_shown_recording(inspector, qtbot, tab, rung):
     qtbot.waitUntil(lambda: gc.collect() >= 0 and not [one for one in recordings if one() is not None])
 
 
+def test_the_thread_tab_draws_how_a_sum_grows_and_what_it_has_cost(inspector, monkeypatch):
+    session, growth = inspector.session, inspector.by_thread.growth
+    inspector.show_panel("thread")
+    shown = playable("gputiled", 8, TS=4)
+    session.cursor.show(shown)
+    session.cursor.pick((2, 2 * 8 + 1), 0)
+    session.cursor.seek(session.cursor.steps - 1)
+    assert growth.isVisible()
+    written = []
+    monkeypatch.setattr(type(growth), "_write", lambda self, painter, place, text, *_, **__: written.append(text))
+    growth.resize(400, 500)
+    growth.grab()
+    recording = shown.recording
+    products = recording.a[2] * recording.b[:, 1]
+    sums = [number(float(value)) for value in products.cumsum()]
+    at = written.index("sum") + 1
+    rows = [written[at + 5 * k : at + 5 * k + 5] for k in range(8)]
+    assert [row[0] for row in rows] == [str(k) for k in range(8)]
+    assert [row[4] for row in rows] == sums and sums[-1] == number(float(recording.c[2, 1]))
+    # Of two tiles one value of A and one of B from global memory, and four of each from shared memory.
+    assert written[at + 40 :][2::2] == ["4", "16", "8", "1"]
+
+
 def test_the_origin_tab_lists_every_hop_and_every_access(inspector, qtbot):
     session = inspector.session
     inspector.show_panel("origin")

@@ -58,6 +58,9 @@ class Transport(QWidget):
         )
         self.loop.setCheckable(True)
         self.slider = Score(session)
+        kept = self.slider.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)  # a question hides it: the boxes beside it do not grow meanwhile
+        self.slider.setSizePolicy(kept)
         self.where = QLabel("–")
         self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.unit = self._box(tr("Unit of stepping"))
