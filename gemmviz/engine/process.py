@@ -153,11 +153,16 @@ class EngineProcess:
         confined = not isinstance(request, ProfileRequest)
         if self._process is None or not self._process.is_alive() or self._confined != confined:
             self._start(confined)
-        assert self._pipe is not None and self._scratch is not None
+        pipe, folder = self._pipe, self._scratch
+        if pipe is None or folder is None:  # killed by another thread, as when the window is closed
+            raise self._obituary()
         for path, text in _sources(request):
-            scratch.hand_over(self._scratch, Path(path), text)
+            scratch.hand_over(folder, Path(path), text)
+            if self._scratch is None:
+                scratch.remove(folder)  # it was written to after its end
+                raise self._obituary()
         try:
-            framing.send(self._pipe.fileno(), replace(request, language=language()), _TAKING_S)
+            framing.send(pipe.fileno(), replace(request, language=language()), _TAKING_S)
         except OSError:
             raise self._obituary() from None
 
