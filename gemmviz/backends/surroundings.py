@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gemmviz.catalogue.guessing.cxx import Surroundings
-from gemmviz.catalogue.includes import HEADERS, begins, search_folders
+from gemmviz.catalogue.includes import begins, search_folders
 from gemmviz.sandbox import scratch
 
 _HEAD = re.compile(r"__global__([^;{}]*)\{")
@@ -22,10 +22,9 @@ def surroundings(path: Path, text: str) -> Surroundings:
     """
     folders = tuple(search_folders(path))
     headers = [body.decode("utf-8", "replace") for _, body in scratch.reached(text, path.parent, folders)]
-    if path.suffix in HEADERS:
-        for file, begin in begins(path, scratch.neighbours(folders), scratch.text_of):
-            reached = scratch.reached(begin, file.parent, folders)
-            headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
+    for file, begin in begins(path, scratch.neighbours(folders), scratch.text_of):
+        reached = scratch.reached(begin, file.parent, folders)
+        headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
     launched = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*(?:<[^;<]*>)?\s*<<<") if names else None
     others: list[str] = []

@@ -16,7 +16,7 @@ from typing import Literal
 
 from gemmviz import data
 from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
-from gemmviz.catalogue.includes import HEADERS, begins, search_folders, with_headers
+from gemmviz.catalogue.includes import begins, search_folders, with_headers
 from gemmviz.language import mark, tr
 from gemmviz.sandbox import confined, rules, scratch
 
@@ -209,7 +209,7 @@ def with_own_headers(text: str, path: Path) -> str:
         place,
         lambda name, folder: scratch.own_header(name, folder, folders),
         scratch.text_of,
-        begins(place, scratch.neighbours(folders), scratch.text_of) if path.suffix in HEADERS else (),
+        begins(place, scratch.neighbours(folders), scratch.text_of),
     )
 
 

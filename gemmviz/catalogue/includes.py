@@ -140,6 +140,8 @@ def begins(path: Path, files: Iterable[Path], read: Callable[[Path], str]) -> li
     read
         Returns the text of such a file.
     """
+    if path.suffix not in HEADERS:
+        return []
     texts: dict[Path, str] = {}
     for file in files:
         if len(texts) == _MOST_FILES:

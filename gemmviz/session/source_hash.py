@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from gemmviz.catalogue.includes import HEADERS, INCLUDE_ALONE, begins, decoded, readings, search_folders, walk
+from gemmviz.catalogue.includes import INCLUDE_ALONE, begins, decoded, readings, search_folders, walk
 from gemmviz.sandbox import scratch
 
 # All other ways to make a compiler read a file: `#include NAME`, `%:include`, `#embed` and `.incbin`.
@@ -67,7 +67,7 @@ def _headers(path: Path, text: str) -> tuple[list[tuple[Path, str]], bool]:
         return None
 
     # What includes a header stands in front of it.
-    before = begins(path, scratch.neighbours(folders), scratch.text_of) if path.suffix in HEADERS else []
+    before = begins(path, scratch.neighbours(folders), scratch.text_of)
     starts = [(text, path.parent), *((begin, file.parent) for file, begin in before)]
     headers = [*before, *((header, decoded(content)) for header, content in walk(starts, places, read))]
     return headers, not closed and not any(map(_reads_more, (text, *(held for _, held in headers))))
