@@ -11,10 +11,10 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.sandbox import confined
 from gemmviz.simt import recorder
 from gemmviz.simt.async_copies import Copies
-from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
 from gemmviz.simt.recorder import AccessCount, RawTrace
+from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
 _CLASSES = (

@@ -14,6 +14,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from gemmviz.backends.entry import ARGUMENTS
 from gemmviz.simt import line_table
+from gemmviz.simt.shared_array import SharedArray
 
 _ELEMENT = {
     "float": "float32",
@@ -39,16 +40,6 @@ Line = tuple[int, tuple[int, int]]
 _NOWHERE, _HEADER = -1, -2
 _AGGREGATE = ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type")
 _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
-
-
-@dataclass(frozen=True)
-class SharedArray:
-    """A ``__shared__`` array in the compiler's layout: name, offset in bytes from the anchor, shape, dtype."""
-
-    name: str
-    offset: int
-    shape: tuple[int, ...]
-    dtype: str
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
-from gemmviz.simt.debuginfo import SharedArray
+from gemmviz.simt.shared_array import SharedArray
 
 _BYTES = ("int8", "uint8")
 _TYPES = {

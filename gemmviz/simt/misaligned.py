@@ -6,8 +6,8 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import tr
-from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.layout import RecorderRun
+from gemmviz.simt.shared_array import SharedArray
 
 
 def misaligned(job: RecorderRun, thread: str, shared: Sequence[SharedArray]) -> tuple[str, str]:

@@ -3,8 +3,8 @@
 import ctypes as ct
 from typing import Any
 
-from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.layout import Panels
+from gemmviz.simt.shared_array import SharedArray
 
 
 def panels_of_run(code: ct.CDLL) -> list[SharedArray]:

@@ -27,6 +27,7 @@ from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
+from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
 # The columns of a recording of this length take 1.1 GB.
@@ -78,13 +79,13 @@ class RawTrace:
     columns: dict[str, npt.NDArray[Any]]
     more: npt.NDArray[Any]
     places: list[tuple[int, int]]
-    shared: list[debuginfo.SharedArray]
+    shared: list[SharedArray]
     c: npt.NDArray[Any]
     diagnostics: list[diagnostics.Diagnostic]
     kinds: list[int]
     async_copies: Copies
     tma: TmaReport
-    barriers: list[debuginfo.SharedArray]
+    barriers: list[SharedArray]
     together: int
     unordered: bool
     workers: int

@@ -12,8 +12,8 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import tr
-from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.layout import BOX, EVENT, PIECE_BYTES, TENSOR_MAP
+from gemmviz.simt.shared_array import SharedArray
 
 _MAP_BYTES, _MAP_ALIGNMENT = 128, 64
 _BARRIER_BYTES = 8

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.simt.debuginfo import SharedArray
 from gemmviz.simt.layout import NEVER, PIECE_BYTES, BoxKind, EventKind
+from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
 Ints = npt.NDArray[np.int64]

@@ -1,0 +1,13 @@
+"""The form of a shared array, apart from its reader: the window knows it and reads no debug information."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """A ``__shared__`` array in the compiler's layout: name, offset in bytes from the anchor, shape, dtype."""
+
+    name: str
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
