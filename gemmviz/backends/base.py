@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gemmviz.backends.environment import Environment
@@ -10,7 +10,7 @@ from gemmviz.backends.watch import Observed, watch_cpu
 from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import HUGE_BYTE, Matrix, Problem, poison_byte
+from gemmviz.catalogue.problem import HUGE_BYTE, Matrix, Problem, poison_byte, stored
 
 GUARD_BYTES = 65_536
 _ALIGNMENT = 4096
@@ -257,3 +257,38 @@ class Guarded:
         """Whether both guard zones still hold the pattern."""
         zones = (self.raw[: self._start], self.raw[self._start + self._bytes :])
         return all(bool((zone == self._pattern).all()) for zone in zones)
+
+
+class GuardedPrepared(Prepared):
+    """A launch whose result stands between guard zones in memory of this process: the host's or the device's.
+
+    Attributes
+    ----------
+    launch
+        What is run; its scalars may change.
+    c
+        The result.
+    """
+
+    launch: Launch
+    c: Guarded
+
+    def poison(self) -> None:
+        """Fill C and its guard zones."""
+        self.c.poison()
+
+    def set_scalars(self, alpha: float, beta: float) -> None:
+        """Hand alpha and beta over from the next launch on."""
+        self.launch = replace(self.launch, alpha=alpha, beta=beta)
+        self.bind()
+
+    def bind(self) -> None:
+        """Hand over what the launch says; a library is always called with alpha = 1 and beta = 0."""
+
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Put C, in the kernel's layout, and a bias where the kernel reads them."""
+        self.c.fill(None if c is None else stored(self.launch.kernel, "C", c), bias)
+
+    def intact(self) -> bool:
+        """Whether nothing was written around C."""
+        return self.c.intact()

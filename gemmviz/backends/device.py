@@ -4,11 +4,10 @@ import sys
 import time
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from gemmviz.backends.base import GUARD_BYTES, Build, DeviceFault, Guarded, LaunchError, Prepared
+from gemmviz.backends.base import GUARD_BYTES, Build, DeviceFault, Guarded, GuardedPrepared, LaunchError
 from gemmviz.backends.driver import driver
 from gemmviz.backends.nvrtc import first_line
 from gemmviz.catalogue.dtypes import stored_as
@@ -18,7 +17,7 @@ from gemmviz.catalogue.problem import Matrix, stored, unstored
 _QUEUED, _QUEUE_LIMIT_S = 100, 0.2
 
 
-class DevicePrepared(Prepared):
+class DevicePrepared(GuardedPrepared):
     """Matrices in the GPU's memory; a subclass launches the kernel."""
 
     def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
@@ -36,22 +35,6 @@ class DevicePrepared(Prepared):
         kernel = self.launch.kernel
         self.a.set(stored(kernel, "A", a).view(self.a.dtype))
         self.b.set(stored(kernel, "B", b).view(self.b.dtype))
-
-    def poison(self) -> None:
-        """Fill C and its guard zones."""
-        self.c.poison()
-
-    def set_scalars(self, alpha: float, beta: float) -> None:
-        """Hand alpha and beta over from the next launch on."""
-        self.launch = replace(self.launch, alpha=alpha, beta=beta)
-        self.bind()
-
-    def bind(self) -> None:
-        """Hand over what the launch says; a library is always called with alpha = 1 and beta = 0."""
-
-    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
-        """Put C, in the kernel's layout, and a bias where the kernel reads them."""
-        self.c.fill(None if c is None else stored(self.launch.kernel, "C", c), bias)
 
     def run(self) -> None:
         """Launch once and wait."""
@@ -93,10 +76,6 @@ class DevicePrepared(Prepared):
         """Copy C to the host."""
         kernel = self.launch.kernel
         return unstored(kernel, "C", self._cp.asnumpy(self.c.view).view(kernel.dtype_out), self.launch.problem)
-
-    def intact(self) -> bool:
-        """Whether nothing was written around C."""
-        return self.c.intact()
 
     def close(self) -> None:
         """Give the device memory back."""

@@ -2,17 +2,16 @@
 
 import time
 from abc import abstractmethod
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from gemmviz.backends.base import Backend, Build, Guarded, Prepared
+from gemmviz.backends.base import Backend, Build, Guarded, GuardedPrepared
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, stored, unstored
 
 
-class HostPrepared(Prepared):
+class HostPrepared(GuardedPrepared):
     """Matrices in host memory; a subclass calls the kernel."""
 
     def __init__(self, launch: Launch, build: Build) -> None:
@@ -28,22 +27,6 @@ class HostPrepared(Prepared):
         self.a[:] = stored(self.launch.kernel, "A", a)
         self.b[:] = stored(self.launch.kernel, "B", b)
 
-    def poison(self) -> None:
-        """Fill C and its guard zones."""
-        self.c.poison()
-
-    def set_scalars(self, alpha: float, beta: float) -> None:
-        """Hand alpha and beta over from the next launch on."""
-        self.launch = replace(self.launch, alpha=alpha, beta=beta)
-        self.bind()
-
-    def bind(self) -> None:
-        """Hand over what the launch says; a library is always called with alpha = 1 and beta = 0."""
-
-    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
-        """Put C, in the kernel's layout, and a bias where the kernel reads them."""
-        self.c.fill(None if c is None else stored(self.launch.kernel, "C", c), bias)
-
     def run(self) -> None:
         """Launch once."""
         self.call(1)
@@ -58,10 +41,6 @@ class HostPrepared(Prepared):
         """Return a copy of C."""
         kernel = self.launch.kernel
         return unstored(kernel, "C", self.c.view.view(kernel.dtype_out), self.launch.problem).copy()
-
-    def intact(self) -> bool:
-        """Whether nothing was written around C."""
-        return self.c.intact()
 
     def close(self) -> None:
         """Drop the matrices."""
