@@ -18,8 +18,13 @@ from gemmviz.trace.untrusted import recording_of
 LADDER = ladder()
 RUNGS = [kernel for kernel in LADDER if kernel.recordable and not kernel.exhibit]
 SIZES = [Problem.cube(32), Problem(13, 7, 5), Problem(1, 1, 1), Problem(9, 34, 3), Problem(37, 18, 41)]
-# Of the large tiles of our own rungs these are a part of one, and more than one in each direction, none of them full.
-LARGE = [Problem(1, 1, 1), Problem(37, 18, 41), Problem(132, 264, 72)]
+
+
+def in_tiles(rung: Kernel) -> list[Problem]:
+    """Of the large tiles of our own rungs: a part of one, and more than one in each direction, the last cut off."""
+    side = rung.defaults.get("BLOCK") or rung.defaults.get("BLOCK_SIZE")
+    rows, columns = (rung.defaults.get(name) or side or most for name, most in (("BM", 128), ("BN", 256)))
+    return [Problem(1, 1, 1), Problem(37, 18, 41), Problem(rows + 4, columns + 8, 72)]
 
 
 def recorded(name: str, problem: Problem, **params: int) -> Recording:
@@ -31,7 +36,7 @@ def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_off
     own = rung.backend == "cuda" and not rung.source
     # Few blocks that stay, so that each takes several tiles.
     params = {"BLOCKS": 2} if "BLOCKS" in rung.params else {}
-    for wanted in LARGE if own else SIZES:
+    for wanted in in_tiles(rung) if own else SIZES:
         try:
             job = launch(rung, wanted, params)
         except ConstraintError as refusal:
