@@ -32,6 +32,7 @@ from gemmviz.ui.window.window import Window
 
 _KERNELS = ("matmul_kernel_naive", "gputiled", "matmul_kernel_2d_thread_tiling", "cublas")
 _LIMIT = 0.01
+_PLAYED, _QUICK_PLAYED = 64, 16
 
 
 def wait(milliseconds):
@@ -50,14 +51,14 @@ def headless(kernels, size, protocol):
     return {r.row["kernel"]: r.row for r in replies if isinstance(r, Result)}
 
 
-def windowed(kernels, size, protocol, screenshot):
-    """Return the same, measured through the window while it plays; also the steps it played meanwhile."""
+def windowed(kernels, size, protocol, screenshot, playing):
+    """Return the same, measured through the window while a recording of size `playing` plays; also the steps played."""
     session = new_session()
     window = Window(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
     window.resize(1920, 1080)
     window.show()
-    session.choice.choose(problem=Problem.cube(64), params={"TS": 16})
-    while session.cursor.playable is None or session.cursor.playable.recording.m != 64:
+    session.choice.choose(problem=Problem.cube(playing), params={"TS": 16})
+    while session.cursor.playable is None or session.cursor.playable.recording.m != playing:
         wait(20)
     session.playback.set_speed(16.0)
     session.playback.play()
@@ -99,7 +100,8 @@ def main():
     seconds = {(k.name, how): [] for k in found for how in ("headless", "window")}
     frames = 0
     for number in range(args.rounds):
-        rows, played = windowed(kernels, args.size, protocol, args.screenshot if number == 0 else None)
+        screenshot = args.screenshot if number == 0 else None
+        rows, played = windowed(kernels, args.size, protocol, screenshot, _QUICK_PLAYED if args.quick else _PLAYED)
         frames += played
         for how, result in (("headless", headless(kernels, args.size, protocol)), ("window", rows)):
             for name, row in result.items():

@@ -14,6 +14,7 @@ sys.modules |= dict.fromkeys(("PySide6", "shiboken6", "pyqtgraph"))
 for name in sys.argv[1:]:
     import_module(name)
 """
+WINDOW = "import sys, gemmviz.app, gemmviz.control.controller; print(*{'elftools', 'cupy', 'ziglang'} & {*sys.modules})"
 
 
 @pytest.mark.parametrize("room", ["control", "engine", "session", "trace", "ui"])
@@ -31,3 +32,8 @@ def test_what_draws_nothing_is_imported_without_qt() -> None:
     names = sorted(graph.modules - drawing)
     done = subprocess.run([sys.executable, "-c", WITHOUT_QT, *names], capture_output=True, text=True, check=False)
     assert len(names) > 100 and done.returncode == 0, done.stderr
+
+
+def test_the_windows_process_imports_nothing_that_only_engines_use() -> None:
+    done = subprocess.run([sys.executable, "-c", WINDOW], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
