@@ -307,7 +307,7 @@ def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
         (
             "barrier_init(full[s], 1);",
             "barrier_init(full[s], 1); barrier_arrive_expect(full[s], 8); barrier_arrive(full[s]);",
-            r"full\[0\] once more than",
+            r"full\[0\] more often than its count allows",
         ),
         ("tma_load(As + stage * A_BYTES,", "tma_load(As + stage * A_BYTES + 128,", "misaligned address"),
         (
