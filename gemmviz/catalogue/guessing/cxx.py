@@ -305,6 +305,16 @@ def _expand(
     return out
 
 
+def _namespace(tokens: list[str], at: int) -> str:
+    """Return the name of the namespace that opens at a bracket, ``outer::inner`` too; empty where none does."""
+    start = at
+    while (
+        start and (tokens[start - 1] == "::" or tokens[start - 1].isidentifier()) and tokens[start - 1] != "namespace"
+    ):
+        start -= 1
+    return "".join(tokens[start:at]) if start and tokens[start - 1] == "namespace" else ""
+
+
 def _functions(
     tokens: list[str], lines: list[int], objects: dict[str, tuple[str, ...]], functions: dict[str, _Macro]
 ) -> tuple[list[Function], list[Function]]:
@@ -316,8 +326,7 @@ def _functions(
     while at < len(tokens):
         token = tokens[at]
         if token == "{":
-            before = tokens[max(at - 2, 0) : at]
-            spaces.append(before[1] if len(before) == 2 and before[0] == "namespace" else "")
+            spaces.append(_namespace(tokens, at))
         elif token == "}" and spaces:
             spaces.pop()
         elif token == "(" and at and re.match(r"[A-Za-z_]", tokens[at - 1]):

@@ -1,0 +1,52 @@
+"""Guesses of kernels with names that are no tile sizes: local pointers in capitals, and nested namespaces."""
+
+from pathlib import Path
+
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.recording.record import record
+
+KERNEL = """
+__global__ void product(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float tiles[2][16][16];
+    float *SA = &tiles[0][0][0];
+    float *SB = SA + 16 * 16;
+    const float *BA = A + blockIdx.y * 16 * K;
+    int row = threadIdx.y, col = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; k += 16) {
+        SA[row * 16 + col] = BA[row * K + k + col];
+        SB[row * 16 + col] = B[(k + row) * N + blockIdx.x * 16 + col];
+        __syncthreads();
+        for (int i = 0; i < 16; i++) sum += SA[row * 16 + i] * SB[i * 16 + col];
+        __syncthreads();
+    }
+    C[(blockIdx.y * 16 + row) * N + blockIdx.x * 16 + col] = sum;
+}
+"""
+HOST = """
+void run(float *A, float *B, float *C, int M, int N, int K)
+{
+    product<<<dim3(N / 16, M / 16), dim3(16, 16)>>>(A, B, C, M, N, K);
+}
+"""
+
+
+def test_a_local_pointer_in_capitals_is_no_tile_size() -> None:
+    made = guess(KERNEL + HOST, Path("mine.cu"))
+    assert made.params == {}
+    assert record(launch(guessed_kernel(made), Problem(32, 16, 48))).wrong == 0
+
+
+def test_a_kernel_in_a_nested_namespace_has_its_whole_name() -> None:
+    for opening, closing, name in (
+        ("namespace mine::kernels {", "}", "mine::kernels::product"),
+        ("namespace mine { namespace kernels {", "} }", "mine::kernels::product"),
+        ("namespace {", "}", "product"),
+    ):
+        made = guess(f"{opening}\n{KERNEL}{HOST}{closing}\n", Path("mine.cu"))
+        assert made.entry == name
+        assert record(launch(guessed_kernel(made), Problem(16, 32, 16))).wrong == 0
