@@ -281,7 +281,7 @@ def test_an_impossible_film_is_refused(qapp, tmp_path, monkeypatch, capsys, opti
     [
         ("render", "(default: the kernel's demo, else 8, or the least that shows several blocks)"),
         ("window", "(default: the kernel's demo, else 8, or the least that shows several blocks)"),
-        ("record", "(default: the kernel's demo, else 8)"),
+        ("record", "(default: the kernel's demo, else 8, or the nearest that the kernel takes)"),
     ],
 )
 def test_the_help_describes_the_default_size(monkeypatch, capsys, command, said):

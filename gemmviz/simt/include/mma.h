@@ -50,8 +50,8 @@ template <> struct gv_layout<col_major> {
 
 // The places of the elements: one line per use and shape. Some shapes hold every half element twice or more. bfloat16
 // operands of the same shape hold it once, so `of` leaves out the repetitions for them. Of bytes a lane holds four
-// neighbours along K, as in "Matrix Fragments for mma.m16n8k16 with .u8 or .s8 type" (PTX ISA). Their places in x[] were
-// read in the machine code of load_matrix_sync for sm_90, of bytes and of doubles.
+// neighbours along K, as in "Matrix Fragments for mma.m16n8k16 with .u8 or .s8 type" (PTX ISA). Their places in x[]
+// were read in the machine code of load_matrix_sync for sm_90, of bytes and of doubles.
 template <class Use, int M, int N, int K, bool Bytes> struct gv_shape {
     static_assert(K == 0,
         "this shape of a fragment cannot be recorded: use 16x16x16, 32x8x16 or 8x32x16, 16x16x8 for tf32 and 8x8x4 for "

@@ -129,8 +129,9 @@ static const places *places_of(const gv_fragment *f)
     return &known[at];
 }
 
-// An operand of 16 bits is loaded 8 x 8 elements at a time, in any layout: each lane reads two adjacent elements of a row
-// of memory. (For the other layout the hardware transposes the tile after the load.) Seen in the machine code for sm_90.
+// An operand of 16 bits is loaded 8 x 8 elements at a time, in any layout: each lane reads two adjacent elements of a
+// row of memory. (For the other layout the hardware transposes the tile after the load.) Seen in the machine code for
+// sm_90.
 static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
     uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
@@ -140,8 +141,8 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
             gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
 }
 
-// Each lane moves the other fragments by itself: adjacent elements of a row (two sums, four bytes of an operand) with one
-// access where they are adjacent in memory, else one by one. Seen in the machine code for sm_90, except for tf32.
+// Each lane moves the other fragments by itself: adjacent elements of a row (two sums, four bytes of an operand) with
+// one access where they are adjacent in memory, else one by one. Seen in the machine code for sm_90, except for tf32.
 static void touch_elements(
     char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {

@@ -83,6 +83,7 @@ class ThreadPanel(InspectPanel):
         """Let go of the recording that was shown."""
         self._known = self._writes = None
         self.product.forget()
+        self.growth.forget()
         self.warp.forget()
 
     def refresh(self) -> None:

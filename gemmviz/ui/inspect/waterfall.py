@@ -43,6 +43,11 @@ class Waterfall(QWidget):
         self._playable, self._state, self._element, self._theme = playable, state, element, theme
         self.update()
 
+    def forget(self) -> None:
+        """Let go of the recording."""
+        self._playable = self._state = self._counted = None
+        self.update()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the sum, and below it the cost."""
         painter = QPainter(self)

@@ -108,7 +108,7 @@ def test_panels_are_told_by_their_rank(rank: int) -> None:
 def test_what_cannot_be_followed_stays_open(changed: dict[str, str]) -> None:
     words = {"RANK": "2", "STEP": "1", **TWO, **changed}
     made = guess(KERNEL + _with(BY_FUNCTIONS, words), Path("mapped.cu"))
-    assert made.boxes == {} and any("how large a box of A" in doubt for doubt in made.doubts)
+    assert made.boxes == {} and any("the size of a box of A" in doubt for doubt in made.doubts)
 
 
 def _with(host: str, words: dict[str, str]) -> str:

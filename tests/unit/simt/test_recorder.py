@@ -260,7 +260,7 @@ def test_a_refused_recording_names_a_size_that_fits(name: str) -> None:
 def test_a_library_call_has_no_source_to_record() -> None:
     for reference in (k for k in ladder() if not k.recordable):
         with pytest.raises(GemmvizError, match="no source"):
-            record(launch(reference, Problem.cube(8)))
+            record(launch(reference, Problem.cube(32)))
 
 
 def test_a_recording_survives_the_way_through_plain_data() -> None:
