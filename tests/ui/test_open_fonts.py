@@ -20,8 +20,9 @@ from gemmviz.ui.look.open_fonts import SAMPLE  # noqa: E402
 ROOT = Path(__file__).parents[2]
 SIZES = """
 import sys
-from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication
+from gemmviz.ui.look.fonts import load, mono
 from gemmviz.ui.look.open_fonts import SAMPLE, keep_fonts_open
 
 def files():
@@ -37,7 +38,8 @@ def measured(base, pixels, bold, text):
     return metrics
 
 running = QApplication([])
-fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+load(running)
+fixed = mono()
 for _ in keep_fonts_open(running):
     pass
 counts, used, size = [files()], [], 20

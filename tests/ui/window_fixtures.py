@@ -14,6 +14,7 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
 from gemmviz.session import Session
 from gemmviz.ui.inspect.inspector import Inspector
+from gemmviz.ui.look import fonts
 from gemmviz.ui.look.style import set_scale
 from gemmviz.ui.source.source_side import SourceSide
 from gemmviz.ui.window.garbage import collect_garbage_here
@@ -26,6 +27,7 @@ PATIENCE_MS = 60_000
 @pytest.fixture(scope="session")
 def qapp(qapp):
     qapp.setStyle("Fusion")
+    fonts.load(qapp)
     collect_garbage_here(qapp)
     return qapp
 

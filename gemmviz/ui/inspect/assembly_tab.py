@@ -3,7 +3,7 @@
 from typing import get_args
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer
-from PySide6.QtGui import QFont, QFontDatabase, QFontMetrics, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QFont, QFontMetrics, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -26,6 +26,7 @@ from gemmviz.ui.inspect.assembly_models import CodeModel, SourceModel
 from gemmviz.ui.inspect.assembly_text import loop_text, loop_tip, usage_text
 from gemmviz.ui.inspect.panel import OneLine
 from gemmviz.ui.look.accessible import name_parts
+from gemmviz.ui.look.fonts import mono, mono_style
 from gemmviz.ui.look.style import letters_wide, scaled
 
 _POINTS = 8.5
@@ -58,10 +59,10 @@ class CodeTable(QTableView):
 
     def set_type(self) -> None:
         """Take the size of type."""
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font = mono()
         font.setPointSizeF(scaled(_POINTS))
         self.setFont(font)
-        self.setStyleSheet(f"font-family: '{font.family()}'; font-size: {scaled(_POINTS)}pt;")
+        self.setStyleSheet(f"{mono_style()} font-size: {scaled(_POINTS)}pt;")
         self.verticalHeader().setMinimumSectionSize(1)
         self.verticalHeader().setDefaultSectionSize(QFontMetrics(font).height() + 2)
 

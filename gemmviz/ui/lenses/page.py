@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from gemmviz.language import tr
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT, Sheet
+from gemmviz.ui.look.fonts import mono_families
 from gemmviz.ui.look.theme import Theme
 
 TITLE, SMALL = 1.15, 0.86
@@ -59,7 +60,7 @@ def _type(named: str, pixels: int, bold: bool, mono: bool) -> tuple[QFont, QFont
     font = QFont()
     font.fromString(named)
     if mono:
-        font.setFamilies(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
+        font.setFamilies(mono_families())
     font.setPixelSize(pixels)
     font.setBold(bold)
     return font, QFontMetricsF(font)

@@ -8,9 +8,10 @@ of its own, and the face before stays as long as its fonts do. A face that is al
 from collections.abc import Iterator
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.ui.look.fonts import mono
 from gemmviz.ui.look.style import NARROWED
 
 SAMPLE = (
@@ -54,7 +55,7 @@ def keep_fonts_open(application: QApplication) -> Iterator[None]:
 
 def _faces(base: QFont) -> Iterator[QFont]:
     """Return each face: upright and slanted, of usual weight and bold; and narrow, as the list of kernels has it."""
-    for family in (base, QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)):
+    for family in (base, mono()):
         for bold in (False, True):
             for italic in (False, True):
                 font = QFont(family)

@@ -1,7 +1,7 @@
 """The question of predict mode with its four answers, in the window and, larger, in front of an audience."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF, QResizeEvent, QShortcut
+from PySide6.QtGui import QFont, QFontMetricsF, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -24,6 +24,7 @@ from gemmviz.session import Session
 from gemmviz.session.kernel_names import no_source
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import qt
+from gemmviz.ui.look.fonts import mono_style
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 
 _ANSWERS = 4
@@ -239,13 +240,12 @@ def _label(name: str) -> QLabel:
 def _style(theme: Theme, pixels: float) -> str:
     """Return the style sheet of the panel; right and wrong answers have a mark besides their colour."""
     question, small = round(pixels), round(pixels * _SMALLER)
-    code = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
     return f"""
     QWidget#predict {{ background: {theme.panel}; border-top: 2px solid {theme.accent}; }}
     QLabel {{ color: {theme.text}; font-size: {small}px; background: transparent; }}
     QLabel#question {{ font-size: {question}px; font-weight: bold; }}
     QLabel#score {{ font-size: {question}px; color: {theme.accent}; }}
-    QLabel#code {{ font-family: "{code}"; color: {theme.muted}; }}
+    QLabel#code {{ {mono_style()} color: {theme.muted}; }}
     QPushButton {{ background: {theme.raised}; color: {theme.text}; border: 3px solid {theme.outline};
         border-radius: 4px; padding: {small // 5}px {small // 3}px; font-size: {small}px; text-align: left; }}
     QPushButton:hover {{ border-color: {theme.accent}; }}

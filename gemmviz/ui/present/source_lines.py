@@ -3,12 +3,13 @@
 from textwrap import wrap
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session.cursor import Cursor
 from gemmviz.ui.connections import listen
+from gemmviz.ui.look.fonts import mono
 from gemmviz.ui.look.theme import Theme
 
 _LEVEL = 4
@@ -83,7 +84,7 @@ class SourceLines(QWidget):
         return QSize(200, int(self._metrics().height() * 1.12 * self._rows()))
 
     def _font(self, bold: bool = False) -> QFont:
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font = mono()
         font.setPixelSize(self._pixels)
         font.setBold(bold)
         return font

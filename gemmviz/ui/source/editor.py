@@ -6,7 +6,6 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
-    QFontDatabase,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -17,6 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from gemmviz.ui.known import shortcut
+from gemmviz.ui.look.fonts import mono, mono_style
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.source.folding import Folding
@@ -59,7 +59,7 @@ class Editor(QPlainTextEdit):
         self._given = self._shown = self._last = ""
         self._filling = False
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font = mono()
         self.setFont(font)
         self._points = 0.0
         self.folding = Folding(self)
@@ -287,7 +287,7 @@ class Editor(QPlainTextEdit):
         points = round(scaled(_POINTS), 2)
         if points != self._points:
             self._points = points
-            self.setStyleSheet(f"font-size: {points}pt; font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;")
+            self.setStyleSheet(f"font-size: {points}pt; {mono_style()}")
             self._fit_gutter()
 
     def show_marked(self) -> None:

@@ -13,6 +13,7 @@ from gemmviz.control.worker import EngineLike
 from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
+from gemmviz.ui.look import fonts
 from gemmviz.ui.window.allocator import FreedMemory, give_back_early
 from gemmviz.ui.window.garbage import collect_garbage_here
 from gemmviz.ui.window.leaving import Leaving, offer
@@ -31,6 +32,7 @@ def application() -> QApplication:
     result = qt() if QApplication.instance() else QApplication(sys.argv[:1])
     result.setApplicationName("gemmviz")
     result.setStyle("Fusion")
+    fonts.load(result)
     give_back_early()
     collect_garbage_here(result)
     return result
