@@ -95,6 +95,10 @@ class LoopMeter:
         self._timer.timeout.connect(self._on_beat)
         self._timer.start(_BEAT_MS)
 
+    def stop(self):
+        """Stop watching the event loop."""
+        self._timer.stop()
+
     def take(self):
         """Return (frames, longest gap) in milliseconds since the last call."""
         import numpy as np

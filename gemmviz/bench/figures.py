@@ -55,6 +55,9 @@ class Figures:
         self._rows: dict[str, dict[Key, Row]] = {}
         self.newest: Row | None = None
         """The usable row that came last."""
+        self.changes = 0
+        """How often rows were added or dropped: what was worked out from the rows holds as long as this stays."""
+        self._sizes: tuple[int, list[Size]] | None = None
         for row in rows:
             self.add(row)
 
@@ -78,6 +81,7 @@ class Figures:
         key = key_of(row)
         rows.pop(key, None)
         rows[key] = row
+        self.changes += 1
         if usable(row):
             self.newest = row
         return True
@@ -85,6 +89,7 @@ class Figures:
     def forget(self, kernel: str) -> None:
         """Drop all rows of a kernel."""
         self._rows.pop(kernel, None)
+        self.changes += 1
 
     def latest(self, kernel: str) -> Row | None:
         """Return the newest row of a kernel, whatever its status."""
@@ -112,7 +117,9 @@ class Figures:
 
     def sizes(self) -> list[Size]:
         """Return the sizes at which there are usable rows, from small to large."""
-        return sorted({size_of(row) for row in self if usable(row)}, key=by_volume)
+        if self._sizes is None or self._sizes[0] != self.changes:
+            self._sizes = self.changes, sorted({size_of(row) for row in self if usable(row)}, key=by_volume)
+        return list(self._sizes[1])
 
     def over_n(self, kernel: str) -> dict[tuple[tuple[str, int], ...], list[Row]]:
         """Return the usable rows of a kernel at M = N = K, from small to large, by the parameters they have."""

@@ -46,6 +46,7 @@ class Results:
         self.proofs: list[Proofs] = []
         self.references_wanted: bool | None = None
         self.size_wanted: Size | None = None
+        self._fullest: tuple[list[tuple[Figures, int]], Size | None] | None = None
         self.all_samples: dict[Sampled, SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.live: SampleSeries | None = None
@@ -149,7 +150,11 @@ class Results:
             if size in sizes:
                 return size
         references = self.references if self.references_shown else []
-        return fullest_size(row for figures in (self.figures, *(r.figures for r in references)) for row in figures)
+        shown = [self.figures, *(reference.figures for reference in references)]
+        key = [(figures, figures.changes) for figures in shown]
+        if self._fullest is None or self._fullest[0] != key:
+            self._fullest = key, fullest_size(row for figures in shown for row in figures)
+        return self._fullest[1]
 
     def want_size(self, size: Size | None) -> None:
         """Choose the size at which rungs are compared; None: the one that `shown_size` finds by itself."""

@@ -30,10 +30,10 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect import counter_text
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage import value_path
 from gemmviz.ui.stage.caption import caption, number
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.stage.value_path import ValuePaths
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -408,9 +408,9 @@ def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):
     image = QImage(900, 700, QImage.Format.Format_RGB32)
     image.fill(Qt.GlobalColor.magenta)
     painter = QPainter(image)
-    value_path.draw(painter, panels, Moment(0, 0, None, warp=1), shown, theme, QFont())
+    ValuePaths(shown, theme, QFont()).draw(painter, panels, Moment(0, 0, None, warp=1))
     assert image.pixelColor(round(panels[0].x + 1), round(panels[0].y + 4.5 * panels[0].cell)) == Qt.GlobalColor.magenta
-    value_path.draw(painter, panels, Moment(0, 0, None, warp=1, frozen=True), shown, theme, QFont())
+    ValuePaths(shown, theme, QFont()).draw(painter, panels, Moment(0, 0, None, warp=1, frozen=True))
     painter.end()
     drawn = [(x, y) for x in range(900) for y in range(700) if image.pixelColor(x, y) != Qt.GlobalColor.magenta]
     # Warp 1 reads rows 4 to 7 of the block's tile of A: eight columns, a lane each.

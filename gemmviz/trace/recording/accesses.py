@@ -1,6 +1,7 @@
 """The log of a recording: the arrays, the places in the source, and a row per access."""
 
 from dataclasses import dataclass, field, fields
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class Array:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self.shape))
+        return prod(self.shape)
 
     @property
     def itemsize(self) -> int:

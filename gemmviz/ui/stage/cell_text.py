@@ -24,6 +24,7 @@ SUM_CELL = 18.0
 """Cells of C at least this wide, in pixels, show running sums: they change with every product."""
 # In smaller cells there is room for one text: the lane that accesses the cell now says more than its value.
 _BESIDE_VALUE, _LANE_LEGIBLE = 26.0, 20.0
+_LONGEST = 1.45  # cells that a text of one letter may be wide; longer texts are smaller
 _SMALLEST, _LARGEST = 9, 28  # a larger font than usual may go beyond
 _MOST_VALUES = 3000
 _PLAIN, _LIVE, _STORED = range(3)
@@ -151,12 +152,19 @@ class CellText:
 
     def _write(self, painter: QPainter, panel: Panel, part: tuple[slice, slice], texts: _Texts, ratio: float) -> None:
         """Write into some cells, one by one."""
-        for row, (said, inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True), part[0].start):
-            for column, (text, ink) in enumerate(zip(said, inks, strict=True), part[1].start):
-                style = (
-                    _PLAIN if texts.styles is None else int(texts.styles[row - part[0].start, column - part[1].start])
-                )
-                self._write_cell(painter, panel, (row, column), texts, text, ink, ratio, style)
+        styles = texts.styles.tolist() if texts.styles is not None else None
+        plain = not texts.lanes and not texts.banks and not self._vector
+        side, first = panel.cell, part[1].start
+        half = side / 2
+        for at, (said, inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True)):
+            row = at + part[0].start
+            drawn, y = styles[at] if styles is not None else [_PLAIN] * len(said), panel.y + row * side + half
+            for column, text, ink, style in zip(range(first, first + len(said)), said, inks, drawn, strict=True):
+                if not plain:
+                    self._write_cell(painter, panel, (row, column), texts, text, ink, ratio, style)
+                elif text:
+                    size = min(texts.size, int(side * _LONGEST / len(text)))
+                    self._stamp(painter, text, ink, size, panel.x + column * side + half, y, ratio, style)
 
     def _write_cell(
         self,
@@ -178,7 +186,7 @@ class CellText:
         instead = lane and not texts.beside
         text = lane if instead else text
         if text:
-            fit = min(texts.size, int(panel.cell * (1.25 if instead else 1.45) / len(text)))
+            fit = min(texts.size, int(panel.cell * (1.25 if instead else _LONGEST) / len(text)))
             up = panel.cell * 0.1 if texts.banks or (lane and texts.beside) else 0
             drawn = _PLAIN if instead else style
             self._stamp(painter, text, ink, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio, drawn)
@@ -226,7 +234,7 @@ class CellText:
     ) -> None:
         """Write a value as a cell of a width in pixels has it, centred at a point."""
         size = int(min(max(cell * 0.54, min(cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
-        self._stamp(painter, text, colour, min(size, int(cell * 1.45 / len(text))), x, y, ratio)
+        self._stamp(painter, text, colour, min(size, int(cell * _LONGEST / len(text))), x, y, ratio)
 
     def width_of(self, text: str, size: int) -> float:
         """Return how wide a text is in a font of `size` pixels, in pixels."""
@@ -270,7 +278,7 @@ class CellText:
             into.end()
             size_drawn = pixmap.deviceIndependentSize()
             glyph = self._glyphs[key] = pixmap, size_drawn.width() / 2, size_drawn.height() / 2
-        painter.drawPixmap(QPointF(round(x - glyph[1]), round(y - glyph[2])), glyph[0])
+        painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
 
     def _width(self, text: str, size: int) -> float:
         """Return how wide a text is in a font of `size` pixels, in pixels."""

@@ -1,5 +1,6 @@
 """The line that explains colours and marks: those that can be seen in this recording."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from gemmviz.ui.stage.wrong_marks import corner
 
 _CLEAR = "#00000000"
 _SMALL = 0.86  # of the base font, in a column
+_WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
 
 
 @dataclass(frozen=True)
@@ -118,33 +120,41 @@ def draw(painter: QPainter, line: QRectF, shown: list[LegendEntry], theme: Theme
         x += width + height * 0.75
 
 
-def draw_column(painter: QPainter, place: Bounds, shown: list[LegendEntry], theme: Theme, font: QFont) -> None:
-    """Draw the entries below each other, as many as there is room for; long texts take several lines.
+class LegendColumn:
+    """The legend as entries below each other. Their places are worked out again only when something changed.
 
     Parameters
     ----------
-    painter, place
-        Where to.
-    shown
-        The entries.
     theme, font
         The colours, and the base font.
     """
-    small = larger(font, _SMALL)
-    metrics = QFontMetricsF(small)
-    painter.setFont(small)
-    size, y = metrics.height() * 0.85, place.top
-    wrap = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
-    for entry in shown:
-        room = QRectF(place.left + size + 5, y, place.width - size - 5, place.bottom - y)
-        needed = metrics.boundingRect(room, wrap, entry.text)
-        if needed.height() > room.height() or needed.width() > room.width() + 1:
-            continue
-        _draw_box(painter, QRectF(place.left, y + (metrics.height() - size) / 2, size, size), entry, theme)
-        painter.setPen(QColor(theme.muted))
-        painter.drawText(room, wrap, entry.text)
-        y += needed.height() + metrics.height() * 0.4
-    painter.setFont(font)
+
+    def __init__(self, theme: Theme, font: QFont) -> None:
+        self._theme, self._font, self._small = theme, QFont(font), larger(font, _SMALL)
+        self._placed: tuple[Bounds, list[LegendEntry], list[tuple[LegendEntry, QRectF, QRectF]]] | None = None
+
+    def draw(self, painter: QPainter, place: Bounds, shown: list[LegendEntry]) -> None:
+        """Draw as many entries as there is room for; long texts take several lines."""
+        if self._placed is None or self._placed[0] != place or self._placed[1] is not shown:
+            self._placed = place, shown, list(self._places(place, shown))
+        painter.setFont(self._small)
+        for entry, box, room in self._placed[2]:
+            _draw_box(painter, box, entry, self._theme)
+            painter.setPen(QColor(self._theme.muted))
+            painter.drawText(room, _WRAPPED, entry.text)
+        painter.setFont(self._font)
+
+    def _places(self, place: Bounds, shown: list[LegendEntry]) -> Iterator[tuple[LegendEntry, QRectF, QRectF]]:
+        """Yield each entry that has room, with the places of its box and of its text."""
+        metrics = QFontMetricsF(self._small)
+        size, y = metrics.height() * 0.85, place.top
+        for entry in shown:
+            room = QRectF(place.left + size + 5, y, place.width - size - 5, place.bottom - y)
+            needed = metrics.boundingRect(room, _WRAPPED, entry.text)
+            if needed.height() > room.height() or needed.width() > room.width() + 1:
+                continue
+            yield entry, QRectF(place.left, y + (metrics.height() - size) / 2, size, size), room
+            y += needed.height() + metrics.height() * 0.4
 
 
 def _draw_box(painter: QPainter, box: QRectF, entry: LegendEntry, theme: Theme) -> None:

@@ -8,28 +8,26 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.language import tr
-from gemmviz.trace.origin.index_formulas import index_formulas
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import Lens, LensMoment
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import labels, legend, scene, value_path, vector
+from gemmviz.ui.stage import labels, legend, scene, vector
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
-from gemmviz.ui.stage.caption import BETWEEN, about_cell, caption, formula_text, owner_text, provenance, tile_text
+from gemmviz.ui.stage.caption import about_cell, owner_text, provenance
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
 from gemmviz.ui.stage.gestures import Gestures
 from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
+from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
@@ -37,9 +35,11 @@ from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.plan import Plan, beside_lens, planned
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
 from gemmviz.ui.stage.scene import Bounds, Panel
+from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
+from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
-from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Said, Words, sentence
+from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Words
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
@@ -92,14 +92,16 @@ class StagePainter:
         self._sums = Sums(playable, theme)
         self._ownership = Ownership(playable, theme)
         self._barriers = BarrierStrip(playable, theme, vector)
+        self._column = legend.LegendColumn(theme, self.font)
+        self._ways = ValuePaths(playable, theme, self.font)
         self._words = Words(playable, theme, self.font)
+        self._sentences = Sentences(playable)
         self._lines = Lines(playable, theme, self.font)
-        self._labels: tuple[LabelsKey, QPixmap] | None = None
+        self._labels: tuple[LabelsKey, QPixmap, list[tuple[QRectF, QRectF]]] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._placed: tuple[PlanKey, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
-        self._caption: tuple[Any, str] | None = None
-        self._formula: tuple[int, tuple[tuple[str, ...], ...]] | None = None
+        self.still, self.lens_picture = KeptPicture(), KeptPicture()
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
@@ -211,7 +213,37 @@ class StagePainter:
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        seen, font = self.seen(rect, in_lines), self._labels_font(rect, plan)
+        seen = self.seen(rect, in_lines)
+        key = (self._plan_key(rect), replace(moment, fraction=0.0, motion="none")) if self._keeps(moment) else None
+        self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, moment, ratio))
+        painter.save()
+        painter.setClipRect(seen)
+        self._gestures.draw(painter, placed, moment, ratio, self._covered(plan))
+        self._ghosts.draw(painter, placed, moment, ratio)
+        if self.lens is None:
+            # A lens covers the shared tiles, where most ways begin.
+            self._ways.draw(painter, placed, moment)
+        painter.restore()
+        if not in_lines:
+            self._draw_words(painter, plan, moment, ratio)
+            return
+        if self.vector:
+            # A vector file has no clip: lines beyond the arrays' part are covered.
+            for part in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
+                painter.fillRect(part, QColor(self.theme.background))
+        self._lines.draw_title(painter, rect, moment.outdated, self.title_taken)
+        sentence = self.said(moment) if self.captioned else None
+        about = about_cell(self.playable, *moment.cell, moment.step, moment.block) if moment.cell is not None else None
+        self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment))
+
+    def _keeps(self, moment: Moment) -> bool:
+        """Say whether the next frames are likely to show the same step: then pictures of what rests are kept."""
+        return moment.motion != "none" and not self.vector
+
+    def _paint_still(self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float) -> None:
+        """Paint all that does not move between two steps and is below what does."""
+        placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
+        font = self._labels_font(rect, plan)
         self._draw_labels(painter, rect, plan, moment, ratio)
         painter.save()
         painter.setClipRect(seen)
@@ -228,23 +260,7 @@ class StagePainter:
         self._order.draw(painter, placed, self.theme, self._text, ratio)
         if plan.aside is not None:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
-        self._gestures.draw(painter, placed, moment, ratio, self._covered(plan))
-        self._ghosts.draw(painter, placed, moment, ratio)
-        if self.lens is None:
-            # A lens covers the shared tiles, where most ways begin.
-            value_path.draw(painter, placed, moment, self.playable, self.theme, self.font)
         painter.restore()
-        if not in_lines:
-            self._draw_words(painter, plan, moment)
-            return
-        if self.vector:
-            # A vector file has no clip: lines beyond the arrays' part are covered.
-            for part in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
-                painter.fillRect(part, QColor(self.theme.background))
-        self._lines.draw_title(painter, rect, moment.outdated, self.title_taken)
-        sentence = self.said(moment) if self.captioned else None
-        about = about_cell(self.playable, *moment.cell, moment.step, moment.block) if moment.cell is not None else None
-        self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment))
 
     # Labels: everything that changes with the view only
 
@@ -283,16 +299,18 @@ class StagePainter:
             into.setClipRect(seen.translated(-rect.topLeft()))
             labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, form, taken)
             into.end()
-            self._labels = (key, pixmap)
-        # A large picture costs memory: the part below the cells is left out.
-        uncovered = QRegion(rect.toAlignedRect())
-        for panel in placed:
-            inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
-            uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
-        for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
-            box = QRectF(part).intersected(rect)
-            at = box.translated(-rect.topLeft())
-            source = QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)
+            # A large picture costs memory: the part below the cells is left out.
+            uncovered = QRegion(rect.toAlignedRect())
+            for panel in placed:
+                inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
+                uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
+            parts = []
+            for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
+                box = QRectF(part).intersected(rect)
+                at = box.translated(-rect.topLeft())
+                parts.append((box, QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)))
+            self._labels = key, pixmap, parts
+        for box, source in self._labels[2]:
             painter.drawPixmap(box, self._labels[1], source)
 
     # Parts that change with the step
@@ -332,7 +350,7 @@ class StagePainter:
 
     # Words
 
-    def _draw_words(self, painter: QPainter, plan: Plan, moment: Moment) -> None:
+    def _draw_words(self, painter: QPainter, plan: Plan, moment: Moment, ratio: float) -> None:
         """Write title and caption into the free quadrant, and the legend left of A."""
         assert plan.words is not None
         high = self.metrics.height()
@@ -341,45 +359,31 @@ class StagePainter:
         self._words.draw_title(painter, plan.words, title, said, moment.outdated, self.title_taken)
         if self.captioned and not self.words:
             place = replace(plan.words, top=plan.words.top + (TITLE_LINES + 0.3) * high)
-            self._words.draw_sentence(painter, place, self._sentence(moment))
+            self._words.draw_sentence(painter, place, self._sentences.at(moment))
         if self.lens is not None and plan.free is not None:
-            self._draw_lens(painter, self.lens, plan.free, moment)
+            self._draw_lens(painter, self.lens, plan.free, moment, ratio)
         if plan.legend is not None:
-            legend.draw_column(painter, plan.legend, self._entries(moment), self.theme, self.font)
+            self._column.draw(painter, plan.legend, self._entries(moment))
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""
         place = plan.free if self.lens is not None else None
         return QRectF(place.left, place.top, place.width, place.height) if place is not None else None
 
-    def _draw_lens(self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment) -> None:
+    def _draw_lens(self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment, ratio: float) -> None:
         """Draw the lens in the place of the shared tiles."""
         rect = QRectF(place.left, place.top, place.width, place.height)
-        painter.fillRect(rect, QColor(self.theme.background))
         shown = LensMoment(self.playable, moment.step, moment.block, moment.warp, moment.lane, moment.cell)
-        painter.save()
-        painter.setClipRect(rect.toAlignedRect())
-        lens.paint(painter, rect, shown, self.theme, self.font)
-        painter.restore()
 
-    def _sentence(self, moment: Moment) -> Said:
-        whole, tile = self.said(moment), tile_text(self.playable, moment.step)
-        if moment.cell is None:
-            return sentence(whole, tile)
-        about = about_cell(self.playable, *moment.cell, moment.step, moment.block)
-        name, _, rest = about.partition(BETWEEN)
-        return Said(name, "", rest, chosen=True, formulas=self._formulas(moment.cell))
+        def paint(into: QPainter) -> None:
+            into.fillRect(rect, QColor(self.theme.background))
+            into.save()
+            into.setClipRect(rect.toAlignedRect())
+            lens.paint(into, rect, shown, self.theme, self.font)
+            into.restore()
 
-    def _formulas(self, cell: tuple[int, int]) -> tuple[tuple[str, ...], ...]:
-        """Say how the thread of a chosen element of C finds it; nothing if the source does not say it."""
-        if cell[0] != C:
-            return ()
-        if self._formula is None or self._formula[0] != cell[1]:
-            recording = self.playable.recording
-            row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([cell[1]])))
-            found = zip((tr("row"), tr("column")), index_formulas(recording, row, column), strict=True)
-            self._formula = cell[1], tuple(formula_text(side, formula) for side, formula in found if formula)
-        return self._formula[1]
+        key = (lens, shown) if self._keeps(moment) else None
+        self.lens_picture.draw(painter, rect, key, ratio, paint)
 
     def _entries(self, moment: Moment) -> list[legend.LegendEntry]:
         key = moment.warp, moment.block
@@ -389,7 +393,4 @@ class StagePainter:
 
     def said(self, moment: Moment) -> str:
         """Return the sentence about a moment's step."""
-        key = moment.step, moment.block
-        if self._caption is None or self._caption[0] != key:
-            self._caption = key, caption(self.playable, moment.step, moment.block)
-        return self._caption[1]
+        return self._sentences.caption(moment.step, moment.block)

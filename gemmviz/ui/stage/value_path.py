@@ -24,33 +24,53 @@ _LANE_FROM, _LANE_UP_TO, _OUTLINED_FROM = 11.0, 20.0, 3.0
 _HEAD = 9.0
 
 
-def draw(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playable, theme: Theme, font: QFont) -> None:
-    """Draw the lanes of the frozen warp, then arrows: of the chosen way, or of those that the step takes.
+class ValuePaths:
+    """The ways of values of one recording in one theme.
 
     Parameters
     ----------
-    painter, panels
-        The target, and the places of the arrays.
-    moment, playable
-        The step and the recording; the chosen element of C is the moment's cell.
+    playable
+        The recording.
     theme, font
         Colours and font.
     """
-    if not playable.timeline.steps:
-        return
-    painter.save()
-    painter.setFont(font)
-    if moment.frozen:
-        _draw_lanes(painter, panels, moment, playable, theme)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    if moment.hop is not None:
-        _draw_hop(painter, panels, moment, playable, theme, moment.hop, told=True)
-    elif moment.cell is not None and moment.cell[0] == C:
-        _, row, column = cell_name(playable.recording, moment.cell)
-        fed = playable.provenance.operand_paths(row, column)
-        for hop in hops_now(playable, fed, moment.cell, moment.step, _MOST_NOW):
-            _draw_hop(painter, panels, moment, playable, theme, hop, told=False)
-    painter.restore()
+
+    def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
+        self._playable, self._theme, self._font = playable, theme, font
+        self._hops: tuple[tuple[int, Cell], list[Hop]] | None = None
+
+    def draw(self, painter: QPainter, panels: list[Panel], moment: Moment) -> None:
+        """Draw the lanes of the frozen warp, then arrows: of the chosen way, or of those that the step takes.
+
+        Parameters
+        ----------
+        painter, panels
+            The target, and the places of the arrays.
+        moment
+            The step; the chosen element of C is the moment's cell.
+        """
+        playable, theme = self._playable, self._theme
+        if not playable.timeline.steps:
+            return
+        painter.save()
+        painter.setFont(self._font)
+        if moment.frozen:
+            _draw_lanes(painter, panels, moment, playable, theme)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if moment.hop is not None:
+            _draw_hop(painter, panels, moment, playable, theme, moment.hop, told=True)
+        elif moment.cell is not None and moment.cell[0] == C:
+            for hop in self._now(moment.step, moment.cell):
+                _draw_hop(painter, panels, moment, playable, theme, hop, told=False)
+        painter.restore()
+
+    def _now(self, step: int, cell: Cell) -> list[Hop]:
+        """Return the ways to an element of C that a step takes."""
+        if self._hops is None or self._hops[0] != (step, cell):
+            _, row, column = cell_name(self._playable.recording, cell)
+            fed = self._playable.provenance.operand_paths(row, column)
+            self._hops = (step, cell), hops_now(self._playable, fed, cell, step, _MOST_NOW)
+        return self._hops[1]
 
 
 def _draw_lanes(painter: QPainter, panels: list[Panel], moment: Moment, playable: Playable, theme: Theme) -> None:

@@ -1,0 +1,55 @@
+"""A part of the stage that is painted again only when something in it changed, and copied from a picture until then."""
+
+from collections.abc import Callable
+from math import ceil
+from typing import Any
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter, QPixmap
+
+
+class KeptPicture:
+    """The last picture of an opaque part of the stage."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[Any, QPixmap] | None = None
+        self.painted = 0
+        """How often the part was painted, and not copied."""
+
+    def draw(self, painter: QPainter, place: QRectF, key: Any, ratio: float, paint: Callable[[QPainter], None]) -> None:
+        """Draw the part.
+
+        Parameters
+        ----------
+        painter, place
+            Where to; the part covers all of the place.
+        key
+            All that the part depends on, other than `place` and `ratio`; None: it changes with every frame, so that no
+            picture is kept.
+        ratio
+            Device pixels per pixel.
+        paint
+            Paints the part with a painter.
+        """
+        # Between two pixels of the screen, a copy would be blurred.
+        between = any(side * ratio != round(side * ratio) for side in (place.x(), place.y()))
+        if key is None or between:
+            self.painted += 1
+            paint(painter)
+            return
+        whole = key, place.getRect(), ratio
+        if self._kept is None or self._kept[0] != whole:
+            self.painted += 1
+            self._kept = whole, _picture(place, ratio, painter, paint)
+        painter.drawPixmap(place.topLeft(), self._kept[1])
+
+
+def _picture(place: QRectF, ratio: float, like: QPainter, paint: Callable[[QPainter], None]) -> QPixmap:
+    picture = QPixmap(ceil(place.width() * ratio), ceil(place.height() * ratio))
+    picture.setDevicePixelRatio(ratio)
+    into = QPainter(picture)
+    into.setFont(like.font())
+    into.translate(-place.topLeft())
+    paint(into)
+    into.end()
+    return picture
