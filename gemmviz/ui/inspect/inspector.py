@@ -160,7 +160,7 @@ class Inspector(QTabWidget):
 
     def _on_theme(self) -> None:
         self.lines.theme = THEMES[self.session.preferences.theme]
-        self.lines.set_type(round(scaled(_CODE_PIXELS)), wraps=False)
+        self.lines.set_type(round(scaled(_CODE_PIXELS)))
 
     def _on_current(self, number: int) -> None:
         self.session.sight.panel = number
