@@ -233,7 +233,7 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
     elif info.space == "shared":
         if recording.backend == "cuda":
             bank = element * info.itemsize // 4 % 32
-            parts.append(tr("bank {bank} of block {block}", bank=bank, block=_index(recording.block_index(block))))
+            parts.append(tr("bank {bank} of block {block}", bank=bank, block=index_text(recording.block_index(block))))
         lost = playable.stale_reads(step, block)
         here = np.flatnonzero(lost.element == element)[:1]
         if len(here):
@@ -329,14 +329,15 @@ def thread_text(recording: Recording, block: int, thread: int) -> str:
     """Name a thread: block, thread, warp and lane."""
     return tr(
         "block {block}, thread {thread}, warp {warp}, lane {lane}",
-        block=_index(recording.block_index(block)),
-        thread=_index(recording.thread_index(thread)),
+        block=index_text(recording.block_index(block)),
+        thread=index_text(recording.thread_index(thread)),
         warp=thread // WARP,
         lane=thread % WARP,
     )
 
 
-def _index(index: tuple[int, int, int]) -> str:
+def index_text(index: tuple[int, int, int]) -> str:
+    """Write the index of a block or of a thread; without z where that is 0."""
     x, y, z = index
     return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 
