@@ -229,7 +229,9 @@ class Presenter(QWidget):
         self.lead.setVisible(bool(lead) and not predict.on)
         self.sentence.setVisible(not predict.on)
         # The lines around it may hold the answer, a barrier above all.
-        self.source.setVisible(not predict.on or (predict.revealed and self._has_room_for_source()))
+        # With the answer comes the lens, where there is one, or the source.
+        beside = self._has_room_for_source() and self.lens.lens is None
+        self.source.setVisible(not predict.on or (predict.revealed and beside))
         step = step_text(playable, self.session.cursor.step) if playable is not None else ""
         self.place.setText(score(self.session) if predict.on else self._stop or step)
 

@@ -155,10 +155,11 @@ class Window(QMainWindow):
             self.pages.announce(name, tr(title), key, tr(tip), makers[name])
         self.menuBar().setCornerWidget(self.pages.bar, Qt.Corner.TopRightCorner)
         self._floating = Floating(self.message_bar, self.pages, self._foot)
-        self._on_stage = OnStage(
-            self.stage, [self.predict, self.tour_bar], self.tour_bar.lesson_button, self.tour_bar.can_start
-        )
-        self._right = _Column(self.inspector, self.measuring)
+        self._on_stage = OnStage(self.stage, [self.tour_bar], self.tour_bar.lesson_button, self.tour_bar.can_start)
+        # A question stands below the tabs: on the stage it took the room of the shared tiles.
+        self._looks = _Column(self.inspector, self.predict)
+        self._looks.column.setStretchFactor(self.inspector, 1)
+        self._right = _Column(self._looks, self.measuring)
         self.measuring.hide()
         self._upper = upper = QSplitter(Qt.Orientation.Horizontal)
         for part, stretch in ((self.rail, 0), (self.pages, 1), (self._right, 0)):
@@ -260,7 +261,7 @@ class Window(QMainWindow):
         page = self.pages.name()
         if page == "charts":
             self.charts.refresh()
-        self.inspector.setVisible(page == "stage")
+        self._looks.setVisible(page == "stage")
         self.measuring.setVisible(page == "charts")
         self.strip.setVisible(page != "charts")
         self._right.setVisible(page in ("stage", "charts"))
