@@ -31,6 +31,9 @@ def test_no_widget_reduces_the_height_of_the_stage(window, qtbot):
     height, placed = window.stage.height(), cross(window)
     window.session.messages.tell(Message("Something to read.\nAnd more of it.", "warning", lasting=True))
     assert window.message_bar.isVisible() and window.stage.height() == height
+    message = window.message_bar
+    top = message.mapTo(window, QPoint(0, 0)).y()
+    assert top >= window.stage.mapTo(window, window.stage.rect().bottomLeft()).y()  # it covers no matrix
     window.session.messages.tell(None)
     window.session.predict.toggle()
     qtbot.waitUntil(window.predict.isVisible)

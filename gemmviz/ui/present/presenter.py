@@ -82,7 +82,6 @@ class Presenter(QWidget):
         self.actions_table = presenter_actions(self)
         for record in self.actions_table:
             self._add_action(record)
-        self.hints.setText(self._hints())
         self.keys = KeysOverlay(self, self.actions_table)
         self.note = PresenterNote(self, session)
         self.black = QWidget(self)
@@ -200,6 +199,7 @@ class Presenter(QWidget):
         style = _style(theme, ceil(height / TITLE), ceil(height / size), label)
         if style != self.styleSheet():
             self.setStyleSheet(style)
+        self._fit_hints()
 
     def _sentence(self) -> tuple[str, str]:
         """Return the tile of the step, or nothing, and the sentence below it."""
@@ -234,12 +234,18 @@ class Presenter(QWidget):
         self.source.setVisible(not predict.on or (predict.revealed and beside))
         step = step_text(playable, self.session.cursor.step) if playable is not None else ""
         self.place.setText(score(self.session) if predict.on else self._stop or step)
+        self._fit_hints()
 
-    def _hints(self) -> str:
-        """Return the keys that a teacher needs, in a line."""
+    def _fit_hints(self) -> None:
+        """Show the keys that a teacher needs beside the place in the lesson, as many as there is room for."""
         words = tr("black"), tr("predict"), tr("keys"), tr("end")
         keys = {action.id: key_text(action.keys[0]) for action in self.actions_table if action.id in _HINTS}
-        return _APART.join(f"{keys[name]}\N{NO-BREAK SPACE}{word}" for name, word in zip(_HINTS, words, strict=True))
+        hints = [f"{keys[name]}\N{NO-BREAK SPACE}{word}" for name, word in zip(_HINTS, words, strict=True)]
+        metrics, margins = self.hints.fontMetrics(), self._words.contentsMargins()
+        room = self.words.width() - margins.left() - margins.right() - self.place.sizeHint().width()
+        while hints and metrics.horizontalAdvance(_APART.join(["", *hints])) > room:
+            del hints[0]
+        self.hints.setText(_APART.join(hints))
 
     def _has_room_for_source(self) -> bool:
         """Say whether the source fits below a question with its answers and its reason."""
