@@ -87,7 +87,7 @@ def _read_of(table: dict[str, object]) -> Iterator[str]:
         if isinstance(value, dict):
             yield from _read_of(value)
         elif key in _READ and isinstance(value, str) and value:
-            yield value
+            yield " ".join(value.split())  # as `tr` is given it: a kernel keeps no line breaks of its texts
 
 
 def all_texts() -> list[Text]:

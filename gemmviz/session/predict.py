@@ -53,7 +53,7 @@ class Predict:
             self.right = self.answered = 0
             self._playback.pause()
             # The inspector of a warp shows its next request.
-            self._inspection.turn_to("counters")
+            self._inspection.turn_to("source")
             self._ask()
         else:
             self._drop()

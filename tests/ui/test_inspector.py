@@ -121,6 +121,29 @@ def test_the_warp_tab_shows_the_cost_of_a_request(inspector):
     assert not inspector.warp.frozen.isEnabled()
 
 
+def test_the_warp_tab_has_the_bank_or_sector_of_each_lane(inspector, qtbot):
+    session, warp = inspector.session, inspector.warp
+    inspector.show_panel("warp")
+    assert not warp.lanes.isVisible()
+    session.cursor.show(playable("gputiled", 32, "row-by-x", TS=32))
+    rows = [[warp.lanes.item(row, column).text() for column in range(5)] for row in range(32)]
+    assert rows[0] == ["0", "(0, 0)", "[0, 0]", "0", "0"]
+    assert rows[3] == ["3", "(3, 0)", "[3, 0]", "384", "12"]  # 3 rows of 32 floats
+    assert warp.figure.text() == "32 sectors" and warp.formula.text().startswith("sector = byte ÷ 32")
+    goto(session, "As")  # a column: each word lies in bank 0, and waits for its own wavefront
+    rows = [[warp.lanes.item(row, column).text() for column in range(5)] for row in range(32)]
+    assert [row[3] for row in rows] == ["0"] * 32
+    assert [row[4] for row in rows] == [str(wavefront) for wavefront in range(1, 33)]
+    assert warp.figure.text() == "32 wavefronts" and warp.formula.text() == "bank = (32 × row + column) mod 32"
+    assert warp.lanes.horizontalHeaderItem(2).text() == "As"
+    warp.lanes.setCurrentCell(5, 0)
+    assert session.inspection.lane == 5
+    session.inspection.choose_lane(9)
+    assert warp.lanes.currentRow() == 9
+    session.predict.toggle()
+    assert not warp.lanes.isVisible() or session.frozen_warp.request().step <= session.cursor.step
+
+
 def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
     session = inspector.session
     session.cursor.show(playable("gputiled", 32, "row-by-x", TS=32))

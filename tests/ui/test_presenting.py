@@ -400,3 +400,35 @@ def test_the_kernels_title_is_beside_the_stage_and_not_also_on_it(presenter, ses
     assert presenter.title.text() == title
     painter = presenter.stage._painter_now()
     assert painter is not None and title not in (painter.title or painter.playable.recording.label)
+
+
+def test_a_lens_stands_beside_the_picture_and_leaves_its_matrices_their_size(presenter, session, qtbot):
+    """On the stage it took the place of the shared tiles, and moved A, B and C together to cells without values."""
+    presenter.resize(1280, 800)
+    session.lens.show(None)
+    QApplication.processEvents()
+    without = presenter.stage.panels()[2].cell
+    assert not presenter.lens.isVisible()
+    session.lens.show("reuse")
+    QApplication.processEvents()
+    assert presenter.lens.isVisible() and presenter.lens.height() > presenter.height() / 4
+    assert presenter.stage.panels()[2].cell > 0.85 * without
+    picture = presenter.lens.grab().toImage()
+    ground = picture.pixel(0, 0)
+    assert any(picture.pixel(x, picture.height() // 3) != ground for x in range(0, picture.width(), 2))
+    session.predict.toggle()  # the lens could show the answer
+    assert not presenter.lens.isVisible()
+
+
+def test_the_foot_has_the_step_and_the_keys_that_a_teacher_needs(presenter, session, qtbot):
+    assert presenter.place.text() == f"Step 1 of {session.cursor.steps}"
+    hints = presenter.hints.text().replace("\N{NO-BREAK SPACE}", " ")
+    assert all(said in hints for said in ("B black", "P predict", "F1 keys", "Esc end"))
+    assert "Step" not in presenter.sentence.text() and "line" not in presenter.sentence.text()
+
+
+def test_the_keys_of_a_class_stand_first(presenter):
+    presenter.show_keys()
+    text = presenter.keys.text()
+    at = [text.index(heading) for heading in ("In class", "Look", "Play")]
+    assert at == sorted(at) and text.index("Page Down") < at[1] < text.index("Larger type") < at[2]

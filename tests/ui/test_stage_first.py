@@ -2,6 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtWidgets import QApplication
 from window_fixtures import wait_recorded
 
 from gemmviz.session import Message
@@ -30,10 +31,14 @@ def test_no_widget_reduces_the_height_of_the_stage(window, qtbot):
     height, placed = window.stage.height(), cross(window)
     window.session.messages.tell(Message("Something to read.\nAnd more of it.", "warning", lasting=True))
     assert window.message_bar.isVisible() and window.stage.height() == height
+    message = window.message_bar
+    top = message.mapTo(window, QPoint(0, 0)).y()
+    assert top >= window.stage.mapTo(window, window.stage.rect().bottomLeft()).y()  # it covers no matrix
     window.session.messages.tell(None)
     window.session.predict.toggle()
     qtbot.waitUntil(window.predict.isVisible)
     assert window.stage.height() == height and cross(window) == placed
+    assert window.inspector.isVisible() and not window.stage.isAncestorOf(window.predict)
     window.session.predict.toggle()
     window.session.tour.toggle_lesson()
     qtbot.waitUntil(lambda: window.session.tour.stop is not None and not window.session.tour.waiting, timeout=20_000)
@@ -41,6 +46,20 @@ def test_no_widget_reduces_the_height_of_the_stage(window, qtbot):
     bar = window.tour_bar
     qtbot.waitUntil(lambda: bar.height() >= bar.heightForWidth(bar.width()))
     assert bar.sentence.text()
+
+
+def test_the_shared_tiles_keep_their_cells_while_a_question_is_open(window, qtbot):
+    """At 1280 x 800 cells of 6 px and less were left of them."""
+    window.resize(1280, 800)
+    QApplication.processEvents()
+    before = [(panel.array, panel.cell) for panel in window.stage.panels()]
+    assert len(before) > 3 and min(cell for _, cell in before) > 20
+    window.session.predict.toggle()
+    qtbot.waitUntil(window.predict.isVisible)
+    QApplication.processEvents()
+    assert [(panel.array, panel.cell) for panel in window.stage.panels()] == before
+    for part in (window.predict.text, *window.predict.answers, window.predict.why):
+        assert part.height() >= part.heightForWidth(part.width()) and part.isVisible()
 
 
 def test_the_lesson_replaces_the_caption_and_the_tiles_stay_below_it(window, qtbot):

@@ -7,6 +7,7 @@ from gemmviz.catalogue.guessing.cxx import Function
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles
 from gemmviz.catalogue.matrices import BIAS, D
+from gemmviz.language import tr
 
 _CALLED_C = re.compile(r"(?:(?:d|dev|mat|matrix|ptr|g)_?)?c(?:_?(?:in|d|dev|ptr|mat|matrix|src))?", re.IGNORECASE)
 _CALLED_BIAS = re.compile(r"(?:(?:d|dev|ptr|g)_?)?bias(?:_?(?:in|d|dev|ptr|vec|vector|data))?", re.IGNORECASE)
@@ -28,10 +29,13 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
         return roles
     (more,) = left
     if _CALLED_BIAS.fullmatch(more):
-        given, why = {more: BIAS}, {more: f"{more} is read and called like a bias"}
+        given, why = {more: BIAS}, {more: tr("{name} is read and called like a bias", name=more)}
     elif _CALLED_C.fullmatch(more):
         given = {more: "C", result: D}
-        why = {result: f"{result} is written, and {more} is only read", more: f"{more} is read and called like C"}
+        why = {
+            result: tr("{name} is written, and {other} is only read", name=result, other=more),
+            more: tr("{name} is read and called like C", name=more),
+        }
     else:
         return roles
     reasons = {name: GuessReason(0.8, text) for name, text in why.items()}

@@ -3,6 +3,13 @@
 from dataclasses import dataclass
 
 from gemmviz.catalogue.guessing.roles import Term, kind_of
+from gemmviz.language import mark, tr
+
+_CHOOSES = {
+    "rows": mark("blockIdx.{axis} chooses rows of C"),
+    "columns": mark("blockIdx.{axis} chooses columns of C"),
+    "rows and columns": mark("blockIdx.{axis} chooses rows and columns of C"),
+}
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,8 @@ def in_words(grid: tuple[str, ...], chosen: dict[str, Blocks]) -> str:
     sides: dict[str, list[str]] = {}
     for size, blocks in chosen.items():
         sides.setdefault(blocks.axis, []).append("rows" if size == "M" else "columns")
-    said = ", ".join(f"blockIdx.{axis} chooses {' and '.join(names)} of C" for axis, names in sides.items())
+    said = ", ".join(
+        tr(_CHOOSES[" and ".join(sorted(names, reverse=True))], axis=axis) for axis, names in sides.items()
+    )
     shares = [axis for axis, count in zip("xyz", grid, strict=False) if count != "1" and axis not in sides]
-    return said + "".join(f", blockIdx.{axis} chooses a share of the sum" for axis in shares)
+    return said + "".join(", " + tr("blockIdx.{axis} chooses a share of the sum", axis=axis) for axis in shares)

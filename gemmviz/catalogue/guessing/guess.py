@@ -21,11 +21,11 @@ from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.language import tr
 
 ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
 # A guess with a lower confidence is listed among the doubts.
 SURE = 0.5
-_BY_HOST = GuessReason(0.9, "the file's own host code computes it so")
 
 
 @dataclass(frozen=True)
@@ -147,25 +147,40 @@ class Guess:
     def doubts(self) -> list[str]:
         """The points that a person should check, as sentences."""
         if not self.entry:
-            wanted = "function marked __global__" if is_cuda(self.path) else "function with three pointers"
-            return [f"{self.path.name} has no {wanted}: there is nothing to run."]
+            if is_cuda(self.path):
+                return [tr("{file} has no function marked __global__: there is nothing to run.", file=self.path.name)]
+            return [tr("{file} has no function with three pointers: there is nothing to run.", file=self.path.name)]
         found = []
         if len(self.entries) > 1 and not self.right:
-            found.append(f"The file has {len(self.entries)} kernels; {self.entries[0]} looks most like a GEMM.")
+            found.append(
+                tr(
+                    "The file has {count} kernels; {name} looks most like a GEMM.",
+                    count=len(self.entries),
+                    name=self.entries[0],
+                )
+            )
         for (name, kind), role in zip(self.parameters, self.roles, strict=True):
             known = self.why.get(name, GuessReason(0, ""))
             if not role:
-                found.append(f"Parameter {name or '(without a name)'} ({kind}) has no role in a GEMM.")
+                named = name or tr("(without a name)")
+                found.append(tr("Parameter {name} ({type}) has no role in a GEMM.", name=named, type=kind))
             elif known.confidence < SURE and not self.right:
-                found.append(f"Is parameter {name} really {role}? The only evidence: {known.why}.")
-        found += [f"No parameter is {m}." for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
+                found.append(
+                    tr(
+                        "Is parameter {name} really {role}? The only evidence: {why}.",
+                        name=name,
+                        role=role,
+                        why=known.why,
+                    )
+                )
+        found += [tr("No parameter is {matrix}.", matrix=m) for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
         unknown = [m for m in self.mapped if m not in self.boxes]
-        found += [f"maps must give the size of a box of {m} and its swizzle." for m in unknown]
+        found += [tr("maps must give the size of a box of {matrix} and its swizzle.", matrix=m) for m in unknown]
         if not self.right:
             for key in ("params", "block", "grid", "shared"):
                 known = self.why.get(key, GuessReason(1, ""))
                 if known.confidence < SURE + 0.05:
-                    found.append(f"The {key} may be wrong: {known.why}.")
+                    found.append(tr("{key} may be wrong: {why}.", key=key, why=known.why))
         return found
 
 
@@ -254,6 +269,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     own_parameters = function.parameters[: len(function.parameters) - len(given)]
     arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
+    by_host = GuessReason(0.9, tr("the file's own host code computes it so"))
     found = [
         Guess(
             path,
@@ -272,7 +288,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
-            {**named.why, **dict.fromkeys(computed, _BY_HOST), **made.why},
+            {**named.why, **dict.fromkeys(computed, by_host), **made.why},
             made.tiles,
             stores=stores,
             epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",

@@ -10,7 +10,11 @@ from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import Polynomial
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.language import mark, tr
 
+_CALLED = mark("{name} is called like {role}")
+_FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
+_SHARES_ROWS, _SHARES_COLUMNS = mark("{name} shares its rows with C"), mark("{name} shares its columns with C")
 WHOLE = {
     *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
 }
@@ -160,7 +164,11 @@ def assign(function: Function, indexing: Indexing) -> Roles:
         )
         fits = known and not roles.parameter(role)
         roles.of[p.name] = role if fits else ""
-        why = f"{p.name} is a single {p.type}" if fits else f"the role of {p.type} {p.name} is unknown"
+        why = (
+            tr("{name} is a single {type}", name=p.name, type=p.type)
+            if fits
+            else tr("the role of {type} {name} is unknown", name=p.name, type=p.type)
+        )
         roles.why[p.name] = GuessReason(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
     return roles
 
@@ -180,7 +188,11 @@ def _map(parameter: Parameter, roles: Roles) -> None:
     matrix = matrix_called(parameter.name)
     role = matrix + SUFFIX if matrix and not roles.parameter(matrix + SUFFIX) else ""
     roles.of[parameter.name] = role
-    why = f"{parameter.name} is a tensor map" + (f" and called like {matrix}" if role else "")
+    why = (
+        tr("{name} is a tensor map and called like {role}", name=parameter.name, role=matrix)
+        if role
+        else tr("{name} is a tensor map", name=parameter.name)
+    )
     roles.why[parameter.name] = GuessReason(0.7 if role else 0.1, why)
 
 
@@ -203,34 +215,34 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
         if role not in chosen and role not in mapped and len(candidates) == 1 and candidates[0] not in chosen.values():
             chosen[role] = candidates[0]
             roles.of[candidates[0].name] = role
-            roles.why[candidates[0].name] = GuessReason(confidence, f"{candidates[0].name} {why}")
+            roles.why[candidates[0].name] = GuessReason(confidence, tr(why, name=candidates[0].name, role=role))
 
     written = [p for p in pointers if indexing.pointers[p.name].writes]
     open_ = [p for p in pointers if not p.const]
-    choose("C", written, 0.97, "is the only matrix that is written")
-    choose("C", open_, 0.9, "is the only matrix that is not const")
+    choose("C", written, 0.97, mark("{name} is the only matrix that is written"))
+    choose("C", open_, 0.9, mark("{name} is the only matrix that is not const"))
     choose(
         "C",
         [p for p in written or open_ if _word(p.name) in _MATRIX_WORDS["C"]],
         0.7,
-        "may be written and is called like a result",
+        mark("{name} may be written and is called like a result"),
     )
-    choose("C", (written or open_ or pointers)[-1:], 0.4, "is the last that may be written")
+    choose("C", (written or open_ or pointers)[-1:], 0.4, mark("{name} is the last that may be written"))
     for role in ("A", "B"):
         left = [p for p in pointers if p not in chosen.values()]
-        choose(role, [p for p in left if _word(p.name) in _MATRIX_WORDS[role]], 0.9, f"is called like {role}")
+        choose(role, [p for p in left if _word(p.name) in _MATRIX_WORDS[role]], 0.9, _CALLED)
     for role in ("A", "B"):
         left = [p for p in pointers if p not in chosen.values()]
-        choose(role, left[:1], 0.6, "is the first matrix that is read" if role == "A" else "is the other matrix read")
+        choose(role, left[:1], 0.6, _FIRST if role == "A" else _OTHER)
     for p in pointers:
         if p in chosen.values():
             continue
         if _may_be_none(p.name, function.body) and "bias" not in p.name.lower():
             roles.of[p.name] = "0"
-            roles.why[p.name] = GuessReason(0.8, f"{p.name} may be a null pointer: the kernel tests it")
+            roles.why[p.name] = GuessReason(0.8, tr("{name} may be a null pointer: the kernel tests it", name=p.name))
         else:
             roles.of[p.name] = ""
-            roles.why[p.name] = GuessReason(0.1, f"{p.name} is one pointer more than A, B and C")
+            roles.why[p.name] = GuessReason(0.1, tr("{name} is one pointer more than A, B and C", name=p.name))
 
 
 def _may_be_none(name: str, body: tuple[str, ...]) -> bool:
@@ -281,7 +293,8 @@ def _geometry(indexing: Indexing, roles: Roles, sizes: set[str]) -> _Votes:
     stride_of = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
     for matrix, by in stride_of.items():
         by_columns = matrix in roles.column_major
-        why = f"is the distance between {'columns' if by_columns else 'rows'} of {matrix}"
+        far = mark("is the distance between columns of {matrix}"), mark("is the distance between rows of {matrix}")
+        why = tr(far[0] if by_columns else far[1], matrix=matrix)
         for name in sorted({t.size for t in side[matrix][True]}):
             vote(name, by[by_columns], why)
             vote(name, f"ld{matrix.lower()}", why)
@@ -304,10 +317,11 @@ def _exchange(side: _Sides, roles: Roles, names: dict[str, str], turned: str) ->
     side["A"], side["B"] = side["B"], side["A"]
     names["A"], names["B"] = names["B"], names["A"]
     for matrix in "AB":
-        name, shared = names[matrix], "rows" if matrix == "A" else "columns"
+        name, shared = names[matrix], _SHARES_ROWS if matrix == "A" else _SHARES_COLUMNS
         roles.of[name] = matrix
-        by_stride = GuessReason(0.8, f"{name} is indexed with the stride ld{matrix.lower()}")
-        roles.why[name] = by_stride if turned == "strides" else GuessReason(0.6, f"{name} shares its {shared} with C")
+        stride = f"ld{matrix.lower()}"
+        by_stride = GuessReason(0.8, tr("{name} is indexed with the stride {stride}", name=name, stride=stride))
+        roles.why[name] = by_stride if turned == "strides" else GuessReason(0.6, tr(shared, name=name))
 
 
 def _by_columns(side: _Sides, roles: Roles) -> frozenset[str]:
@@ -345,19 +359,26 @@ def _bounds(indexing: Indexing, roles: Roles, in_c: set[str], vote: Callable[[st
             if not atoms or any(kind_of(n) for product in bound.terms for n in product):
                 continue
             if atoms & set(roles.rows) and not atoms & set(roles.columns):
-                say(bound, "M", "bounds the rows of C")
+                say(bound, "M", mark("bounds the rows of C"))
             elif atoms & set(roles.columns) and not atoms & set(roles.rows):
-                say(bound, "N", "bounds the columns of C")
+                say(bound, "N", mark("bounds the columns of C"))
             elif any(kind_of(a) == "loop" for a in atoms - in_c) and not any(kind_of(a) == "block" for a in atoms):
-                say(bound, "K", "bounds the sum")
+                say(bound, "K", mark("bounds the sum"))
     for loop in indexing.loops:
         atom = f"{loop.variable}#"
         if atom in roles.rows:
-            say(loop.bound, "M", "bounds the loop over the rows")
+            say(loop.bound, "M", mark("bounds the loop over the rows"))
         elif atom in roles.columns:
-            say(loop.bound, "N", "bounds the loop over the columns")
+            say(loop.bound, "N", mark("bounds the loop over the columns"))
         elif atom not in in_c:
-            say(loop.bound, "K", "bounds the loop of the sum")
+            say(loop.bound, "K", mark("bounds the loop of the sum"))
+
+
+def _together(name: str, reasons: list[str]) -> str:
+    """Join the first two reasons about a parameter to a sentence part."""
+    if len(reasons) == 1:
+        return tr("{name} {reason}", name=name, reason=reasons[0])
+    return tr("{name} {first} and {second}", name=name, first=reasons[0], second=reasons[1])
 
 
 def _sizes(function: Function, roles: Roles, votes: _Votes) -> None:
@@ -373,12 +394,12 @@ def _sizes(function: Function, roles: Roles, votes: _Votes) -> None:
             if level is not None or used:
                 by_name = 0 if level is None else _NAME_WEIGHTS[level]
                 scores[name, role] = by_name + weight * min(len(used), 3)
-                reasons = [*([f"is called like {role}"] if by_name else []), *dict.fromkeys(used)]
-                whys[name, role] = f"{name} " + " and ".join(reasons[:2])
+                called = [tr("is called like {role}", role=role)] if by_name else []
+                whys[name, role] = _together(name, [*called, *map(tr, dict.fromkeys(used))])
     taken: set[str] = set()
     plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
     if len(plain) == 1 and (plain[0], "N") not in scores:
-        scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, f"{plain[0]} is the only size"
+        scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
     if len(plain) == 1:
         scores[plain[0], "N"] += 50  # a kernel with one size is one for square matrices
     for (name, role), score in sorted(scores.items(), key=lambda item: -item[1]):
@@ -392,8 +413,8 @@ def _sizes(function: Function, roles: Roles, votes: _Votes) -> None:
             free = next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
             roles.of[name] = free
-            why = f"{name} is the remaining parameter" if free else f"the role of {name} is unknown"
-            roles.why[name] = GuessReason(0.2, why)
+            why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")
+            roles.why[name] = GuessReason(0.2, tr(why, name=name))
     for role in ("M", "N", "K"):
         owner = next((n for n in order if votes[n].get(role)), "")
         given = roles.of.get(owner, "")

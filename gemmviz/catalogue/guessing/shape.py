@@ -16,6 +16,7 @@ from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles, Term, kind_of, terms
 from gemmviz.catalogue.guessing.tunable import THREADS
 from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.language import tr
 
 _SHARED_BYTES = 48 * 1024
 _MOST_COMBINATIONS = 3000
@@ -171,11 +172,12 @@ class Shaper:
         used = [axis for axis in "xyz" if f"threadIdx . {axis}" in self.body]
         if self.function.bounds and used in ([], ["x"]):
             bound = parse(list(self.function.bounds))
-            made.why["block"] = GuessReason(0.8, "__launch_bounds__ gives the number of threads of a block")
+            made.why["block"] = GuessReason(0.8, tr("__launch_bounds__ gives the number of threads of a block"))
             return (self._text(bound),)
         if not used:
             made.why["block"] = GuessReason(
-                0.6, "no thread index is used" + (": one warp cooperates" if warp != ONE else "")
+                0.6,
+                tr("no thread index is used: one warp cooperates") if warp != ONE else tr("no thread index is used"),
             )
             return (self._text(warp),)
         block = []
@@ -189,7 +191,7 @@ class Shaper:
                 self.free[letter] or (self._text(total) if known else self._from_shared(f"threadIdx.{axis}") or "1")
             )
         made.why["block"] = GuessReason(
-            0.75, "the thread indices of C, each up to the next larger part of its row or column index"
+            0.75, tr("the thread indices of C, each up to the next larger part of its row or column index")
         )
         return tuple(block)
 
@@ -214,12 +216,12 @@ class Shaper:
                 )
                 made.params[name] = (value, *rest)
             if made.params:
-                made.why["params"] = GuessReason(0.7, "usual sizes with a legal block whose loads cover its tiles")
+                made.why["params"] = GuessReason(0.7, tr("usual sizes with a legal block whose loads cover its tiles"))
             return
         made.params = {name: values[:1] for name, values in made.params.items()}
         if made.params:
             made.why["params"] = GuessReason(
-                0.2, "no usual sizes fit the arithmetic of the source: these are the usual sizes without a check"
+                0.2, tr("no usual sizes fit the arithmetic of the source: these are the usual sizes without a check")
             )
 
     def _fits(self, values: Mapping[str, int], rows: list[Term], columns: list[Term]) -> bool:
@@ -308,7 +310,7 @@ class Shaper:
         if elements:
             self._step(made, values)
             made.grid = (f"ceil({elements} / {bracket(made.block[0])})",)
-            made.why["grid"] = GuessReason(0.7, "the threads are numbered through all elements of C")
+            made.why["grid"] = GuessReason(0.7, tr("the threads are numbered through all elements of C"))
             return
         along = {"M": self._blocks("M", rows, made, values), "N": self._blocks("N", columns, made, values)}
         if not any(kind_of(t.atom) == "block" for t in (*rows, *columns)):
@@ -321,7 +323,7 @@ class Shaper:
         chosen = {size: blocks for size, blocks in along.items() if blocks}
         if not used or not chosen:
             made.grid = ("1",)
-            made.why["grid"] = GuessReason(0.5, "no block index is used")
+            made.why["grid"] = GuessReason(0.5, tr("no block index is used"))
             return
         made.grid = tuple(self._along(axis, chosen, values) for axis in "xyz"[: "xyz".index(used[-1]) + 1])
         made.why["grid"] = GuessReason(0.8, in_words(made.grid, chosen))
@@ -416,7 +418,9 @@ class Shaper:
         else:
             m, n, k = (bracket(made.tiles.get(s, "1")) for s in ("M", "N", "K"))
             made.shared = fold(f"({m} * {k} + {k} * {n}) * {size}")
-        made.why["shared"] = GuessReason(0.6 if offsets else 0.4, f"{name} seems to hold a tile of A and one of B")
+        made.why["shared"] = GuessReason(
+            0.6 if offsets else 0.4, tr("{name} seems to hold a tile of A and one of B", name=name)
+        )
 
 
 def _combinations(params: dict[str, tuple[int, ...]]) -> Iterator[dict[str, int]]:

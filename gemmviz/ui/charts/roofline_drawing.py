@@ -249,6 +249,8 @@ class Drawing:
             QRectF(at.x() - wide / 2, at.y() + away, wide, line),
             QRectF(at.x() - wide / 2, at.y() - away - line, wide, line),
         ]
+        if chosen:  # its room, or other kernels, may stand beside it
+            tries += [side.translated(0, line * by) for by in (1, -1, 2, -2, 3) for side in tries[:2]]
         own = self._box(at, _RADIUS * 2, _RADIUS * 2)
         inside = [box for box in tries if self.frame.area.contains(box)]
         taken = [other for other in self._taken if other != own]

@@ -147,7 +147,11 @@ class Strip(QWidget):
         said = []
         ratio = self.figures.ratio(before) if before is not None else None
         if ratio is not None:
-            said.append(tr("{times} the kernel before", times=times(ratio)))
+            said.append(
+                tr("the kernel before is {times} as fast", times=times(1 / ratio))
+                if ratio < 1
+                else tr("{times} the kernel before", times=times(ratio))
+            )
         share = chosen.standing.share if chosen is not None else None
         if share is not None and library is not None:
             name = tr(library.kernel.title).partition(",")[0]

@@ -26,7 +26,7 @@ from gemmviz.ui.look.theme import THEMES
 _REFRESH_MS = 100
 # From this width on, list and detail stand beside each other.
 _WIDE = 880
-_SMALLEST_PT, _LARGEST_PT = 10.0, 14.0
+_SMALLEST_PT, _LARGEST_PT, _PIXELS_PER_PT = 9.5, 10.5, 160
 
 
 class ClaimsPage(QWidget):
@@ -150,7 +150,7 @@ class ClaimsPage(QWidget):
             self.splitter.setSizes([500, 500] if wide else [400, 600])
             # Above the detail the list says it already.
             self.detail.statement.setVisible(wide)
-        points = scaled(min(max(self.width() / 100, _SMALLEST_PT), _LARGEST_PT))
+        points = scaled(min(max(self.width() / _PIXELS_PER_PT, _SMALLEST_PT), _LARGEST_PT))
         theme = THEMES[self.session.preferences.theme]
         sheet = (
             f"QWidget {{ font-size: {points:.1f}pt; }}"

@@ -12,7 +12,7 @@ from gemmviz.trace.origin.value_path import Cell, Hop
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
-from gemmviz.ui.stage.caption import misread_text, number, thousands
+from gemmviz.ui.stage.caption import index_text, misread_text, number, thousands
 
 _TERMS = 6  # of a sum that are written out
 
@@ -25,8 +25,7 @@ def cell_text(recording: Recording, cell: Cell) -> str:
 
 def block_text(recording: Recording, block: int) -> str:
     """Name a block by its index: (1, 0)."""
-    x, y, z = recording.block_index(block)
-    return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
+    return index_text(recording.block_index(block))
 
 
 def short_thread(recording: Recording, thread: int) -> str:
@@ -51,6 +50,13 @@ def request_head(recording: Recording, asked: WarpRequest) -> str:
     if asked.write:
         return tr("Warp {warp} of block {block} writes {array}: line {line}, step {step}", **values)
     return tr("Warp {warp} of block {block} reads {array}: line {line}, step {step}", **values)
+
+
+def request_figure(asked: WarpRequest) -> str:
+    """Return the cost of a request as a figure."""
+    if asked.is_shared:
+        return trn("{count} wavefront", "{count} wavefronts", asked.units)
+    return trn("{count} sector", "{count} sectors", asked.units)
 
 
 def request_cost(asked: WarpRequest) -> str:

@@ -1,4 +1,4 @@
-"""The tab of the frozen warp: the warp, its request, and the picture of it."""
+"""The tab of the frozen warp: its request and cost, the picture of it, and the bank or sector of each lane."""
 
 from collections.abc import Callable
 
@@ -8,18 +8,23 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.hopper.tma_activity import ActiveBox, asked_by, tma_activity
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.box_text import box_head, box_text, box_when
 from gemmviz.ui.inspect.box_view import BoxView
-from gemmviz.ui.inspect.inspector_text import lanes_out, request_cost, request_head, when_text
-from gemmviz.ui.inspect.panel import InspectPanel, OneLine
+from gemmviz.ui.inspect.inspector_text import lanes_out, request_cost, request_figure, request_head, when_text
+from gemmviz.ui.inspect.lane_table import LaneTable, formula
+from gemmviz.ui.inspect.panel import InspectPanel
 from gemmviz.ui.inspect.warp_view import WarpView
 from gemmviz.ui.known import known
 from gemmviz.ui.look.steady_scroll import SteadyScroll
+from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN
+
+_FIGURE_PT = 15.0
 
 
 class WarpPanel(InspectPanel):
@@ -38,12 +43,16 @@ class WarpPanel(InspectPanel):
         self.after = self._button("›", tr("Next warp (.)"), lambda: freeze.next_warp(1))
         self.frozen = self._button(tr("Freeze"), "", freeze.toggle)
         self.frozen.setCheckable(True)
-        self.head, self.cost = OneLine(), QLabel()
-        self.cost.setWordWrap(True)
+        self.head, self.cost, self.figure, self.formula = QLabel(), QLabel(), QLabel(), QLabel()
+        for label in (self.head, self.cost):
+            label.setWordWrap(True)
         self.cost.setContentsMargins(8, 0, 8, 2)
+        self.formula.setContentsMargins(8, 2, 8, 2)
         self.view = WarpView()
         self.view.lane_clicked.connect(session.inspection.choose_lane)
         self.scrolled = SteadyScroll(tr("Warp request"))
+        self.lanes = LaneTable()
+        self.lanes.lane_chosen.connect(session.inspection.choose_lane)
         self.box, self.told = BoxView(), QLabel()
         self.told.setWordWrap(True)
         self.told.setContentsMargins(8, 0, 8, 2)
@@ -61,13 +70,20 @@ class WarpPanel(InspectPanel):
         row.setSpacing(4)
         for button in (self.before, self.after, self.frozen):
             row.addWidget(button)
-        row.addWidget(self.head, 1)
+        row.addStretch(1)
+        row.addWidget(self.figure)
+        title = QHBoxLayout()
+        title.setContentsMargins(8, 2, 8, 0)
+        title.addWidget(self.head)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(1)
         column.addLayout(row)
+        column.addLayout(title)
         column.addWidget(self.cost)
-        column.addWidget(self.scrolled, 1)
+        column.addWidget(self.scrolled, 2)
+        column.addWidget(self.formula)
+        column.addWidget(self.lanes, 3)
         for signal in (freeze.changed, session.cursor.recorded):
             listen(self, signal, self._mark)
         self._mark()
@@ -93,6 +109,7 @@ class WarpPanel(InspectPanel):
     def forget(self) -> None:
         """Let go of the recording that was shown."""
         self.view.forget()
+        self.lanes.forget()
         self.box.forget()
 
     def refresh(self) -> None:
@@ -109,8 +126,9 @@ class WarpPanel(InspectPanel):
         self.told.setVisible(mine is not None)
         self.view.setVisible(mine is None)
         if mine is not None and playable is not None:
+            self._show_lanes(None, None)
             self.box.show_box(playable, mine.number, mine.write, THEMES[session.preferences.theme])
-            self.head.say(box_head(playable, mine))
+            self.head.setText(box_head(playable, mine))
             asked_for, *more = box_text(playable, mine)
             self.cost.setText(BETWEEN.join([*box_when(mine, session.cursor.step), asked_for]))
             self.told.setText(BETWEEN.join(more))
@@ -120,17 +138,33 @@ class WarpPanel(InspectPanel):
             asked = None  # the next request is the answer to the question
         theme = THEMES[session.preferences.theme]
         self.view.show_request(playable, asked, session.inspection.lane, theme)
+        self._show_lanes(playable, asked)
         if asked is None or playable is None:
-            self.head.say("")
+            self.head.setText("")
             self.cost.setText(self._why_empty())
         else:
             missed = bool(playable.out_of_bounds.most[session.cursor.step])
-            self.head.say(request_head(playable.recording, asked))
+            self.head.setText(request_head(playable.recording, asked))
             said = [request_cost(asked), lanes_out(asked), when_text(asked, session.cursor.step, missed)]
             if boxes:
                 said.append(tr("This is a step of the copy engine: warp {warp} asked for a box.", warp=boxes[0].warp))
             self.cost.setText(BETWEEN.join(part for part in said if part))
         self._describe()
+
+    def _show_lanes(self, playable: Playable | None, asked: WarpRequest | None) -> None:
+        """Show a request's cost as a figure, and its lanes; neither where there is no request."""
+        shown = playable is not None and asked is not None
+        for part in (self.figure, self.formula, self.lanes):
+            part.setVisible(shown)
+        if playable is None or asked is None:
+            self.lanes.forget()
+            return
+        theme = THEMES[self.session.preferences.theme]
+        colour = theme.write if asked.units > asked.least else theme.read
+        self.figure.setText(request_figure(asked))
+        self.figure.setStyleSheet(f"color: {colour}; font-weight: bold; font-size: {scaled(_FIGURE_PT):.1f}pt;")
+        self.formula.setText(formula(playable, asked))
+        self.lanes.show_request(playable, asked, self.session.inspection.lane, theme)
 
     def _describe(self) -> None:
         told = self.told.text() if self.told.isVisibleTo(self) else ""

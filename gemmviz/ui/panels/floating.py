@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.ui.look.style import scaled
 
-_MARGIN, _WIDEST = 12, 760  # pixels, the second at a scale of type of 1
+_MARGIN, _WIDEST = 6, 1240  # pixels, the second at a scale of type of 1
 
 
 class Floating(QObject):
-    """Keeps a widget centred over the lower edge of another widget.
+    """Keeps a widget centred over the lower edge of another widget: over what may be covered, and no more if possible.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Floating(QObject):
     below
         The widget under it.
     foot
-        Returns the height at the lower edge that must stay free, in pixels.
+        Returns the height at the lower edge that the widget may cover, in pixels. It takes all of that.
     """
 
     def __init__(self, widget: QWidget, below: QWidget, foot: Callable[[], int]) -> None:
@@ -47,6 +47,7 @@ class Floating(QObject):
             return
         width = min(below.width() - 2 * _MARGIN, round(scaled(_WIDEST)))
         height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
-        top = max(below.height() - self._foot() - _MARGIN - height, 0)
+        height = max(height, self._foot() - 2 * _MARGIN)
+        top = max(below.height() - _MARGIN - height, 0)
         widget.setGeometry((below.width() - width) // 2, top, width, height)
         widget.raise_()

@@ -75,6 +75,8 @@ class Ladder(QListWidget):
         self.figures: dict[str, Shown] = {}
         """The row and origin shown for each kernel with a figure, kept because painting reads them often."""
         self._told = ""
+        self._fitted = 0
+        """The width in pixels that the rows' heights were found for."""
         self.size_shown: Size | None = None
         """The size of the figures, except those that show another size."""
         self._fill()
@@ -119,6 +121,7 @@ class Ladder(QListWidget):
             self._fit_rows()
 
     def _fit_rows(self) -> None:
+        self._fitted = self.viewport().width()
         for at in range(self.count()):
             item = self.item(at)
             name = item.data(_NAME)
@@ -228,10 +231,14 @@ class Ladder(QListWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen rung visible."""
         super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self._fit_rows()
         if self.currentItem() is not None:
             self.scrollToItem(self.currentItem())
+
+    def updateGeometries(self) -> None:
+        """Fit the rows to another width: a scroll bar that appears takes some of it, without a resize of this list."""
+        super().updateGeometries()
+        if self.viewport().width() != self._fitted:
+            self._fit_rows()
 
     def figure_text(self, shown: Shown) -> str:
         """Return a figure in GFLOPS, with its size if it differs from the ladder's size."""

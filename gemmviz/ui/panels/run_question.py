@@ -196,7 +196,12 @@ class RunQuestion(QFrame):
             said.append(tr("It includes from its folder: {files}.", files=names))
         folder = permission.folder
         if folder is None:
-            said.append(tr("The text came with a state, or was changed here: it differs from the file."))
+            said.append(
+                tr(
+                    "This text is not the one on file: it was changed here, front matter was added, or it came with a "
+                    "saved state. So its folder cannot be trusted for it."
+                )
+            )
         else:
             said.append(
                 tr(

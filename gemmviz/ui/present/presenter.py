@@ -11,14 +11,16 @@ from gemmviz.session import Message, Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme, for_presenting
 from gemmviz.ui.present.keys_overlay import KeysOverlay
+from gemmviz.ui.present.lens_pane import LensPane
 from gemmviz.ui.present.note import PresenterNote
 from gemmviz.ui.present.predict_panel import PredictPanel, score
 from gemmviz.ui.present.presenter_actions import presenter_actions
 from gemmviz.ui.present.progress import ProgressStrip
 from gemmviz.ui.present.source_lines import SourceLines
-from gemmviz.ui.stage.caption import BETWEEN, caption
+from gemmviz.ui.stage.caption import BETWEEN, events, step_text, tile_text
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.window.actions import Action
+from gemmviz.ui.window.key_names import key_text
 
 # Heights of type, as parts of the screen's height: legible from the back row.
 TITLE, SENTENCE, LONG_SENTENCE, QUESTION, CODE, LABEL = 26, 28, 36, 30, 38, 45
@@ -29,7 +31,13 @@ _WIDE = 1.25
 """Width over height from which on the words stand beside the picture: it keeps more height than it loses width."""
 _ROOMY = 1.5
 """The same, from which on the words need a smaller share of the width."""
-_WORDS_SHARE, _WORDS_SHARE_NARROW = 36, 41
+_WORDS_SHARE, _WORDS_SHARE_NARROW, _WORDS_SHARE_LENS = 36, 41, 42
+_CODE_ROWS, _CODE_ROWS_LENS = 3, 2
+"""Rows that the executing line may take beside the picture, and where a lens stands above it."""
+_LENS_SHARE = 30
+"""Percent of the height for a lens below the picture."""
+_APART = " " * 3
+_HINTS = ("present_black", "present_predict", "present_keys", "present_escape")
 _SCALES = (0.8, 0.9, 1.0, 1.1, 1.2)
 """Sizes of type relative to those above: larger ones would leave no room for the longest sentences."""
 _ANY = (1 << 24) - 1
@@ -55,14 +63,18 @@ class Presenter(QWidget):
         self.setObjectName("presenter")
         self.setWindowTitle(tr("gemmviz: presenting"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
+        # The lens stands beside it, and not on it: the matrices stay as large as without one.
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
         # The stage's caption stands beside it, in larger type.
         self.stage.captioned = False
         self.stage.presented = True
         self.scale = 1.0
         """Of its type, one of `_SCALES`: the session's is of the window."""
-        self.title, self.place, self.sentence = _text("title"), _text("place"), _text("sentence")
-        self.place.setWordWrap(False)
+        self.title, self.lead, self.sentence = _text("title"), _text("lead"), _text("sentence")
+        self.place, self.hints = _text("place"), _text("hints")
+        for label in (self.place, self.hints):
+            label.setWordWrap(False)
+        self.lens = LensPane(self.stage, session)
         self.source = SourceLines(session.cursor)
         self.predict = PredictPanel(session, presented=True)
         self.progress = ProgressStrip(session)
@@ -82,6 +94,7 @@ class Presenter(QWidget):
             session.cursor.recorded,
             session.tour.changed,
             session.tour.moved,
+            session.lens.changed,
         ):
             listen(self, signal, self.refresh)
         listen(self, session.cursor.stepped, self._say)
@@ -89,15 +102,22 @@ class Presenter(QWidget):
         self.stage.setFocus()
 
     def _make_room(self) -> None:
-        self.head, self.words, upper = QWidget(), QWidget(), QWidget()
-        self._head = QBoxLayout(_DOWN, self.head)
-        self._head.setContentsMargins(0, 0, 0, 0)
-        self._head.addWidget(self.title, 1)
-        self._head.addWidget(self.place)
+        self.head, self.foot, self.words, upper = QWidget(), QWidget(), QWidget(), QWidget()
+        head, foot = QBoxLayout(_DOWN, self.head), QBoxLayout(_RIGHT, self.foot)
+        for row in (head, foot):
+            row.setContentsMargins(0, 0, 0, 0)
+            row.setSpacing(0)
+        for label in (self.title, self.lead, self.sentence):
+            head.addWidget(label)
+        foot.addWidget(self.place, 1)
+        foot.addWidget(self.hints)
         self._picture, self._words = QBoxLayout(_DOWN, upper), QBoxLayout(_DOWN, self.words)
-        for part in (self.head, self.predict, self.source, self.sentence):
+        for part in (self.head, self.predict):
             self._words.addWidget(part)
+        self._words.addWidget(self.lens, 20)
+        self._words.addWidget(self.source)
         self._words.addStretch(1)
+        self._words.addWidget(self.foot)
         self._picture.addWidget(self.stage, 1)
         self._picture.addWidget(self.words)
         self._picture.setContentsMargins(0, 0, 0, 0)
@@ -117,6 +137,8 @@ class Presenter(QWidget):
         wide = self.width() >= _WIDE * self.height()
         if wide:
             share = _WORDS_SHARE if self.width() >= _ROOMY * self.height() else _WORDS_SHARE_NARROW
+            if self.session.lens.name is not None:  # also while a question covers it: nothing moves then
+                share = _WORDS_SHARE_LENS
             self.words.setFixedWidth(self.width() * share // 100)
         else:
             self.words.setMaximumWidth(_ANY)
@@ -125,7 +147,6 @@ class Presenter(QWidget):
             return
         self._wide = wide
         self._picture.setDirection(_RIGHT if wide else _DOWN)
-        self._head.setDirection(_DOWN if wide else _RIGHT)
 
     def _add_action(self, record: Action) -> None:
         action = QAction(record.title, self)
@@ -141,11 +162,12 @@ class Presenter(QWidget):
         if not self.isVisible():
             return
         theme = for_presenting(THEMES[self.session.preferences.theme])
-        self.source.theme = self.progress.theme = theme
+        self.source.theme = self.progress.theme = self.lens.theme = theme
         tour = self.session.tour
         self.title.setText(tr(self.session.choice.kernel.title))
         at, count = tour.at, len(tour.stops)
         self._stop = "" if at is None else tr("Stop {number} of {count}", number=at + 1, count=count)
+        self._lay_out()
         self._say()
         self._set_type(theme)
         self.source.update()
@@ -161,7 +183,12 @@ class Presenter(QWidget):
         if self.stage.base_font != font or self.stage.colours is not theme:
             self.stage.base_font = font
             self.stage.colours = theme
-        self.source.set_type(ceil(height / CODE), bool(self._wide))
+        rows = _CODE_ROWS_LENS if self.session.lens.name is not None else _CODE_ROWS
+        self.source.set_type(ceil(height / CODE), rows if self._wide else 1)
+        own = QFont(font)
+        own.setPixelSize(label)
+        self.lens.setFont(own)
+        self.lens.setMinimumHeight(0 if self._wide else self.height() * _LENS_SHARE // 100)
         self.predict.set_size(ceil(height / QUESTION))
         self.keys.set_look(theme, ceil(self.height() / LABEL))
         self.note.set_look(theme, label)
@@ -169,37 +196,66 @@ class Presenter(QWidget):
         self._words.setContentsMargins(label // 2, label // 2, label // 2, label // 2)
         self._words.setSpacing(label if self._wide else label // 2)
         size = LONG_SENTENCE if len(self.sentence.text()) > _LONG else SENTENCE
-        style = _style(theme, ceil(height / TITLE), ceil(height / size))
+        style = _style(theme, ceil(height / TITLE), ceil(height / size), label)
         if style != self.styleSheet():
             self.setStyleSheet(style)
+        self._fit_hints()
 
-    def _sentence(self) -> str:
+    def _sentence(self) -> tuple[str, str]:
+        """Return the tile of the step, or nothing, and the sentence below it."""
         stop, playable = self.session.tour.stop, self.session.cursor.playable
         if stop is not None and stop.say:
-            return stop.say
+            return "", stop.say
         if playable is None:
-            return ""
-        said = caption(playable, self.session.cursor.step, self.session.cursor.shown_block)
-        said = said.replace(" = ", _EQUALS)
-        return said.replace(BETWEEN, "\n") if self._wide else said
+            return "", ""
+        step = self.session.cursor.step
+        if not playable.timeline.steps:
+            return "", tr("The kernel made no access to memory.")
+        said, tile = events(playable, step, self.session.cursor.shown_block), tile_text(playable, step)
+        if tile in said:
+            said.remove(tile)
+        text = ("\n" if self._wide else BETWEEN).join(one[:1].upper() + one[1:] for one in said)
+        lead = tile[:1].upper() + tile[1:]
+        return lead.replace(" = ", _EQUALS), text.replace(" = ", _EQUALS)
 
     def _say(self) -> None:
         """Show the hint of the step; while people guess, the question has that place."""
         if not self.isVisible():
             return
-        predict = self.session.predict
-        self.sentence.setText(self._sentence())
+        predict, playable = self.session.predict, self.session.cursor.playable
+        lead, text = self._sentence()
+        self.lead.setText(lead)
+        self.sentence.setText(text)
+        self.lead.setVisible(bool(lead) and not predict.on)
         self.sentence.setVisible(not predict.on)
         # The lines around it may hold the answer, a barrier above all.
-        self.source.setVisible(not predict.on or (predict.revealed and self._has_room_for_source()))
-        self.place.setText(score(self.session) if predict.on else self._stop)
+        # With the answer comes the lens, where there is one, or the source.
+        beside = self._has_room_for_source() and self.lens.lens is None
+        self.source.setVisible(not predict.on or (predict.revealed and beside))
+        step = step_text(playable, self.session.cursor.step) if playable is not None else ""
+        self.place.setText(score(self.session) if predict.on else self._stop or step)
+        self._fit_hints()
+
+    def _fit_hints(self) -> None:
+        """Show the keys that a teacher needs beside the place in the lesson, as many as there is room for."""
+        words = tr("black"), tr("predict"), tr("keys"), tr("end")
+        keys = {action.id: key_text(action.keys[0]) for action in self.actions_table if action.id in _HINTS}
+        hints = [f"{keys[name]}\N{NO-BREAK SPACE}{word}" for name, word in zip(_HINTS, words, strict=True)]
+        metrics, margins = self.hints.fontMetrics(), self._words.contentsMargins()
+        room = self.words.width() - margins.left() - margins.right() - self.place.sizeHint().width()
+        while hints and metrics.horizontalAdvance(_APART.join(["", *hints])) > room:
+            del hints[0]
+        self.hints.setText(_APART.join(hints))
 
     def _has_room_for_source(self) -> bool:
         """Say whether the source fits below a question with its answers and its reason."""
         width, layout = self.words.contentsRect().width(), self._words
         margins = layout.contentsMargins()
         inside = width - margins.left() - margins.right()
-        parts = (self.head.heightForWidth(inside), self.predict.heightForWidth(inside), self.source.sizeHint().height())
+        parts = (
+            *(part.heightForWidth(inside) for part in (self.head, self.predict)),
+            *(part.sizeHint().height() for part in (self.source, self.foot)),
+        )
         needed = sum(parts) + len(parts) * layout.spacing() + margins.top() + margins.bottom()
         return bool(self._wide) and needed <= self.height() - self.progress.height()
 
@@ -279,11 +335,13 @@ def _text(name: str) -> QLabel:
     return label
 
 
-def _style(theme: Theme, title: int, sentence: int) -> str:
+def _style(theme: Theme, title: int, sentence: int, label: int) -> str:
     return f"""
     QWidget#presenter {{ background: {theme.background}; }}
     QLabel {{ color: {theme.text}; background: transparent; }}
-    QLabel#title, QLabel#place {{ font-size: {title}px; font-weight: bold; }}
-    QLabel#place {{ color: {theme.accent}; }}
+    QLabel#title {{ font-size: {title}px; font-weight: bold; }}
+    QLabel#lead {{ font-size: {sentence}px; font-weight: bold; color: {theme.accent}; }}
     QLabel#sentence {{ font-size: {sentence}px; }}
+    QLabel#place, QLabel#hints {{ font-size: {label}px; color: {theme.muted}; }}
+    QLabel#place {{ font-weight: bold; color: {theme.accent}; }}
     """

@@ -13,8 +13,6 @@ from gemmviz.ui.look.fonts import mono
 from gemmviz.ui.look.theme import Theme
 
 _LEVEL = 4
-_WRAPPED = 3
-"""Rows that the executing line may take where the words are narrow."""
 
 
 def around(text: str, line: int) -> list[tuple[int, str]]:
@@ -45,7 +43,7 @@ class SourceLines(QWidget):
         super().__init__()
         self._cursor = cursor
         self.theme: Theme | None = None
-        self._pixels, self._wraps = 12, False
+        self._pixels, self._most = 12, 1
         self._text: str | None = None
         self._line = 0
         self._lines: list[tuple[int, str]] = []
@@ -55,9 +53,9 @@ class SourceLines(QWidget):
         listen(self, cursor.recorded, self.refresh)
         self.refresh()
 
-    def set_type(self, pixels: int, wraps: bool) -> None:
-        """Choose the height of the type in pixels, and whether there is room to wrap the executing line."""
-        self._pixels, self._wraps = pixels, wraps
+    def set_type(self, pixels: int, rows: int = 1) -> None:
+        """Choose the height of the type in pixels, and how many rows the executing line may take."""
+        self._pixels, self._most = pixels, rows
         self.updateGeometry()
         self.update()
 
@@ -77,7 +75,7 @@ class SourceLines(QWidget):
             self.update()
 
     def _rows(self) -> int:
-        return 2 + (_WRAPPED if self._wraps else 1)
+        return 2 + self._most
 
     def sizeHint(self) -> QSize:
         """Ask for all rows."""
@@ -100,8 +98,13 @@ class SourceLines(QWidget):
         for number, text in self._lines:
             head, now = f"{number:>3}  ", number == self._line
             below = " " * (len(head) + len(text) - len(text.lstrip()) + 4)
-            rows = _WRAPPED if now and self._wraps else 1
-            found.append((now, wrap(head + text, letters, subsequent_indent=below, max_lines=rows, placeholder=" …")))
+            rows = self._most if now else 1
+            whole = head + text
+            if rows == 1:  # cut anywhere: a long call has no place to break it
+                parts = [whole if len(whole) <= letters else f"{whole[: letters - 1].rstrip()}…"]
+            else:
+                parts = wrap(whole, letters, subsequent_indent=below, max_lines=rows, placeholder=" …")
+            found.append((now, parts))
         return found
 
     def paintEvent(self, event: QPaintEvent) -> None:

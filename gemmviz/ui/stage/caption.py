@@ -35,14 +35,25 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
     block
         The block whose copies in flight are counted; None: those of all blocks.
     """
-    recording, timeline = playable.recording, playable.timeline
+    timeline = playable.timeline
     if not timeline.steps:
         return tr("The kernel made no access to memory.")
-    parts = [tr("Step {step} of {steps}", step=thousands(step + 1), steps=thousands(timeline.steps))]
-    line = tr("line {line}", line=playable.line(step))
-    if recording.backend != "cuda":
-        return BETWEEN.join([*parts, _loop_text(playable, step), line])
-    parts += _misread_text(playable, step, block)
+    parts = [step_text(playable, step), *events(playable, step, block), tr("line {line}", line=playable.line(step))]
+    if playable.recording.backend == "cuda":
+        parts.append(tr("phase {phase}", phase=timeline.phase[step] + 1))
+    return BETWEEN.join(parts)
+
+
+def step_text(playable: Playable, step: int) -> str:
+    """Say which step it is."""
+    return tr("Step {step} of {steps}", step=thousands(step + 1), steps=thousands(playable.timeline.steps))
+
+
+def events(playable: Playable, step: int, block: int | None = None) -> list[str]:
+    """Describe the events of a step, without its number and its line: see `caption`."""
+    if playable.recording.backend != "cuda":
+        return [_loop_text(playable, step)]
+    parts = _misread_text(playable, step, block)
     tile = tile_text(playable, step)
     parts += [tile] if tile else []
     box = _box_text(playable, step)
@@ -52,9 +63,7 @@ def caption(playable: Playable, step: int, block: int | None = None) -> str:
         parts += [_threads_text(playable, step), *_missed_text(playable, step), _cost_text(playable, step)]
     if block is not None:
         parts += waits(playable, playable.mbarrier_states.at(step, block))
-    parts += _flying_text(playable, step, block)
-    parts += [line, tr("phase {phase}", phase=timeline.phase[step] + 1)]
-    return BETWEEN.join(parts)
+    return parts + _flying_text(playable, step, block)
 
 
 def tile_text(playable: Playable, step: int) -> str:
@@ -224,7 +233,7 @@ def about_cell(playable: Playable, array: int, element: int, step: int, block: i
     elif info.space == "shared":
         if recording.backend == "cuda":
             bank = element * info.itemsize // 4 % 32
-            parts.append(tr("bank {bank} of block {block}", bank=bank, block=_index(recording.block_index(block))))
+            parts.append(tr("bank {bank} of block {block}", bank=bank, block=index_text(recording.block_index(block))))
         lost = playable.stale_reads(step, block)
         here = np.flatnonzero(lost.element == element)[:1]
         if len(here):
@@ -320,14 +329,15 @@ def thread_text(recording: Recording, block: int, thread: int) -> str:
     """Name a thread: block, thread, warp and lane."""
     return tr(
         "block {block}, thread {thread}, warp {warp}, lane {lane}",
-        block=_index(recording.block_index(block)),
-        thread=_index(recording.thread_index(thread)),
+        block=index_text(recording.block_index(block)),
+        thread=index_text(recording.thread_index(thread)),
         warp=thread // WARP,
         lane=thread % WARP,
     )
 
 
-def _index(index: tuple[int, int, int]) -> str:
+def index_text(index: tuple[int, int, int]) -> str:
+    """Write the index of a block or of a thread; without z where that is 0."""
     x, y, z = index
     return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 

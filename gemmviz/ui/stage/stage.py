@@ -248,7 +248,7 @@ class Stage(QWidget):
             if staged.outdated:
                 # In the place of the words that name the recording: it says the same, and nothing else is covered.
                 painter.setFont(self._font())
-                box = stage.title_place(QRectF(self.rect()), self.view)
+                box = stage.title_place(QRectF(self.rect()), self.view).adjusted(0, 0, -self._title_taken, 0)
                 outdated(painter, box, self.theme, outdated_text(staged))
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))

@@ -46,8 +46,10 @@ def sentence(caption: str, tile: str) -> Said:
     step, *rest = caption.split(BETWEEN)
     if tile in rest:
         rest.remove(tile)
-        return Said(tile[:1].upper() + tile[1:], step, BETWEEN.join(rest))
-    return Said(step, "", BETWEEN.join(rest))
+        text = BETWEEN.join(rest)
+        return Said(tile[:1].upper() + tile[1:], step, text[:1].upper() + text[1:])
+    text = BETWEEN.join(rest)
+    return Said(step, "", text[:1].upper() + text[1:])
 
 
 class Words:

@@ -154,11 +154,11 @@ class Window(QMainWindow):
         for name, title, key, tip in PAGES:
             self.pages.announce(name, tr(title), key, tr(tip), makers[name])
         self.menuBar().setCornerWidget(self.pages.bar, Qt.Corner.TopRightCorner)
-        self._floating = Floating(self.message_bar, self.pages, self._foot)
-        self._on_stage = OnStage(
-            self.stage, [self.predict, self.tour_bar], self.tour_bar.lesson_button, self.tour_bar.can_start
-        )
-        self._right = _Column(self.inspector, self.measuring)
+        self._on_stage = OnStage(self.stage, [self.tour_bar], self.tour_bar.lesson_button, self.tour_bar.can_start)
+        # A question stands below the tabs: on the stage it took the room of the shared tiles.
+        self._looks = _Column(self.inspector, self.predict)
+        self._looks.column.setStretchFactor(self.inspector, 1)
+        self._right = _Column(self._looks, self.measuring)
         self.measuring.hide()
         self._upper = upper = QSplitter(Qt.Orientation.Horizontal)
         for part, stretch in ((self.rail, 0), (self.pages, 1), (self._right, 0)):
@@ -171,10 +171,11 @@ class Window(QMainWindow):
         whole = _Column(upper, self.strip)
         whole.column.setStretchFactor(upper, 1)
         self.setCentralWidget(whole)
+        self._floating = Floating(self.message_bar, whole, self._foot)
 
     def _foot(self) -> int:
-        """Return the height of the transport in pixels; messages do not cover it."""
-        return self.transport.height() if self.pages.name() == "stage" else 0
+        """Return the height of the strip in pixels: a message covers it, and not the matrices."""
+        return self.strip.height() if self.strip.isVisible() else 0
 
     def _on_shared(self) -> None:
         self._shared = True
@@ -260,7 +261,7 @@ class Window(QMainWindow):
         page = self.pages.name()
         if page == "charts":
             self.charts.refresh()
-        self.inspector.setVisible(page == "stage")
+        self._looks.setVisible(page == "stage")
         self.measuring.setVisible(page == "charts")
         self.strip.setVisible(page != "charts")
         self._right.setVisible(page in ("stage", "charts"))

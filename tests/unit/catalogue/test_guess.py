@@ -21,6 +21,7 @@ from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.language import set_language
 from gemmviz.trace.recording.record import record
 
 # How large the boxes of a tensor map are, no source says.
@@ -569,3 +570,14 @@ def test_a_function_that_the_product_calls_is_not_the_product(tmp_path):
     made = guess(part + whole + program, tmp_path / "mine.c")
     assert (made.entry, made.entries) == ("gemm", ("gemm",))
     assert guess(part + whole + program, tmp_path / "mine.c", "tile").entry == "tile"
+
+
+def test_doubts_and_their_evidence_are_said_in_the_language_that_is_spoken(monkeypatch):
+    text = "__global__ void g(float *A, float *B, float *C, int q, int r, int s, bool turned) { C[0] = A[0] + B[0]; }"
+    try:
+        set_language("ko")
+        made = guess(text, Path("mine.cu"))
+    finally:
+        set_language("en")
+    said = " ".join([*made.doubts, *(reason.why for reason in made.why.values())])
+    assert made.doubts and not re.search(r"\b(is|the|may|role|only|evidence|called)\b", said), said

@@ -1,0 +1,64 @@
+"""The lens in front of an audience: beside the picture, so that A, B, C and the shared tiles keep their size."""
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.connections import listen
+from gemmviz.ui.lenses.lens import Lens, LensMoment
+from gemmviz.ui.lenses.registry import lens_for
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.stage import Stage
+
+
+class LensPane(QWidget):
+    """Draws the chosen lens at the moment that a stage shows; hidden where there is no lens.
+
+    Parameters
+    ----------
+    stage
+        The stage beside it. It draws no lens itself.
+    session
+        The session of that stage.
+    """
+
+    def __init__(self, stage: Stage, session: Session) -> None:
+        super().__init__()
+        self._stage, self._session = stage, session
+        self.theme: Theme | None = None
+        self.setAccessibleName(tr("Lens"))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        for signal in (session.cursor.stepped, session.cursor.picked, session.inspection.changed):
+            listen(self, signal, self._refresh)
+        for signal in (session.cursor.recorded, session.lens.changed):
+            listen(self, signal, self.appear)
+        self.appear()
+
+    @property
+    def lens(self) -> Lens | None:
+        """The lens that is drawn; None: there is none, or the recording has nothing that it shows."""
+        playable = self._session.cursor.playable
+        return lens_for(self._session.lens.shown, playable) if playable is not None else None
+
+    def appear(self) -> None:
+        """Be seen only where there is a lens."""
+        self.setVisible(self.lens is not None)
+        self.update()
+
+    def _refresh(self) -> None:
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the lens."""
+        lens, playable, theme = self.lens, self._session.cursor.playable, self.theme
+        if lens is None or playable is None or theme is None or not playable.timeline.steps:
+            return
+        now = self._stage.moment()
+        shown = LensMoment(playable, now.step, now.block, now.warp, now.lane, now.cell)
+        painter = QPainter(self)
+        try:
+            lens.paint(painter, QRectF(self.rect()), shown, theme, self.font())
+        finally:
+            painter.end()

@@ -1,0 +1,16 @@
+"""The texts of kernels that people read are found in the catalogues as the window asks for them."""
+
+import pytest
+
+from gemmviz.catalogue.ladder import ladder
+from gemmviz.language import set_language, tr
+
+
+@pytest.mark.parametrize("code", ["ko", "es"])
+def test_each_exhibit_says_its_purpose_in_the_spoken_language(code):
+    said = [kernel.exhibit for kernel in ladder() if kernel.exhibit]
+    set_language(code)
+    try:
+        assert len(said) > 5 and not [text for text in said if tr(text) == text]
+    finally:
+        set_language("en")
