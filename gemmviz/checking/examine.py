@@ -1,6 +1,7 @@
 """Records one launch and makes a report of it."""
 
 from collections.abc import Callable
+from functools import partial
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError, FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
@@ -9,6 +10,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.diagnose import diagnose
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.scaled_result import scaled_findings
+from gemmviz.checking.shared_alignment import alignment_findings
 from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
 from gemmviz.simt.faults import TooManyBarriers
@@ -74,5 +76,8 @@ def examine(
         other = record(job.scaled, deadline_s=deadline_s, progress=progress)
         report.findings = scaled_findings(job.scaled, other)
     if kernel.backend == "cuda":
+        if not report.findings:
+            again = partial(record, deadline_s=deadline_s, progress=progress)
+            report.findings = alignment_findings(job, again)
         report.costs = wasted(traffic.measure(recording).sites, recording)
     return report

@@ -50,7 +50,11 @@ struct dim3 {
 #define __forceinline__ inline __attribute__((always_inline))
 // Empty, because the headers of the system use __attribute__((__noinline__)).
 #define __noinline__
+#ifdef GV_SHARED_START // see checking/shared_alignment.py
+#define __align__(bytes) __attribute__((aligned((bytes) < GV_SHARED_START ? (bytes) : GV_SHARED_START)))
+#else
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#endif
 #define gvalign __align__ // see build.py
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
@@ -58,7 +62,11 @@ struct dim3 {
 #define __constant__ static
 // There is one copy per OS thread, and a block runs on one OS thread: so the block shares the array.
 // The arrays are far apart, so that an index out of bounds of one array does not reach the next array.
+#ifdef GV_SHARED_START // they follow the anchor of build.py, which has so many bytes
+#define __shared__ thread_local __attribute__((aligned(GV_SHARED_START)))
+#else
 #define __shared__ thread_local __attribute__((aligned(65536)))
+#endif
 
 #define __syncthreads() gv_barrier()
 
