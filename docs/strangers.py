@@ -7,6 +7,7 @@ into docs/strangers.json, without any source text. Without an argument only the 
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 _DOCS = Path(__file__).parent
 ROOT = _DOCS.parent
 LIST = ROOT / "benchmarks" / "wild_kernels.tsv"
-DATA, PAGE = _DOCS / "strangers.json", _DOCS / "strangers.md"
+DATA, PAGE, READ = _DOCS / "strangers.json", _DOCS / "strangers.md", _DOCS / "strangers_read.toml"
 BEGIN = "<!-- tables: made by docs/strangers.py, down to the next mark -->\n"
 END = "<!-- end of the tables -->\n"
 PARTS = {"development": "Used while gemmviz was made", "held out 2": "Held out: first tried when gemmviz was finished"}
@@ -76,7 +77,20 @@ def section(rows: Sequence[Row]) -> str:
                 f"### {PARTS[part].split(':')[0]}: each kernel\n",
                 _each(some),
             ]
-    return "\n".join(parts)
+    return "\n".join([*parts, *_findings(rows)])
+
+
+def _findings(rows: Sequence[Row]) -> list[str]:
+    """Return the table of the findings that a person has read in the source."""
+    found = {(row["repository"], row["file"]): row for row in rows if row["findings"]}
+    read = tomllib.loads(READ.read_text(encoding="utf-8"))["read"]
+    lines = [_line(["file", "finding", "true", "why"]), _line(["---"] * 4)]
+    for one in read:
+        row = found.get((one["repository"], one["file"]))
+        if row:
+            name = f"{one['repository']}: {one['file']}"
+            lines.append(_line([name, ", ".join(row["findings"]), "yes" if one["true"] else "no", one["why"]]))
+    return ["## Findings, read in the source\n", "".join(lines)] if len(lines) > 2 else []
 
 
 _COUNTS: dict[str, Callable[[Row], bool]] = {

@@ -3,14 +3,18 @@
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from gemmviz.backends.environment import Environment
 from gemmviz.backends.watch import Observed, watch_cpu
+from gemmviz.catalogue.batch_entries import entries, turned
 from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import HUGE_BYTE, Matrix, Problem, poison_byte, stored
+from gemmviz.catalogue.problem import HUGE_BYTE, Matrix, Problem, poison_byte, stored, unstored
 
 GUARD_BYTES = 65_536
 _ALIGNMENT = 4096
@@ -109,7 +113,11 @@ class Prepared(ABC):
 
     @abstractmethod
     def fetch(self) -> Matrix:
-        """Return C as a matrix (M x N) of the kernel's result type, in the host's memory."""
+        """Return C as a matrix (M x N) of the kernel's result type, in the host's memory.
+
+        Of a batch all entries, one below the other, each turned back to the rows and columns of entry 0
+        (`gemmviz.catalogue.batch_entries.turned`).
+        """
 
     @abstractmethod
     def intact(self) -> bool:
@@ -223,7 +231,8 @@ class Guarded:
         self._xp = xp
         dtype = xp.dtype(stored_as(launch.kernel.dtype_out))
         problem = launch.problem
-        self._bytes = problem.m * problem.n * dtype.itemsize
+        self._bytes = launch.elements("C") * dtype.itemsize
+        self._gaps = _gaps(launch)
         self.raw = xp.empty(self._bytes + 2 * GUARD_BYTES + _ALIGNMENT, "uint8")
         address = int(self.raw.ctypes.data) if hasattr(self.raw, "ctypes") else int(self.raw.data.ptr)
         self._start = GUARD_BYTES + -(address + GUARD_BYTES) % _ALIGNMENT
@@ -252,11 +261,53 @@ class Guarded:
     def clear(self) -> None:
         """Set the result to zero."""
         self.view.fill(0)
+        for gap in self._gaps:
+            self.view[gap].view("uint8").fill(self._pattern)
 
     def intact(self) -> bool:
-        """Whether both guard zones still hold the pattern."""
-        zones = (self.raw[: self._start], self.raw[self._start + self._bytes :])
+        """Whether both guard zones, and what lies between the entries of a batch, still hold the pattern."""
+        gaps = (self.view[gap].view("uint8") for gap in self._gaps)
+        zones = (self.raw[: self._start], self.raw[self._start + self._bytes :], *gaps)
         return all(bool((zone == self._pattern).all()) for zone in zones)
+
+
+def _gaps(launch: Launch) -> list[slice]:
+    """Return what lies between the entries of a batch's C, in elements."""
+    places = [place for _, place in entries(launch.batch, "C", launch.problem.m * launch.problem.n)]
+    return [slice(one.stop, other.start) for one, other in pairwise(places) if one.stop < other.start]
+
+
+def all_entries(launch: Launch, matrix: str, values: Matrix) -> Matrix:
+    """Return a matrix as the kernel's memory holds it, flat: of a batch, with all of its entries.
+
+    Parameters
+    ----------
+    launch
+        The launch.
+    matrix
+        ``"A"``, ``"B"`` or ``"C"``.
+    values
+        The matrix of entry 0, two-dimensional; see `gemmviz.catalogue.batch_entries.turned` for the others.
+    """
+    kernel = launch.kernel
+    if launch.batch is None:
+        return stored(kernel, matrix, values)
+    memory = np.zeros(launch.elements(matrix), values.dtype)
+    for entry, place in entries(launch.batch, matrix, values.size):
+        of_entry = turned(launch.batch, matrix, values, entry, keep_columns=kernel.has_bias)
+        memory[place] = stored(kernel, matrix, of_entry)
+    return memory
+
+
+def from_entries(launch: Launch, flat: Matrix) -> Matrix:
+    """Return C (M x N) from memory; of a batch all entries, one below the other, as `Prepared.fetch` does."""
+    kernel, problem = launch.kernel, launch.problem
+    return np.concatenate(
+        [
+            turned(launch.batch, "C", unstored(kernel, "C", flat[place], problem), -entry, keep_columns=kernel.has_bias)
+            for entry, place in entries(launch.batch, "C", problem.m * problem.n)
+        ]
+    )
 
 
 class GuardedPrepared(Prepared):
@@ -287,7 +338,7 @@ class GuardedPrepared(Prepared):
 
     def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
         """Put C, in the kernel's layout, and a bias where the kernel reads them."""
-        self.c.fill(None if c is None else stored(self.launch.kernel, "C", c), bias)
+        self.c.fill(None if c is None else all_entries(self.launch, "C", c), bias)
 
     def intact(self) -> bool:
         """Whether nothing was written around C."""

@@ -18,10 +18,13 @@ from gemmviz.backends.environment import Environment
 from gemmviz.backends.nvml import sensors, watch_gpu
 from gemmviz.backends.nvrtc import compile_launch, first_line
 from gemmviz.backends.signature import DESCRIBE, MOST, scalar_types
+from gemmviz.backends.struct_arguments import struct_fillers
 from gemmviz.backends.tensor_maps import encode
 from gemmviz.backends.transfer import DeviceTrip
 from gemmviz.backends.watch import Observed
 from gemmviz.catalogue import capability
+from gemmviz.catalogue.batch import POINTERS
+from gemmviz.catalogue.batch import SUFFIX as ENTRIES
 from gemmviz.catalogue.errors import BuildError, ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, D
@@ -35,7 +38,8 @@ _CUPY_MULTIPLIES = ("float32", "float64", "int32")
 _REQUIRED_CLUSTER = (11, 12, 13)
 _CLUSTERS_FROM_CUDA = (12, 0)
 Types = dict[str, type[np.generic]]
-Compiled = tuple[Any, Build, Types]
+Compiled = tuple[Build, Any, Types, Any]
+"""The build, the kernel, the types of its scalar parameters, and its module."""
 
 
 @cache
@@ -151,12 +155,11 @@ class CudaBackend(_DeviceBackend):
         key = (source.path, source.text, launch.entry, *launch.macros.items(), *launch.constants.items(), *shape)
         if key not in self._compiled:
             self._compiled[key] = _compile(launch, self._extra_flags)
-        kernel, build, types = self._compiled[key]
-        return _CudaPrepared(launch, build, kernel, types)
+        return _CudaPrepared(launch, *self._compiled[key])
 
 
 def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
-    """Return the kernel, its build, and the types of its scalar parameters.
+    """Compile a launch.
 
     Raises
     ------
@@ -179,7 +182,7 @@ def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
         except cp.cuda.driver.CUDADriverError:
             limit = cp.cuda.Device().attributes.get("MaxSharedMemoryPerBlockOptin", 0)
             raise _too_much_shared(launch, launch.shared_bytes + kernel.shared_size_bytes, limit) from None
-    return kernel, build, _scalar_types(cp, module, launch)
+    return build, kernel, _scalar_types(cp, module, launch), module
 
 
 def _check_device(launch: Launch) -> None:
@@ -253,7 +256,7 @@ class CublasBackend(_DeviceBackend):
 
 
 class _CudaPrepared(DevicePrepared):
-    def __init__(self, launch: Launch, build: Build, kernel: Any, types: Types) -> None:
+    def __init__(self, launch: Launch, build: Build, kernel: Any, types: Types, module: Any) -> None:
         super().__init__(cupy(), launch, build)
         self._kernel = kernel
         self._types = types
@@ -262,16 +265,28 @@ class _CudaPrepared(DevicePrepared):
         self._maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
         for name in self._maps.keys() & types.keys():  # the kernel takes a pointer to it
             self._maps[name] = cupy().asarray(np.frombuffer(self._maps[name].tobytes(), np.uint8))
+        self._pointers = {name: self._entries(name) for name in launch.kernel.args if name in POINTERS}
+        self._structs = struct_fillers(module, launch)
         self._arguments: tuple[Any, ...] = ()
         self.bind()
 
     def bind(self) -> None:
         """Make the arguments of the launch."""
-        launch, known = self.launch, self._matrices | self._maps
-        self._arguments = tuple(
+        launch, known = self.launch, self._matrices | self._maps | self._pointers
+        values = [
             known[name] if name in known else _scalar(launch, name, self._types, number)
             for number, name in enumerate(launch.kernel.args, 1)
-        )
+        ]
+        for (first, end), fill in reversed([*zip(launch.kernel.structs, self._structs, strict=True)]):
+            values[first:end] = [fill(cupy(), values[first:end])]
+        self._arguments = tuple(values)
+
+    def _entries(self, name: str) -> Any:
+        """Return the addresses of a matrix's entries, in the device's memory."""
+        matrix, batch = name.removesuffix(ENTRIES), self.launch.batch
+        memory, count = self._matrices[matrix], batch.count if batch else 1
+        stride = batch.strides["C" if matrix == D else matrix] if batch else 0
+        return cupy().asarray(memory.data.ptr + np.arange(count) * (stride * memory.itemsize), np.uint64)
 
     def start(self) -> None:
         """Queue one launch, behind one that sets C to zero where the kernel needs that."""
@@ -282,13 +297,15 @@ class _CudaPrepared(DevicePrepared):
 
     def close(self) -> None:
         """Give the device memory back."""
-        self._arguments, self._matrices, self._maps = (), {}, {}
+        self._arguments, self._matrices, self._maps, self._pointers = (), {}, {}, {}
         super().close()
 
 
 def _scalar(launch: Launch, name: str, types: Types, number: int) -> Any:
-    kind = types[f"{name} as parameter {number}" if name.isdecimal() else name]
     value = launch.scalar(name)
+    if any(first < number <= end for first, end in launch.kernel.structs):  # the compiler converts it
+        return float(value) if name in ("alpha", "beta") else int(value)
+    kind = types[f"{name} as parameter {number}" if name.isdecimal() else name]
     if (
         kind is np.float16 and "bfloat16" in launch.kernel.types
     ):  # a type of 16 bits, and the compiler does not say which
@@ -300,4 +317,4 @@ def _scalar_types(cp: Any, module: Any, launch: Launch) -> Types:
     """Return the types of the kernel's scalar parameters, from the compiled module."""
     answer = cp.zeros(1 + MOST, "int32")
     module.get_function(DESCRIBE)((1,), (1,), (answer,))
-    return scalar_types(cp.asnumpy(answer).tolist(), launch.kernel.args, launch.entry)
+    return scalar_types(cp.asnumpy(answer).tolist(), launch.kernel.args, launch.entry, launch.kernel.structs)

@@ -7,12 +7,21 @@ from contextlib import suppress
 from statistics import median
 from typing import Any
 
-from gemmviz.backends.base import GUARD_BYTES, Build, DeviceFault, Guarded, GuardedPrepared, LaunchError
+from gemmviz.backends.base import (
+    GUARD_BYTES,
+    Build,
+    DeviceFault,
+    Guarded,
+    GuardedPrepared,
+    LaunchError,
+    all_entries,
+    from_entries,
+)
 from gemmviz.backends.driver import driver
 from gemmviz.backends.nvrtc import first_line
 from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import Matrix, stored, unstored
+from gemmviz.catalogue.problem import Matrix
 
 _QUEUED, _QUEUE_LIMIT_S = 100, 0.2
 
@@ -24,17 +33,16 @@ class DevicePrepared(GuardedPrepared):
         self._cp = cp
         self.build = build
         self.launch = launch
-        self.a = _with_room(cp, launch.problem.m * launch.problem.k, launch.kernel.dtype)
-        self.b = _with_room(cp, launch.problem.k * launch.problem.n, launch.kernel.dtype)
+        self.a = _with_room(cp, launch.elements("A"), launch.kernel.dtype)
+        self.b = _with_room(cp, launch.elements("B"), launch.kernel.dtype)
         self.c = Guarded(cp, launch)
         self._scratch = cp.empty(2 * l2_bytes(), "uint8")
         self._begin, self._end = cp.cuda.Event(), cp.cuda.Event()
 
     def load(self, a: Matrix, b: Matrix) -> None:
         """Copy A and B to the device in the kernel's layout."""
-        kernel = self.launch.kernel
-        self.a.set(stored(kernel, "A", a).view(self.a.dtype))
-        self.b.set(stored(kernel, "B", b).view(self.b.dtype))
+        self.a.set(all_entries(self.launch, "A", a).view(self.a.dtype))
+        self.b.set(all_entries(self.launch, "B", b).view(self.b.dtype))
 
     def run(self) -> None:
         """Launch once and wait."""
@@ -74,8 +82,7 @@ class DevicePrepared(GuardedPrepared):
 
     def fetch(self) -> Matrix:
         """Copy C to the host."""
-        kernel = self.launch.kernel
-        return unstored(kernel, "C", self._cp.asnumpy(self.c.view).view(kernel.dtype_out), self.launch.problem)
+        return from_entries(self.launch, self._cp.asnumpy(self.c.view).view(self.launch.kernel.dtype_out))
 
     def close(self) -> None:
         """Give the device memory back."""

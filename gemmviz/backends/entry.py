@@ -1,7 +1,10 @@
 """How compiled C or C++ calls a kernel's entry: from an array of pointers, one per argument."""
 
+from collections.abc import Sequence
+
 from gemmviz.backends import unsupported
 from gemmviz.backends.toolchain import source_folder
+from gemmviz.catalogue.batch import POINTERS
 from gemmviz.catalogue.errors import BuildError, CompileStopped
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
@@ -19,8 +22,12 @@ def call(launch: Launch) -> str:
     compiler converts them to the types of the kernel's own prototype.
     """
     arguments = []
+    in_structs = {index for first, end in launch.kernel.structs for index in range(first, end)}
     for index, name in enumerate(launch.kernel.args):
-        if name in (*MATRICES, D, BIAS):
+        if index in in_structs and name not in (*MATRICES, D, BIAS, *POINTERS):
+            kind = "double" if name in ("alpha", "beta") else "long long"
+            arguments.append(f"gv_number<{kind}>{{{name if name.isdecimal() else f'*({kind} *)a[{index}]'}}}")
+        elif name in (*MATRICES, D, BIAS, *POINTERS):
             # C++ converts no void pointer by itself: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
         elif name.isdecimal():  # as it is, 0 is a pointer too
@@ -29,7 +36,24 @@ def call(launch: Launch) -> str:
             arguments.append(f"gv_tensor_map_at{{a[{index}]}}")
         else:
             arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
-    return f"{launch.entry}({', '.join(arguments)});"
+    return f"{launch.entry}({', '.join(in_braces(arguments, launch.kernel.structs))});"
+
+
+def in_braces(arguments: Sequence[str], structs: Sequence[tuple[int, int]]) -> list[str]:
+    """Return the arguments with those in braces that are members of one structure.
+
+    Parameters
+    ----------
+    arguments
+        All of them in a row.
+    structs
+        Of each structure the first member, and the one after the last: see `gemmviz.catalogue.kernel.Kernel`.
+    """
+    joined, at = [], 0
+    for first, end in structs:
+        joined += [*arguments[at:first], f"{{{', '.join(arguments[first:end])}}}"]
+        at = end
+    return [*joined, *arguments[at:]]
 
 
 def flags(launch: Launch) -> list[str]:
@@ -39,6 +63,8 @@ def flags(launch: Launch) -> list[str]:
     unseen.
     """
     macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
+    if launch.batch:
+        macros += [f"-DGV_BATCH_COUNT={launch.batch.count}", f"-DGV_BATCH_ENTRY={launch.batch.entry}"]
     folder = source_folder(launch.kernel.path)
     return [*macros, f"-iquote{folder}", f"-idirafter{folder}"]
 

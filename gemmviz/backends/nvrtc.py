@@ -15,6 +15,7 @@ from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.cupy_check import cupy_major
 from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.signature import describing_source
+from gemmviz.backends.struct_arguments import filling_source
 from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
 from gemmviz.catalogue.errors import BuildError
@@ -39,7 +40,7 @@ def program_text(launch: Launch) -> str:
     path = launch.kernel.path
     code = source_of_device(launch)
     words = f"{_WORDS}\n{_TENSOR_MAP}" if _NAMES_A_MAP.search(plain_code(code)) else _WORDS
-    return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}"
+    return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}{filling_source(launch)}"
 
 
 def options(launch: Launch) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gemmviz.backends.entry import in_braces
+from gemmviz.catalogue.batch import POINTERS
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.tensor_map import SUFFIX
@@ -47,7 +49,9 @@ def describing_source(entry: str) -> str:
     return _SOURCE % {**kinds, "most": MOST, "name": DESCRIBE, "entry": entry}
 
 
-def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict[str, type[np.generic]]:
+def scalar_types(
+    answer: Sequence[int], args: Sequence[str], entry: str, structs: Sequence[tuple[int, int]] = ()
+) -> dict[str, type[np.generic]]:
     """Return the NumPy type of each scalar argument, and that of an address for each tensor map by pointer.
 
     Parameters
@@ -58,6 +62,8 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
         The parameters as the front matter declares them.
     entry
         For messages.
+    structs
+        The arguments that are members of one parameter: see `gemmviz.catalogue.kernel.Kernel`.
 
     Raises
     ------
@@ -65,11 +71,16 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
         When the front matter does not fit the parameters: this would crash the kernel, or worse, not crash it.
     """
     count = int(answer[0])
-    if count != len(args):
-        raise BuildError(f"{entry} takes {count} parameters, but args lists {len(args)}: [{', '.join(args)}]")
+    given = in_braces(args, structs)
+    if count != len(given):
+        raise BuildError(f"{entry} takes {count} parameters, but args lists {len(given)}: [{', '.join(given)}]")
     types: dict[str, type[np.generic]] = {}
-    for number, (name, kind) in enumerate(zip(args, map(int, answer[1 : count + 1]), strict=True), 1):
+    for number, (name, kind) in enumerate(zip(given, map(int, answer[1 : count + 1]), strict=True), 1):
         where = f"parameter {number} of {entry}"
+        if name.startswith("{"):
+            if kind in (_POINTER, _MAP_POINTER):
+                raise BuildError(f"{where} is a pointer, but args says that it is a structure: {name}")
+            continue
         if name.endswith(SUFFIX):
             if kind not in (_MAP, _MAP_POINTER):
                 raise BuildError(
@@ -79,7 +90,7 @@ def scalar_types(answer: Sequence[int], args: Sequence[str], entry: str) -> dict
             if kind == _MAP_POINTER:
                 types[name] = np.uint64
             continue
-        if name in (*MATRICES, D, BIAS):
+        if name in (*MATRICES, D, BIAS, *POINTERS):
             if kind != _POINTER:
                 here = ", but a tensor map" if kind in (_MAP, _MAP_POINTER) else ""
                 raise BuildError(f"{where} is no pointer{here}; args says that it is matrix {name}")

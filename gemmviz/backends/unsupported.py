@@ -27,7 +27,7 @@ _REFUSED = [
     (rf"\b{_OURS}(?:__cluster_(?:dims|size)__|\w*cluster_(?:sync|rank|arrive|wait)\w*|cluster_group)\b",
      mark("{name} (clusters)"), mark("keep to one block")),
     (r"\b(?:tex[123]D\w*|cudaTextureObject_t|surf[123]D\w*|cudaSurfaceObject_t|texture\s*<)",
-     mark("{name} (textures)"), mark("read global memory, or __ldg()")),
+     mark("{name} (textures)"), mark("the recorder has no texture units; read global memory, or __ldg()")),
     (r"<<<|\bcuda(?:Malloc|Memcpy|Free|DeviceSynchronize|GetLastError|Event\w+|Stream\w+|Error_t)\w*\b",
      mark("host code ({name})"),
      mark("keep the kernel in a separate file; the front matter describes its launch")),
@@ -69,7 +69,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
         line = _include_line(kernel.text, missing[1]) or error.line
         text = tr(
             "{what} cannot be recorded: what the recorder knows of CUDA needs no include but <cuda_fp16.h>, "
-            "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cuda/barrier>, <cuda/pipeline>, "
+            "<cuda_bf16.h>, <cuda_fp8.h>, <mma.h>, <cuda_pipeline.h>, <cuda/barrier>, <cuda/pipeline>, <cuda/ptx>, "
             "<cooperative_groups.h> with its memcpy_async.h and reduce.h, and <gemmviz/ptx.h>",
             what=f"#include <{missing[1]}>",
         )

@@ -113,7 +113,7 @@ class Measurement:
     def __post_init__(self, known: Row | None) -> None:
         self.row = known.copy() if known else results.new_row(self.kernel, self.problem, self.params)
         seconds = list(self.row["samples_s"])
-        self._cold = Cold(self.row["label"], self.problem.flops, seconds, sum(seconds))
+        self._cold = Cold(self.row["label"], self.problem.flops, seconds, sum(seconds))  # flops: see _round
 
     @property
     def rounds(self) -> int:
@@ -141,6 +141,7 @@ class Measurement:
     def _round(self) -> Iterator[Record]:
         bench, row, first = self.bench, self.row, self.rounds == 0
         concrete = launch(self.kernel, self.problem, dict(self.params))
+        self._cold.flops = concrete.flops
         if first:
             results.describe_launch(row, concrete)
         yield MeasureStep(tr("{kernel}: preparing", kernel=concrete.label), 0.0)
@@ -259,7 +260,11 @@ def _first_launch(prepared: Prepared, a: Matrix, b: Matrix) -> float:
 
 def _check(prepared: Prepared, trial: VerificationCase) -> Verdict | None:
     """Compare C with the trial's; None means that the kernel wrote outside C."""
-    return check(prepared.fetch(), trial.reference) if prepared.intact() else None
+    if not prepared.intact():
+        return None
+    c, rows = prepared.fetch(), len(trial.reference.expected)
+    entries = [check(c[first : first + rows], trial.reference) for first in range(0, len(c), rows)]
+    return max(entries, key=lambda verdict: (not verdict.ok, verdict.max_rel))  # of a batch, the worst entry
 
 
 def blame(error: Exception, problem: Problem) -> tuple[Status, str, int | None]:

@@ -6,6 +6,7 @@ from gemmviz.backends.base import Backend, OutOfMemory
 from gemmviz.backends.host import available_memory, host_bytes
 from gemmviz.bench.verification_reference import References
 from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import LARGEST, Problem
 
 
@@ -27,7 +28,7 @@ def check_fit(backend: Backend, concrete: Launch, references: References) -> Non
             continue
         # The memory held by references is part of the need, or can be given back.
         free += references.nbytes if where == "host" else 0
-        if needed(concrete.problem, itemsize) <= free:
+        if needed(concrete.problem, itemsize) + _further_entries(concrete, itemsize) <= free:
             continue
         low, high = 0, LARGEST
         while low < high:
@@ -37,3 +38,9 @@ def check_fit(backend: Backend, concrete: Launch, references: References) -> Non
             f"{concrete.problem} needs {needed(concrete.problem, itemsize) / 2**30:.3g} GiB of {where} memory and "
             f"{free / 2**30:.3g} GiB are free; the largest N that fits is {low}"
         )
+
+
+def _further_entries(concrete: Launch, itemsize: int) -> int:
+    """Return the bytes of a batch's matrices beyond those of its first entry."""
+    sides = ((matrix, concrete.problem.shape(matrix)) for matrix in MATRICES)
+    return itemsize * sum(concrete.elements(matrix) - rows * columns for matrix, (rows, columns) in sides)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
 from msgspec import Meta
 
-from gemmviz.catalogue import capability
+from gemmviz.catalogue import batch, capability
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
@@ -14,9 +14,19 @@ from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
-VERSION = 5
+VERSION = 6
 """The newest version of the front matter that this gemmviz knows."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4, "epilogue": 4, "constants": 5}
+_SINCE = {
+    "version": 2,
+    "demo": 2,
+    "code_of": 3,
+    "stores": 4,
+    "zero": 4,
+    "epilogue": 4,
+    "constants": 5,
+    "batch": 6,
+    "strides": 6,
+}
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
@@ -37,7 +47,7 @@ class Matter(TypedDict, total=False):
     capability: str
     math: str
     library: object
-    args: list[Words]
+    args: list[Words | list[Words]]
     params: dict[str, Annotated[list[int], Meta(min_length=1)]]
     constants: dict[str, Words]
     block: list[Words]
@@ -48,6 +58,8 @@ class Matter(TypedDict, total=False):
     dtype: ElementType
     accumulate: SumType
     stores: SumType
+    batch: Words
+    strides: dict[Literal["A", "B", "C"], Words]
     zero: list[Literal["C"]]
     epilogue: Literal["", "relu"]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
@@ -60,10 +72,13 @@ _A_SUM_TYPE = f"be one of {', '.join(SUM_TYPES)}"
 _WANTED: Mapping[str, str] = {
     "version": f"be a whole number from 1, for example version = {VERSION}",
     **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
-    **dict.fromkeys(("args", "block", "grid", "cluster", "requires"), "be a list of texts"),
+    "args": "be a list of texts; a list in it is a structure, with its members in order",
+    **dict.fromkeys(("block", "grid", "cluster", "requires"), "be a list of texts"),
     "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
     "constants": 'be a table of expressions of sizes, for example constants = { WIDTH = "N" }',
     "shared": "be an expression",
+    "batch": "be an expression: how many products one launch computes",
+    "strides": "give matrices the elements between two entries of the batch, for example strides = { B = 0 }",
     "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
     "accumulate": _A_SUM_TYPE,
     "stores": _A_SUM_TYPE,
@@ -83,7 +98,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
     """
     matter: Matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
-        if name in (*SCALARS, *MATRICES, D, BIAS) or not name.isidentifier():
+        if name in (*SCALARS, *MATRICES, D, BIAS, batch.COUNT, *batch.STRIDES) or not name.isidentifier():
             raise FrontMatterError(f"params.{name}: choose another name")
     return matter
 

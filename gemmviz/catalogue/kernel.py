@@ -7,7 +7,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal
 
-from gemmviz.catalogue import demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
+from gemmviz.catalogue import batch, demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
+from gemmviz.catalogue.batch import BatchForm
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.dtypes import ElementType, SumType
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
@@ -88,6 +89,10 @@ class Kernel:
         The version of the front matter that the file is written for.
     demo
         The size, parameters and step that show its idea; None if the file gives none.
+    batch
+        The products of one launch; None where it is one.
+    structs
+        The arguments that are members of one parameter, a structure: the first of them, and the one after the last.
     unknown
         Keys of a newer version of the front matter that mean nothing here; see `notes`.
     """
@@ -123,6 +128,8 @@ class Kernel:
     version: int = 1
     demo: Demo | None = None
     unknown: tuple[str, ...] = ()
+    batch: BatchForm | None = None
+    structs: tuple[tuple[int, int], ...] = ()
 
     @cached_property
     def sha256(self) -> str:
@@ -154,6 +161,10 @@ class Kernel:
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
+                "structs": self.structs,
+                "batch": [self.batch.count.text, *sorted((m, e.text) for m, e in self.batch.strides.items())]
+                if self.batch
+                else [],
                 "maps": {
                     matrix: [*_texts([box.rows, box.columns, box.swizzle]), *[str(box.rank)] * (box.rank > 2)]
                     for matrix, box in self.maps.items()
@@ -348,6 +359,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
     dtype = matter.get("dtype", "float32")
     maps = tensor_map.read_tensor_maps(matter.get("maps", {}), MATRICES)
     cluster = _expressions(matter.get("cluster", []))
+    args, structs = _arguments(matter.get("args", []))
     kernel = Kernel(
         name=name,
         path=path,
@@ -359,7 +371,9 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         alias=_alias(one_line(matter.get("alias", "")), name),
         entry=one_line(matter.get("entry", "")),
         exhibit=one_line(matter.get("exhibit", "")),
-        args=tuple(map(str, matter.get("args", []))),
+        args=args,
+        structs=structs,
+        batch=_batch(matter),
         params=params,
         constants={name: Expression(str(said)) for name, said in matter.get("constants", {}).items()},
         block=_expressions(matter.get("block", [])),
@@ -386,6 +400,29 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
     return kernel
 
 
+def _arguments(said: Iterable[Words | list[Words]]) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """Return the roles of all arguments in a row, and which of them are members of one structure."""
+    args: list[str] = []
+    structs = []
+    for one in said:
+        members = one if isinstance(one, list) else [one]
+        if isinstance(one, list):
+            structs.append((len(args), len(args) + len(members)))
+        args += map(str, members)
+    return tuple(args), tuple(structs)
+
+
+def _batch(matter: Matter) -> BatchForm | None:
+    strides: dict[str, Expression] = {
+        matrix: Expression(str(said)) for matrix, said in matter.get("strides", {}).items()
+    }
+    if "batch" in matter:
+        return BatchForm(Expression(str(matter["batch"])), strides)
+    if strides:
+        raise FrontMatterError("strides are those of a batch: add batch, the number of its entries")
+    return None
+
+
 def _expressions(words: Iterable[Words]) -> tuple[Expression, ...]:
     return tuple(Expression(str(one)) for one in words)
 
@@ -399,12 +436,15 @@ def _check(kernel: Kernel) -> None:
     """Refuse a kernel whose launch cannot be made from its front matter."""
     launch_checks.check_entry(kernel.entry, kernel.text)
     launch_checks.check_arguments(kernel.args, kernel.maps)
+    if kernel.structs or kernel.batch or {*kernel.args} & {*batch.ROLES}:
+        launch_checks.check_cuda_forms(kernel.backend, kernel.args, kernel.maps, bool(kernel.structs), kernel.batch)
     if kernel.backend == "cuda":
         launch_checks.check_shapes(block=kernel.block, grid=kernel.grid, cluster=kernel.cluster or (Expression("1"),))
     elif kernel.capability:
         raise FrontMatterError("capability, maps and cluster are for CUDA kernels")
     sides = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
+    of_batch = (kernel.batch.count, *kernel.batch.strides.values()) if kernel.batch else ()
     shapes = (*kernel.block, *kernel.grid, *kernel.cluster)
     launch_checks.check_names(
-        (*shapes, *kernel.requires, kernel.shared, *sides, *kernel.constants.values()), kernel.params
+        (*shapes, *kernel.requires, kernel.shared, *sides, *kernel.constants.values(), *of_batch), kernel.params
     )

@@ -5,6 +5,8 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from gemmviz.catalogue import batch
+from gemmviz.catalogue.batch_entries import Batch, filled_in
 from gemmviz.catalogue.conditions import Condition, conditions, holds
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.expression import Expression
@@ -56,6 +58,8 @@ class Launch:
         The tensor maps that the kernel takes, by matrix.
     cluster
         Blocks of a cluster, (x, y, z); (1, 1, 1) without clusters.
+    batch
+        The entries of a batch; None for one product.
     alpha, beta
         The factors of A B and of C, for kernels that take them.
     """
@@ -73,6 +77,7 @@ class Launch:
     alpha: float = 1.0
     beta: float = 0.0
     constants: dict[str, int] = field(default_factory=dict)
+    batch: Batch | None = None
 
     @property
     def threads(self) -> int:
@@ -83,6 +88,21 @@ class Launch:
     def blocks(self) -> int:
         """Blocks of the grid."""
         return math.prod(self.grid)
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of the launch: those of the problem, for each entry of a batch."""
+        return self.problem.flops * (self.batch.count if self.batch else 1)
+
+    def elements(self, matrix: str) -> int:
+        """Return the elements that a matrix takes in memory: ``"A"``, ``"B"`` or ``"C"``, with all of a batch."""
+        size = math.prod(self.problem.shape(matrix))
+        return self.batch.elements(matrix, size) if self.batch else size
+
+    @property
+    def one_entry(self) -> "Launch":
+        """The launch of the entry that is recorded: its grid has one block along z. Without a batch, the launch."""
+        return replace(self, grid=(*self.grid[:2], 1)) if self.batch else self
 
     @property
     def label(self) -> str:
@@ -109,11 +129,17 @@ class Launch:
         if name in ("alpha", "beta"):
             return self.alpha if name == "alpha" else self.beta
         if name in ("lda", "ldb", "ldc", "ldd"):
-            matrix = "C" if name == "ldd" else name[-1].upper()
+            matrix = _stored_as(name[-1].upper())
             rows, columns = problem.shape(matrix)
             return rows if matrix in self.kernel.column_major else columns
+        if self.batch and name in batch.ROLES:
+            return self.batch.count if name == batch.COUNT else self.batch.strides[_stored_as(batch.STRIDES[name])]
         sizes = _names(problem, {})
         return sizes[name] if name in sizes else Expression(name).integer(sizes)
+
+
+def _stored_as(matrix: str) -> str:
+    return "C" if matrix == "D" else matrix
 
 
 def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = None) -> Launch:
@@ -181,7 +207,15 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
         raise SharedMemoryError(f"{kernel.name}: {said}")
     constants = {name: expression.integer(names) for name, expression in kernel.constants.items()}
     maps = _maps(kernel, names)
-    return Launch(kernel, problem, chosen, entry, macros, block, grid, shared_bytes, maps, cluster, constants=constants)
+    filled = Launch(
+        kernel, problem, chosen, entry, macros, block, grid, shared_bytes, maps, cluster, constants=constants
+    )
+    if kernel.batch is None:
+        return filled
+    try:
+        return replace(filled, batch=filled_in(kernel.batch, problem, names, grid[2]))
+    except ConstraintError as error:
+        raise ConstraintError(f"{kernel.name}: {error}") from None
 
 
 def _maps(kernel: Kernel, names: dict[str, int]) -> dict[str, TensorMap]:

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from gemmviz.catalogue import tensor_map
+from gemmviz.catalogue import batch, tensor_map
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import SCALARS
 from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
 
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
-_KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS)
+_KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES)
 
 
 def check_entry(entry: str, text: str) -> None:
@@ -57,7 +57,7 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
     for argument in args:
         if argument not in _KNOWN and not argument.isdecimal() and not _of_sizes(argument):
             raise FrontMatterError(f"args names {argument!r}; known are {', '.join(_KNOWN)}")
-    missing = [m for m, mapped in zip(MATRICES, _MAPS, strict=True) if not {m, mapped} & {*args}]
+    missing = [m for m, mapped in zip(MATRICES, _MAPS, strict=True) if not {m, mapped, m + batch.SUFFIX} & {*args}]
     if missing:
         raise FrontMatterError(f"args lacks {missing[0]}: a GEMM needs A, B and C")
     if D in args and _MAPS[C] in args:
@@ -67,6 +67,37 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
             raise FrontMatterError(f"args names {mapped!r}, but maps has no {matrix}: add the size of its box")
         if matrix in maps and mapped not in args:
             raise FrontMatterError(f"maps describes {matrix}, but args has no {mapped!r}: the map is not used")
+
+
+def check_cuda_forms(
+    backend: str, args: Sequence[str], maps: Collection[str], has_structs: bool, form: batch.BatchForm | None
+) -> None:
+    """Check what only CUDA kernels have: structures as parameters, and batches.
+
+    Parameters
+    ----------
+    backend
+        Of the kernel.
+    args, maps
+        As for `check_arguments`.
+    has_structs, form
+        Whether a parameter is a structure, and the batch.
+
+    Raises
+    ------
+    FrontMatterError
+        For a kernel in C, a batch with tensor maps, and a role of a batch where there is none.
+    """
+    if backend != "cuda":
+        raise FrontMatterError("structures in args and batch are for CUDA kernels")
+    if has_structs and any(name in _MAPS for name in args):
+        raise FrontMatterError(
+            "args has a structure and a tensor map: give the map as a parameter of its own type only"
+        )
+    if form is None and (found := [name for name in args if name in batch.ROLES]):
+        raise FrontMatterError(f"args names {found[0]!r}, but there is no batch: add batch, the number of its entries")
+    if form is not None and maps:
+        raise FrontMatterError("a batch with tensor maps is not known: a map describes one matrix")
 
 
 def _of_sizes(text: str) -> bool:

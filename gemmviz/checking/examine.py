@@ -1,14 +1,17 @@
 """Records one launch and makes a report of it."""
 
 from collections.abc import Callable
+from functools import partial
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError, FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.batch_entries import findings_of_last_entry
 from gemmviz.checking.diagnose import diagnose
 from gemmviz.checking.report import Report, label
 from gemmviz.checking.scaled_result import scaled_findings
+from gemmviz.checking.shared_alignment import alignment_findings
 from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
 from gemmviz.simt.faults import TooManyBarriers
@@ -54,8 +57,9 @@ def examine(
     except ConstraintError as error:
         return Report(name, problem, params, refused=str(error))
     report = Report(job.label, problem, job.params)
+    again = partial(record, deadline_s=deadline_s, progress=progress)
     try:
-        recording = record(job, deadline_s=deadline_s, progress=progress)
+        recording = again(job)
     except TooManyBarriers as error:
         # At the sizes at which kernels are checked this is a loop that does not end.
         text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
@@ -69,10 +73,13 @@ def examine(
         report.findings = [Finding("does not compile", error.line or 0, text)]
         return report
     progress(tr("Checking {count} accesses", count=f"{len(recording.accesses):,}"), None)
-    report.findings = diagnose(job, recording, lambda other: record(other, deadline_s=deadline_s, progress=progress))
+    report.findings = diagnose(job, recording, again)
     if not report.findings and job.scaled is not None:
-        other = record(job.scaled, deadline_s=deadline_s, progress=progress)
-        report.findings = scaled_findings(job.scaled, other)
+        report.findings = scaled_findings(job.scaled, again(job.scaled))
+    if not report.findings and job.batch:
+        report.findings = findings_of_last_entry(job, again)
     if kernel.backend == "cuda":
+        if not report.findings:
+            report.findings = alignment_findings(job, again)
         report.costs = wasted(traffic.measure(recording).sites, recording)
     return report

@@ -18,6 +18,7 @@ _COUNTED = {
 # A class that no break can declare (see `gemmviz.catalogue.switches`) and that is found all the same.
 _MORE_KINDS = (
     mark("misaligned vector access"),
+    mark("alignment of shared memory"),
     mark("crash"),
     mark("does not compile"),
     mark("front matter"),

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from gemmviz.catalogue.batch import POINTERS
+from gemmviz.catalogue.batch import SUFFIX as ENTRIES
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
@@ -65,6 +68,14 @@ def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMat
         matrices[BIAS] = GuardedMatrix(launch.problem.n, np.dtype(launch.kernel.dtype_out))
         keep.append(matrices[BIAS])
     for name in launch.kernel.args:
+        if name in matrices and launch.batch:
+            pointers.append(_first_entry(launch, name, matrices))
+            continue
+        if name in POINTERS:
+            cells = _entries(launch, name.removesuffix(ENTRIES), matrices)
+            keep.append(cells)
+            pointers.append(cells.ctypes.data)
+            continue
         if name in matrices:
             pointers.append(matrices[name].address)
             continue
@@ -78,3 +89,17 @@ def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMat
         keep.append(cell)
         pointers.append(ctypes.addressof(cell))
     return Arguments((ctypes.c_void_p * len(pointers))(*pointers), keep)
+
+
+def _first_entry(launch: Launch, name: str, matrices: dict[str, GuardedMatrix]) -> int:
+    """Return the address of a matrix's first entry. Only the recorded entry has memory; others are not accessed."""
+    return int(_entries(launch, name, matrices)[0])
+
+
+def _entries(launch: Launch, name: str, matrices: dict[str, GuardedMatrix]) -> npt.NDArray[np.uint64]:
+    """Return the address of each entry of a matrix, as if all had memory: the recorded one has."""
+    batch, matrix = launch.batch, matrices[name]
+    stride = 0 if batch is None or name == BIAS else batch.strides[MATRICES[C] if name == D else name]
+    count, entry = (batch.count, batch.entry) if batch else (1, 0)
+    apart = np.arange(-entry, count - entry) * (stride * matrix.view.itemsize)
+    return (matrix.address + apart).astype(np.uint64)

@@ -223,8 +223,12 @@ def _wrapper(launch: Launch) -> str:
     # An anchor in the same thread-local segment as the shared arrays gives the address of that segment.
     anchor = "_Thread_local" if kernel.backend == "c" else "thread_local"
     lines += [
-        f"{anchor} char gv_anchor;",
-        f'{extern}__attribute__((no_sanitize("thread"))) char *gv_anchor_address(void) {{ return &gv_anchor; }}',
+        "#ifdef GV_SHARED_START",  # memory with a value stands before memory without: the shared arrays follow it
+        "thread_local char gv_anchor[GV_SHARED_START] __attribute__((aligned(65536))) = {1};",
+        "#else",
+        f"{anchor} char gv_anchor[1];",
+        "#endif",
+        f'{extern}__attribute__((no_sanitize("thread"))) char *gv_anchor_address(void) {{ return gv_anchor; }}',
         f'{extern}__attribute__((no_sanitize("thread"))) void gv_entry(void **a)',
         f"{{ {entry.call(launch)} }}",
     ]

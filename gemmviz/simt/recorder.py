@@ -231,7 +231,7 @@ class _Job:
         launch: Launch,
         blocks: tuple[int, int] | None,
     ) -> None:
-        self.launch = launch
+        self.launch = launch = launch.one_entry
         if launch.blocks > _MAX_BLOCKS:
             said = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
             raise ConstraintError(f"{launch.kernel.name}: {said}")

@@ -294,6 +294,58 @@ IN_PANELS = {
     "maps": '{ A = { box = [16, "BK"], rank = 3 }, B = { box = ["BK", 16] } }',
 }
 
+# The same boxes in the words of cuda::ptx, and C by the copy engine, too.
+PTX = """#include <cuda.h>
+#include <cuda/ptx>
+namespace ptx = cuda::ptx;
+template <int BK>
+__global__ void gemm(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+                     const __grid_constant__ CUtensorMap map_c, int K)
+{
+    __shared__ alignas(128) float a[16 * BK], b[BK * 16], c[256];
+    __shared__ uint64_t full;
+    int tx = threadIdx.x, ty = threadIdx.y, left = blockIdx.x * 16, top = blockIdx.y * 16;
+    bool first = ptx::get_sreg_tid_x() == 0 && ptx::get_sreg_tid_y() == 0;
+    if (first) {
+        ptx::mbarrier_init(&full, blockDim.x * blockDim.y);
+        ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    }
+    __syncthreads();
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        uint64_t state;
+        if (first) {
+            const int32_t at_a[] = {k0, top}, at_b[] = {left, k0};
+            ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, a, &map_a, at_a, &full);
+            ptx::cp_async_bulk_tensor(ptx::space_cluster, ptx::space_global, b, &map_b, at_b, &full);
+            state = ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &full,
+                                                   sizeof(a) + sizeof(b));
+        } else {
+            state = ptx::mbarrier_arrive(&full);
+        }
+        while (!ptx::mbarrier_try_wait(&full, state))
+            ;
+        for (int k = 0; k < BK; k++) sum += a[ty * BK + k] * b[k * 16 + tx];
+        __syncthreads();
+    }
+    c[ty * 16 + tx] = sum;
+    ptx::fence_proxy_async(ptx::space_shared);
+    __syncthreads();
+    if (first) {
+        const int32_t at_c[] = {left, top};
+        ptx::cp_async_bulk_tensor(ptx::space_global, ptx::space_shared, &map_c, at_c, c);
+        ptx::cp_async_bulk_commit_group();
+        ptx::cp_async_bulk_wait_group_read(ptx::n32_t<0>());
+    }
+}
+"""
+WITH_C = {
+    **MAPPED,
+    "args": '["A.map", "B.map", "C.map", "K"]',
+    "shared": "0",
+    "maps": '{ A = { box = [16, "BK"] }, B = { box = ["BK", 16] }, C = { box = [16, 16] } }',
+}
+
 ROW_OF_BLOCKS = {"block": "[16]", "grid": '["N / 16", "M"]'}
 LIBRARY = [
     LibraryKernel("groups", GROUPS, "        cooperative_groups::sync(block);\n", ""),
@@ -316,4 +368,5 @@ LIBRARY = [
     LibraryKernel(
         *("panels", PANELS, "k0 / 32, full", "k0 / 64, full"), matter=IN_PANELS, problem=Problem(32, 48, 128)
     ),
+    LibraryKernel("ptx", PTX, "    ptx::fence_proxy_async(ptx::space_shared);\n", "", matter=WITH_C),
 ]

@@ -29,8 +29,8 @@ TYPES = {
 _SPECIAL = {
     **{f"%tid.{axis}": f"gv_thread_index().{axis}" for axis in "xyz"},
     **{f"%ntid.{axis}": f"gv_block_shape().{axis}" for axis in "xyz"},
-    **{f"%ctaid.{axis}": f"gv_block_index().{axis}" for axis in "xyz"},
-    **{f"%nctaid.{axis}": f"gv_grid_shape().{axis}" for axis in "xyz"},
+    **{f"%ctaid.{axis}": f"gv_block().{axis}" for axis in "xyz"},
+    **{f"%nctaid.{axis}": f"gv_grid().{axis}" for axis in "xyz"},
     "%laneid": "gv_lane()",
     "%warpid": "gv_ptx::warp()",
     "%nwarpid": "gv_ptx::warps()",

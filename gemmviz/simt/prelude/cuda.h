@@ -39,9 +39,14 @@ struct dim3 {
 
 // Functions and not variables, because a read of an index must not be recorded as an access to memory.
 #define threadIdx gv_thread_index()
+#ifdef GV_BATCH_COUNT
+#define blockIdx gv_block()
+#define gridDim dim3(gv_grid())
+#else
 #define blockIdx gv_block_index()
-#define blockDim dim3(gv_block_shape())
 #define gridDim dim3(gv_grid_shape())
+#endif
+#define blockDim dim3(gv_block_shape())
 #define warpSize 32
 
 #define __global__
@@ -50,7 +55,11 @@ struct dim3 {
 #define __forceinline__ inline __attribute__((always_inline))
 // Empty, because the headers of the system use __attribute__((__noinline__)).
 #define __noinline__
+#ifdef GV_SHARED_START // see checking/shared_alignment.py
+#define __align__(bytes) __attribute__((aligned((bytes) < GV_SHARED_START ? (bytes) : GV_SHARED_START)))
+#else
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#endif
 #define gvalign __align__ // see build.py
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
@@ -58,7 +67,11 @@ struct dim3 {
 #define __constant__ static
 // There is one copy per OS thread, and a block runs on one OS thread: so the block shares the array.
 // The arrays are far apart, so that an index out of bounds of one array does not reach the next array.
+#ifdef GV_SHARED_START // they follow the anchor of build.py, which has so many bytes
+#define __shared__ thread_local __attribute__((aligned(GV_SHARED_START)))
+#else
 #define __shared__ thread_local __attribute__((aligned(65536)))
+#endif
 
 #define __syncthreads() gv_barrier()
 
@@ -69,6 +82,15 @@ struct dim3 {
 #define GV_METHOD inline __attribute__((always_inline, artificial))
 #endif
 #define GV_DEVICE static GV_METHOD
+
+// Of a batch, the blocks of one entry are recorded: they are the grid of the recording, and one layer of the kernel's.
+#ifdef GV_BATCH_COUNT
+GV_DEVICE uint3 gv_block() { return {gv_block_index().x, gv_block_index().y, GV_BATCH_ENTRY}; }
+GV_DEVICE uint3 gv_grid() { return {gv_grid_shape().x, gv_grid_shape().y, GV_BATCH_COUNT}; }
+#else
+GV_DEVICE uint3 gv_block() { return gv_block_index(); }
+GV_DEVICE uint3 gv_grid() { return gv_grid_shape(); }
+#endif
 
 // A false assertion ends the run; the message has the line and the thread.
 #undef NDEBUG
@@ -111,6 +133,12 @@ GV_DEVICE void *__cvta_shared_to_generic(size_t p) { return (void *)p; }
 #include "cuda_warp.h"
 #include "cuda_atomic.h"
 
+// A number as a member of a structure. It converts as a cast does, where a plain number in braces must not be narrowed.
+template <class N> struct gv_number {
+    N n;
+    template <class T, class = decltype(static_cast<T>(N()))> operator T() const { return static_cast<T>(n); }
+    template <class T> operator T *() const { return (T *)(size_t)n; }
+};
 // A pointer argument. The prototype of the kernel decides its type.
 struct gv_pointer {
     void *p;

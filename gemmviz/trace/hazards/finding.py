@@ -12,6 +12,7 @@ Kind = Literal[
     "element of C never written",
     "element of C written by two threads",
     "wrong result",
+    "alignment of shared memory",
     "crash",
     "does not compile",
     "front matter",

@@ -72,6 +72,7 @@ def record(
     """
     if not launch.kernel.recordable:
         raise GemmvizError(tr("{kernel} is a library call: there is no source to record", kernel=launch.kernel.name))
+    launch = launch.one_entry
     part = _Part(launch, _whole_clusters(launch, blocks), as_written, capacity or room())
     _refuse_large_matrices(part, progress)
     started = time.perf_counter()
@@ -173,7 +174,7 @@ def _recording(
     wrong = ~(c == result_for(launch, a @ b))
     recording = Recording(
         kernel=kernel.name,
-        label=launch.label,
+        label=_label(launch),
         backend=kernel.backend,
         text=kernel.text,
         sha256=kernel.sha256,
@@ -203,6 +204,14 @@ def _recording(
     if part.blocks is None:
         return recording
     return replace(recording, wrong=int(np.count_nonzero(wrong & _finished(recording))))
+
+
+def _label(launch: Launch) -> str:
+    if launch.batch is None:
+        return launch.label
+    return tr(
+        "{kernel}, entry {entry} of {count}", kernel=launch.label, entry=launch.batch.entry, count=launch.batch.count
+    )
 
 
 def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:

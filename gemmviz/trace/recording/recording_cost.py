@@ -86,6 +86,7 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
     KernelFault, ConstraintError, BuildError, Unavailable
         As `gemmviz.trace.recording.record.record`.
     """
+    job = job.one_entry
     scope = blocks or (0, job.blocks)
     counter = _Counter(as_written)
     found = _by_blocks(counter, job, scope) if job.kernel.backend == "cuda" else counter.count(job)
@@ -278,6 +279,7 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
 
 def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
     """Return a sentence about the part of a too large launch that would fit."""
+    job = job.one_entry
     try:
         size = largest_size(job, capacity, as_written)
     except GemmvizError:

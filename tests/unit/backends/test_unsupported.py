@@ -31,7 +31,7 @@ def refusal(text: str) -> BuildError:
         ),
         ("cuda::memcpy_async(C, A, 16, pipe);", "cuda::memcpy_async cannot be recorded"),
         ("cuda::device::memcpy_async_tx(C, A, 16, b);", "cuda::device::memcpy_async_tx cannot be recorded"),
-        ("cuda::ptx::cp_async_bulk_commit_group();", "cuda::ptx::cp_async_bulk_commit_group cannot be recorded"),
+        ("cuda::ptx::tcgen05_alloc(C, 32);", "cuda::ptx::tcgen05_alloc cannot be recorded"),
         ("cooperative_groups::coalesced_threads();", "cooperative_groups::coalesced_threads cannot be recorded"),
         ("C[0] = tex2D<float>(t, 1, 2);", "tex2D (textures) cannot be recorded"),
         ("cudaMalloc(&C, 16);", "host code (cudaMalloc) cannot be recorded"),

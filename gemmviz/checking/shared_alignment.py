@@ -1,0 +1,95 @@
+"""Whether a kernel needs a shared array at an address that no GPU of compute capability 9.0 or later gives it.
+
+A block's shared memory begins at byte 0 up to compute capability 8.9, and at byte 1024 from 9.0 on, where the first
+1024 bytes of a block are the system's. An array with ``__align__(16384)`` is aligned relative to that beginning (seen
+in machine code of nvcc 13.0 for 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 and 12.0: it stands at 1024 or 17408). So no alignment
+above 1024 holds everywhere. A kernel that changes buffers by a bit of an address, ``address ^= 8192``, relies on one.
+
+The recorder gives every array the alignment that it asks for. Where an array asks for more than `START` bytes the
+kernel is recorded once more with shared memory that begins at byte `START`; a finding is only what then goes wrong: C,
+or an access that misses the array.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from gemmviz.backends.toolchain import with_own_headers
+from gemmviz.catalogue.errors import BuildError, ConstraintError
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.plain_code import plain_code
+from gemmviz.language import trn
+from gemmviz.trace.hazards import Finding
+from gemmviz.trace.recording.recording import Recording
+
+START = 1024
+"""The first byte of a block's shared memory from compute capability 9.0 on, and the largest alignment that holds."""
+_MACRO = "GV_SHARED_START"  # see simt/prelude/cuda.h
+_ALIGNMENT = re.compile(r"\b(?:__align__|alignas|aligned)\s*\((?P<bytes>(?:[^();]|\([^();]*\))*)\)")
+
+
+def alignment_findings(job: Launch, again: Callable[[Launch], Recording]) -> list[Finding]:
+    """Return the finding about a C that is wrong where shared memory begins at byte `START`; none if it is right.
+
+    Parameters
+    ----------
+    job
+        A CUDA launch whose C is right as recorded.
+    again
+        Records another launch; called only if the source asks for an alignment above `START`.
+
+    Raises
+    ------
+    KernelFault
+        From `again`.
+    """
+    asked = _asked(job)
+    if asked is None:
+        return []
+    line, alignment = asked
+    try:
+        moved = again(replace(job, macros={**job.macros, _MACRO: START}))
+    except (BuildError, ConstraintError):
+        return []
+    # Arrays stand close together now: what is beside an array may be a barrier, which is no array of the recording.
+    astray = sum(one.count for one in moved.diagnostics if one.kind == "out of bounds" and not moved.barriers)
+    if not moved.wrong and not astray:
+        return []
+    said = {"alignment": alignment, "start": f"{START:,}"}
+    if moved.wrong:
+        text = trn(
+            "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
+            "begins at byte {start}, and no larger alignment is kept: {count} element of C is wrong there",
+            "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
+            "begins at byte {start}, and no larger alignment is kept: {count} elements of C are wrong there",
+            moved.wrong,
+            count=f"{moved.wrong:,}",
+            **said,
+        )
+    else:
+        text = trn(
+            "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
+            "begins at byte {start}, and no larger alignment is kept: {count} access misses the array there",
+            "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
+            "begins at byte {start}, and no larger alignment is kept: {count} accesses miss the array there",
+            astray,
+            count=f"{astray:,}",
+            **said,
+        )
+    return [Finding("alignment of shared memory", line, text, moved.wrong or astray)]
+
+
+def _asked(job: Launch) -> tuple[int, str] | None:
+    """Return the line and the text of the first alignment above `START` that a shared array asks for."""
+    kernel = job.kernel
+    for text in (kernel.text, with_own_headers(kernel.text, kernel.path)):
+        code, at = plain_code(text, directives=False), 0
+        for statement in re.split(r"(?<=[;{}])", code):
+            found = _ALIGNMENT.search(statement)
+            if found and "__shared__" in statement:
+                alignment = " ".join(found["bytes"].split())
+                if not alignment.isdecimal() or int(alignment) > START:
+                    line = code.count("\n", 0, at + found.start()) + 1 if text is kernel.text else 0
+                    return line, f"{int(alignment):,}" if alignment.isdecimal() else alignment
+            at += len(statement)
+    return None
