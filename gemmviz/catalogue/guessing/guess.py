@@ -11,8 +11,9 @@ import numpy as np
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource, Surroundings
+from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign, matrix_called
 from gemmviz.catalogue.guessing.shape import Shape, Shaper

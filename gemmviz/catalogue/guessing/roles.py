@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.dtypes import ElementType
-from gemmviz.catalogue.guessing.cxx import Function, Parameter
+from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import Polynomial
 from gemmviz.catalogue.matrices import MATRICES
