@@ -66,6 +66,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
     kept = [_extents(text, made, given.params, block) for text in made.requires]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
+    requires += _exact(grid, requires)
     in_grid = {name for text in grid for name in Expression(text).names()}
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
@@ -76,6 +77,13 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if shared_is_said:
         why["shared"] = why["block"]
     return Shape(given.params, block, grid, shared, requires, why, tiles)
+
+
+def _exact(grid: tuple[str, ...], requires: list[str]) -> list[str]:
+    """Return the conditions for the quotients of a grid that are rounded down: no block computes their remainder."""
+    found = [quotient for text in grid for quotient in re.findall(r"floor\(([MNK]) / (\w+|\([^()]*\))\)", text)]
+    made = [f"{size} % {bracket(divisor)} == 0" for size, divisor in dict.fromkeys(found)]
+    return [text for text in made if text not in requires]
 
 
 def expression(
