@@ -21,6 +21,7 @@ _LINES = ("256", "128", "32", "512", "1024", "64")
 _PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
 _LEAST_DEPTH = 128  # of a sum that has several steps for every usual tile
 _MOST_TURNED = 8
+_SQUARE = ("M == N", "K == N")
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -61,6 +62,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield deep
     if said:
         yield from islice(_turned(deep), _MOST_TURNED)
+        yield _square(deep)
     yield from guess.others
     yield from roomy
     yield from whole
@@ -84,8 +86,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
                 yield other
                 if first == "A" and len(one.grid) == 2:
                     yield replace(other, grid=one.grid[::-1])
-    # The kernel may use the row stride of one matrix for another.
-    yield from (replace(one, requires=tuple(dict.fromkeys((*one.requires, "M == N", "K == N")))) for one in roomy)
+    yield from map(_square, roomy)
     yield from chain(*turned)
 
 
@@ -100,9 +101,17 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
         The guess that it is a variant of.
     """
     plain = replace(right, requires=guess.requires)
-    for one in (plain, replace(plain, requires=_whole_blocks(plain))):
-        if set(one.requires) < set(right.requires):
-            yield one
+    loose = replace(right, requires=tuple(text for text in right.requires if text not in _SQUARE))
+    for one in (plain, replace(plain, requires=_whole_blocks(plain)), loose):
+        for equal in ((), *((text,) for text in _SQUARE), _SQUARE):
+            made = replace(one, requires=tuple(dict.fromkeys((*one.requires, *equal))))
+            if set(made.requires) < set(right.requires):
+                yield made
+
+
+def _square(made: Guess) -> Guess:
+    """Return a launch for square matrices: a kernel may use the row stride of one matrix for another."""
+    return replace(made, requires=tuple(dict.fromkeys((*made.requires, *_SQUARE))))
 
 
 def _deep(made: Guess) -> Guess:

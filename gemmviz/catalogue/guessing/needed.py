@@ -24,6 +24,7 @@ _NEEDED = (
     (re.compile(r"ldmatrix|m16n8k8|m8n8k16"), "7.5"),
     (re.compile(r"\bwmma\b|mma\.sync|\bmma_sync\b"), "7.0"),
 )
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\\\n|[^\n])*$", re.MULTILINE)
 
 
 def needed_capability(texts: str) -> str:
@@ -34,4 +35,17 @@ def needed_capability(texts: str) -> str:
     texts
         The kernel and what it calls, without comments.
     """
-    return next((capability for pattern, capability in _NEEDED if pattern.search(texts)), "")
+    code = _without_unused(texts)
+    return next((capability for pattern, capability in _NEEDED if pattern.search(code)), "")
+
+
+def _without_unused(text: str) -> str:
+    """Return a text without the macros that nothing uses: a file may define those of every architecture."""
+    macros = {found[1]: found[0] for found in _MACRO.finditer(text)}
+    code = _MACRO.sub("", text)
+    while True:
+        words = set(re.findall(r"\w+", code))
+        used = [name for name in macros if name in words]
+        if not used:
+            return code
+        code += "".join("\n" + macros.pop(name) for name in used)
