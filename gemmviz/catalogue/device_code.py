@@ -36,7 +36,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
         kept = _is_kept(found[1], found[2]) and (header_kind(found[2]) != "device" or has_header(found[2]))
         return found[0] if kept else " " * len(found[0])
 
-    text = INCLUDE.sub(include, text)
+    whole, text = text, INCLUDE.sub(include, text)
     plain = plain_code(text, directives=False)
     found = declarations(plain)
     if found is None:  # for example two heads of one function, between #if and #else
@@ -46,7 +46,12 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
     kept = _kept(found, plain, macros(plain_code(text)), entry)
     parts, end = [], 0
     for declaration in found:
-        if declaration not in kept:
+        body = text.find("{", declaration.start, declaration.end)
+        if declaration in kept and body >= 0 and len(whole) == len(text):
+            # What is missing inside of a body is not left out unseen: the compiler names it.
+            parts += [text[end:body], whole[body : declaration.end]]
+            end = declaration.end
+        elif declaration not in kept:
             parts += [text[end : declaration.start], _blank(text[declaration.start : declaration.end])]
             end = declaration.end
     return "".join([*parts, text[end:]])

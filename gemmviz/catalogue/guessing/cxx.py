@@ -1,77 +1,31 @@
 """Reads just enough C and CUDA to describe a kernel: functions, parameters, constants and launches. It runs nothing."""
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 
-from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches
+from gemmviz.catalogue.guessing.callers import ways_up
+from gemmviz.catalogue.guessing.functions import Function, Parameter
+from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
+from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
 from gemmviz.catalogue.guessing.tokens import (
     CLOSE,
     LONGEST,
-    MOST_TOKENS,
     OPEN,
     closing,
     is_whole,
     numbered,
     split,
-    tokens_of,
     without_comments,
 )
 
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)((?:\\\n|[^\n])*)$", re.MULTILINE)
-_DEFINE = re.compile(r"\s*(\w+)(\([^)]*\))?(.*)", re.DOTALL)
+_LAUNCHES = {"<<<", "cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
+_MOST_WAYS = 8  # ways in which a launching function is called
 _QUALIFIERS = {
     *("const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "register", "__grid_constant__"),
     *("typename", "unsigned", "signed"),
 }
-_DEEPEST = 8
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a function.
-
-    Attributes
-    ----------
-    name
-        May be empty.
-    type
-        Without qualifiers, ``"float"``.
-    pointer, const
-        Whether it is a pointer or array, and whether its target is const.
-    """
-
-    name: str
-    type: str
-    pointer: bool
-    const: bool
-
-
-@dataclass(frozen=True)
-class Function:
-    """One function with a body.
-
-    Attributes
-    ----------
-    name
-        With its namespaces.
-    template
-        (kind, name, default) of each template parameter; kind is ``"typename"`` or an integer type.
-    parameters
-        In order.
-    body
-        Tokens between the braces, macros filled in.
-    bounds
-        Tokens of the first argument of ``__launch_bounds__``; empty without one.
-    line
-        The line of its name, from 1.
-    """
-
-    name: str
-    template: tuple[tuple[str, str, str], ...]
-    parameters: tuple[Parameter, ...]
-    body: tuple[str, ...] = field(repr=False)
-    bounds: tuple[str, ...] = ()
-    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -129,12 +83,12 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     """
     around = around or Surroundings()
     plain = _plain(text)
-    objects, functions, tunable, known = _macros(plain)
+    objects, functions, tunable, known = macros(plain)
     plain_headers = [_plain(header) for header in around.headers]
     declared: dict[str, tuple[str, ...]] = {}
     helpers: list[Function] = []
     for header in plain_headers:
-        more = _macros(header)
+        more = macros(header)
         objects, functions = more[0] | objects, more[1] | functions
         tunable, known = tunable | more[2], known | more[3] | frozenset(_WORD.findall(header))
         inside = _assigned(*numbered(_blank(header)))
@@ -143,14 +97,17 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     tokens, lines = numbered(_blank(plain))
     aliases = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
     tokens, lines = _assigned(tokens, lines)
+    mine = _functions(tokens, lines, objects, functions)
+    functions = small((*helpers, *mine[0], *mine[1])) | functions
+    functions |= rounded(functions)
     kernels, others = _functions(tokens, lines, objects, functions)
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
-    expanded = _expand(tokens, objects, functions)
-    plain_names = {kernel.name.rpartition("::")[2] for kernel in kernels}
-    found = launches(expanded)
-    found += by_pointer(expanded, plain_names - {launch.name for launch in found})
-    for other in (*plain_headers, *map(_plain, around.others)):
-        found += _launches_of(other, objects, functions)
+    around_it = [_neighbour(other, objects, functions) for other in (*plain_headers, *map(_plain, around.others))]
+    callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
+    names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
+    found = _launches_of(_Neighbour(expand(tokens, objects, functions), others, _globals(tokens)), names, callers)
+    for neighbour in around_it:
+        found += _launches_of(neighbour, names, callers)
     return ParsedSource(
         tuple(_resolved(kernel, aliases) for kernel in kernels),
         (*(_resolved(other, aliases) for other in others), *helpers),
@@ -161,17 +118,60 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     )
 
 
+@dataclass(frozen=True)
+class _Neighbour:
+    """The tokens of a file with launches, its functions, and its constants."""
+
+    tokens: list[str]
+    functions: Sequence[Function]
+    constants: dict[str, tuple[str, ...]]
+
+
+def _neighbour(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, Macro]) -> _Neighbour:
+    """Return another file, with the macros of this one and its own."""
+    own, calls, _, _ = macros(plain)
+    tokens, lines = _assigned(*numbered(_blank(plain)))
+    calls = functions | calls
+    calls = small(chain(*_functions(tokens, lines, own, calls))) | calls
+    calls |= rounded(calls)
+    constants = {name: value for name, value in own.items() if is_whole(value)} | _globals(tokens) | _declared(tokens)
+    whole = expand(tokens, objects | own, calls) if not _LAUNCHES.isdisjoint(tokens) else []
+    return _Neighbour(whole, tuple(chain(*_functions(tokens, lines, objects | own, calls))), constants)
+
+
+def _launches_of(file: _Neighbour, kernels: frozenset[str], callers: Sequence[Function]) -> list[HostLaunch]:
+    """Return the launches in a file, with what the callers of the launching functions give to them.
+
+    Each has the constants around it, then the constants of the file.
+    """
+    found: list[HostLaunch] = []
+    for one in file.functions:
+        if _LAUNCHES.isdisjoint(one.body):
+            continue
+        given = {p.name for p in one.parameters if not p.pointer} | {name for _, name, _ in one.template}
+        ways = list(islice(ways_up(one, callers), _MOST_WAYS)) if given else [({}, ())]
+        for launch in launches(tidy(one.body), kernels):
+            for values, _ in ways:
+                known = {name: tuple(tidy(value)) for name, value in values.items() if name in given}
+                known = {name: value for name, value in known.items() if is_whole(value)}
+                made = replace(launch, constants=file.constants | known | launch.constants)
+                found += [made] if made not in found else []
+    flat = tidy(file.tokens)
+    seen = {launch.name for launch in found}
+    found += [one for one in launches(flat, kernels) if one.name not in seen]
+    found += by_pointer(flat, set(kernels) - {launch.name for launch in found})
+    return [replace(one, constants=file.constants | one.constants) for one in found]
+
+
 def _plain(text: str) -> str:
     return without_comments(text[:LONGEST].replace("\r\n", "\n"))
 
 
 def _blank(plain: str) -> str:
-    return _DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
+    return DIRECTIVE.sub(lambda found: "\n" * found[0].count("\n"), plain)
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_Macro = tuple[list[str], tuple[str, ...]]
-
 
 _ALIAS = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*([\w\s]+?)\s*;")
 
@@ -185,7 +185,7 @@ def _resolved(function: Function, aliases: dict[str, str]) -> Function:
     """Return a function with every alias in the types of its parameters replaced by the original type."""
 
     def resolved(kind: str) -> str:
-        for _ in range(_DEEPEST):
+        for _ in range(DEEPEST):
             kind = aliases.get(kind, kind)
         return kind
 
@@ -220,37 +220,17 @@ _NO_NAMES = {"else", "do", "const", "override", "try", "noexcept"}
 _NO_TYPES = {"struct", "class", "union", "enum", "namespace", "return", "else", "goto", "new"}
 
 
-def _launches_of(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, _Macro]) -> list[HostLaunch]:
-    """Return the launches in another file. Each has the constants around it, then the constants of that file."""
-    if "<<<" not in plain:
-        return []
-    own, calls, _, _ = _macros(plain)
-    tokens = _assigned(*numbered(_blank(plain)))[0]
-    constants = {name: value for name, value in own.items() if is_whole(value)} | _declared(tokens)
-    found = launches(_expand(tokens, objects | own, functions | calls))
-    return [replace(launch, constants=constants | launch.constants) for launch in found]
-
-
-def _macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, _Macro], frozenset[str], frozenset[str]]:
-    objects: dict[str, tuple[str, ...]] = {}
-    functions: dict[str, _Macro] = {}
-    tunable, asked, names = set(), "", set()
-    for found in _DIRECTIVE.finditer(plain):
-        what, rest = found[1], found[2].replace("\\\n", " ")
-        if what == "ifndef":
-            asked = rest.strip()
-        define = _DEFINE.fullmatch(rest) if what == "define" else None
-        if define:
-            name, parameters, value = define[1], define[2], tokens_of(define[3])
-            names.add(name)
-            if parameters:
-                functions[name] = ([p.strip() for p in parameters[1:-1].split(",")], value)
-            elif name == asked and is_whole(value):
-                tunable.add(name)
-                objects[name] = value
-            elif value:
-                objects[name] = value
-    return objects, functions, frozenset(tunable), frozenset(names)
+def _globals(tokens: list[str]) -> dict[str, tuple[str, ...]]:
+    """Return the first values of whole variables outside functions: ``int threads = 256;``."""
+    found: dict[str, tuple[str, ...]] = {}
+    depth = 0
+    for at, token in enumerate(tokens):
+        depth += (token in OPEN) - (token in CLOSE)
+        if token == "=" and not depth and tokens[at - 2 : at - 1] in (["int"], ["unsigned"], ["size_t"]):
+            end = next((i for i in range(at, min(at + 80, len(tokens))) if tokens[i] == ";"), at)
+            if is_whole(tuple(tokens[at + 1 : end])):
+                found.setdefault(tokens[at - 1], tuple(tokens[at + 1 : end]))
+    return found
 
 
 def _declared(tokens: list[str]) -> dict[str, tuple[str, ...]]:
@@ -277,34 +257,6 @@ def _declared(tokens: list[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _expand(
-    tokens: list[str] | tuple[str, ...],
-    objects: dict[str, tuple[str, ...]],
-    functions: dict[str, _Macro],
-    busy: frozenset[str] = frozenset(),
-) -> list[str]:
-    """Expand the macros, except those that are whole numbers: their names are clearer than their values."""
-    out: list[str] = []
-    at = 0
-    while at < len(tokens) and len(out) < MOST_TOKENS:
-        token = tokens[at]
-        if token in functions and token not in busy and tokens[at + 1 : at + 2] == ["("] and len(busy) < _DEEPEST:
-            names, value = functions[token]
-            end = closing(tokens, at + 1)
-            inner = [_expand(list(part), objects, functions, busy) for part in split(tokens[at + 2 : end])]
-            given = dict(zip(names, inner, strict=False))
-            filled = [word for name in value for word in given.get(name, [name])]
-            out += _expand(filled[:MOST_TOKENS], objects, functions, busy | {token})
-            at = end + 1
-        elif token in objects and token not in busy and not is_whole(objects[token]) and len(busy) < _DEEPEST:
-            out += _expand(list(objects[token]), objects, functions, busy | {token})
-            at += 1
-        else:
-            out.append(token)
-            at += 1
-    return out
-
-
 def _namespace(tokens: list[str], at: int) -> str:
     """Return the name of the namespace that opens at a bracket, ``outer::inner`` too; empty where none does."""
     start = at
@@ -316,7 +268,7 @@ def _namespace(tokens: list[str], at: int) -> str:
 
 
 def _functions(
-    tokens: list[str], lines: list[int], objects: dict[str, tuple[str, ...]], functions: dict[str, _Macro]
+    tokens: list[str], lines: list[int], objects: dict[str, tuple[str, ...]], functions: dict[str, Macro]
 ) -> tuple[list[Function], list[Function]]:
     kernels: list[Function] = []
     others: list[Function] = []
@@ -334,7 +286,7 @@ def _functions(
             if tokens[end + 1 : end + 2] == ["{"] and tokens[at - 1] not in ("__launch_bounds__", "if", "for", "while"):
                 head = _head(tokens, at - 1)
                 stop = partner[end + 1]
-                body = _expand(tokens[end + 2 : stop], objects, functions)
+                body = expand(tokens[end + 2 : stop], objects, functions)
                 name = "::".join([*filter(None, spaces), tokens[at - 1]])
                 parameters = tuple(_parameter(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
                 made = Function(name, _template(head), parameters, tuple(body), _bounds(head), lines[at - 1])

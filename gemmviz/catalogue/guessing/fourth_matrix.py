@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from gemmviz.catalogue.guessing.cxx import Function
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.roles import GuessReason, Roles
 from gemmviz.catalogue.matrices import BIAS, D

@@ -8,17 +8,21 @@ from pathlib import Path
 
 import numpy as np
 
+from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource, Surroundings
+from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.inlining import inlined
+from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign, matrix_called
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
+from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
@@ -62,6 +66,8 @@ class Guess:
         The function that the kernel applies to its result, if a name in the kernel shows it; else empty.
     boxes
         Rows, columns, swizzle and rank of the boxes of tensor maps that the file's host code makes.
+    capability
+        The compute capability that its instructions need; empty where every GPU has them.
     """
 
     path: Path
@@ -89,6 +95,7 @@ class Guess:
     stores: SumType = "float32"
     epilogue: str = ""
     boxes: dict[str, tuple[str, str, int, int]] = field(default_factory=dict)
+    capability: str = ""
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end after it."""
@@ -123,6 +130,8 @@ class Guess:
             keys.append(("zero", '["C"]'))
         if self.epilogue:
             keys.append(("epilogue", json.dumps(self.epilogue)))
+        if self.capability:
+            keys.append(("capability", json.dumps(self.capability)))
         if self.math:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
@@ -219,7 +228,11 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
-    return _describe(chosen, source, path, text, names)
+    made = _describe(chosen, source, path, text, names)
+    whole = "\n".join([*(around.headers if around else ()), text])
+    needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
+    described = (replace(one, capability=needed) for one in (made, *made.others))
+    return replace(next(described), others=tuple(described)) if is_cuda(path) else made
 
 
 def _likeness(function: Function, source: ParsedSource) -> float:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import LONGEST, Expression
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
+from gemmviz.catalogue.guessing.quotients import rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 from gemmviz.catalogue.guessing.shape import Shape
 
@@ -20,13 +22,15 @@ _SIZES = {
     **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
     **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
 }
-_CEIL = re.compile(r"\(([^()]*|\([^()]*\)) / (\w+|\([^()]*\))\)")
 
 
 def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
     """Return the launches of a kernel, those in its own file first."""
     plain = function.name.rpartition("::")[2]
-    return [launch for launch in source.launches if launch.name == plain]
+    found = [launch for launch in source.launches if launch.name == plain]
+    # Another function may have the same name in another file.
+    fitting = [one for one in found if len(one.arguments) in (0, len(function.parameters))]
+    return fitting or found
 
 
 def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
@@ -44,7 +48,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     given = _given(launch, function, source, roles, made)
 
     def expression(tokens: tuple[str, ...], meant: Mapping[str, str] = given.names) -> str:
-        return _ceilings(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
+        return rounded_text(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
 
     block = tuple(expression(part) for part in launch.block)
     sides = _sides(launch, function, roles, made)
@@ -62,6 +66,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
     kept = [_extents(text, made, given.params, block) for text in made.requires]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
+    requires += _exact(grid, requires)
     in_grid = {name for text in grid for name in Expression(text).names()}
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
@@ -72,6 +77,13 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if shared_is_said:
         why["shared"] = why["block"]
     return Shape(given.params, block, grid, shared, requires, why, tiles)
+
+
+def _exact(grid: tuple[str, ...], requires: list[str]) -> list[str]:
+    """Return the conditions for the quotients of a grid that are rounded down: no block computes their remainder."""
+    found = [quotient for text in grid for quotient in re.findall(r"floor\(([MNK]) / (\w+|\([^()]*\))\)", text)]
+    made = [f"{size} % {bracket(divisor)} == 0" for size, divisor in dict.fromkeys(found)]
+    return [text for text in made if text not in requires]
 
 
 def expression(
@@ -98,7 +110,7 @@ def expression(
             return None
         return _local(launch, source, word, names) if launch else _constant(source, word)
 
-    text = _ceilings(str(parse(_plain(tokens), meaning)))
+    text = rounded_text(str(parse(_plain(tokens), meaning)))
     return text if _speaks_of(text, {"M", "N", "K", *made.params}) else None
 
 
@@ -115,7 +127,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
         if parameter.pointer or parameter.type not in WHOLE or roles.of.get(parameter.name) in ("M", "N", "K"):
             continue
-        text = _ceilings(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
+        text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
             found[parameter.name] = text
     return found
@@ -295,26 +307,6 @@ def _offered(
 def _together(offered: dict[str, tuple[int, ...]]) -> list[str]:
     several = [name for name, values in offered.items() if len(values) > 1]
     return [f"{several[0]} == {name}" for name in several[1:]]
-
-
-def _ceilings(text: str) -> str:
-    """Write a C quotient that rounds up as ``ceil``, and any other quotient as ``floor``."""
-
-    def put(found: re.Match[str]) -> str:
-        above, below = found[1], found[2]
-        above = above[1:-1] if above.startswith("(") and above.endswith(")") else above
-        value = parse(re.findall(r"\w+|[^\s\w]", above))
-        rest = value + -parse(re.findall(r"\w+|[^\s\w]", below)) + Polynomial.number(1)
-        if text[max(found.start() - 4, 0) : found.start()] == "ceil":
-            return found[0]
-        return (
-            f"ceil({rest} / {below})"
-            if len(rest.terms) < len(value.terms) and rest.terms
-            else f"floor({above} / {below})"
-        )
-
-    text = _CEIL.sub(put, text)
-    return re.sub(r"ceil\(\(([^()]*)\)\)", r"ceil(\1)", text)
 
 
 def _short(parts: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from gemmviz.catalogue.dtypes import ElementType
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.callers import filled, ways_up
+from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.tokens import closing, is_whole, split
 
 _Tokens = tuple[str, ...]
@@ -21,9 +22,7 @@ _TYPES: dict[str, ElementType] = {
 }
 _SWIZZLES = {"NONE": 0, "32B": 32, "64B": 64, "128B": 128}
 _ADDRESS, _RANK, _SIZES, _BOX, _STRIDES, _SWIZZLED, _ARGUMENTS = 3, 2, 4, 6, 7, 9, 12
-_DEEPEST = 4  # functions that call each other down to the driver's
 _MOST = 32
-_LONGEST = 60  # tokens of a value
 # Casts say nothing about a value.
 _CASTS = re.compile(
     r"static_cast < [\w: ]+ > (?=\()|\( (?:const )?(?:\w+ :: )?(?:void|u?int\d+_t|cuuint\d+_t|size_t|int|unsigned|"
@@ -66,7 +65,7 @@ def find(source: ParsedSource) -> list[HostMap]:
     for function in source.functions:
         for arguments in islice(_encodings(function.body), _MOST):
             locals_, arrays = _declared(function.body)
-            for given, targets in islice(_ways_up(function, source, 0), _MOST):
+            for given, targets in islice(ways_up(function, source.functions), _MOST):
                 # Constants of the function that launches the kernel have their meaning from there.
                 known = {name: value for name, value in locals_.items() if given or not is_whole(value)}
                 made = _made(arguments, known | given, arrays, targets)
@@ -102,67 +101,17 @@ def _declared(body: _Tokens) -> tuple[dict[str, _Tokens], dict[str, list[_Tokens
     return values, arrays
 
 
-def _ways_up(function: Function, source: ParsedSource, depth: int) -> Iterator[tuple[dict[str, _Tokens], _Tokens]]:
-    """Yield a function's parameters in the words of who calls it first of all, and the names that take the result."""
-    plain = function.name.rpartition("::")[2]
-    called = False
-    for caller in source.functions:
-        for at, token in enumerate(caller.body):
-            if token != plain or caller is function or depth == _DEEPEST:
-                continue
-            template, opening = _template_of(caller.body, at + 1)
-            if caller.body[opening : opening + 1] != ("(",):
-                continue
-            called = True
-            given = {name: _tokens(default) for _, name, default in function.template if default}
-            given |= dict(zip((name for _, name, _ in function.template), template, strict=False))
-            arguments = split(caller.body[opening + 1 : closing(caller.body, opening)])
-            given |= dict(zip((p.name for p in function.parameters), arguments, strict=False))
-            target = caller.body[at - 2 : at - 1] if caller.body[at - 1 : at] == ("=",) else ()
-            for above, targets in _ways_up(caller, source, depth + 1):
-                yield {name: _filled(value, above) for name, value in given.items()}, (*targets, *target)
-    if not called:
-        yield {}, ()
-
-
-def _template_of(body: _Tokens, at: int) -> tuple[list[_Tokens], int]:
-    """Return the template arguments that begin at a place, and the place behind them."""
-    if body[at : at + 1] != ("<",):
-        return [], at
-    end = next((i for i in range(at, min(at + 200, len(body))) if body[i] == ">" and body[i + 1 : i + 2] == ("(",)), at)
-    return split(body[at + 1 : end]), end + 1
-
-
-def _tokens(text: str) -> _Tokens:
-    return tuple(re.findall(r"\w+|[^\s\w]", text))
-
-
-def _filled(tokens: _Tokens, values: Mapping[str, _Tokens], depth: int = 0) -> _Tokens:
-    """Return tokens with values in the place of names."""
-    out: list[str] = []
-    for token in tokens:
-        value = values.get(token) if depth < _DEEPEST else None
-        if len(out) > _LONGEST:  # nothing that anybody wrote
-            break
-        if not value or value == (token,) or len(value) > _LONGEST:
-            out.append(token)
-        else:
-            inner = _filled(value, {name: v for name, v in values.items() if name != token}, depth + 1)
-            out += inner if len(inner) == 1 else ["(", *inner, ")"]
-    return tuple(out)
-
-
 def _made(
     arguments: list[_Tokens], values: Mapping[str, _Tokens], arrays: Mapping[str, list[_Tokens]], targets: _Tokens
 ) -> HostMap | None:
     def array(number: int) -> list[_Tokens]:
         name = next((token for token in arguments[number] if token in arrays), "")
-        return [_plain(_chosen(_filled(part, values))) for part in arrays.get(name, [])]
+        return [_plain(_chosen(filled(part, values))) for part in arrays.get(name, [])]
 
-    said = "".join(_plain(_filled(arguments[_RANK], values)))
+    said = "".join(_plain(filled(arguments[_RANK], values)))
     rank = int(said) if said in ("2", "3", "4", "5") else 0
     box, sizes, strides = array(_BOX), array(_SIZES), array(_STRIDES)
-    swizzle = _swizzle(_chosen(_filled(arguments[_SWIZZLED], values)))
+    swizzle = _swizzle(_chosen(filled(arguments[_SWIZZLED], values)))
     if not rank or min(len(box), len(sizes), len(strides)) < rank or swizzle is None:
         return None
     if any(stride != ("1",) for stride in strides[:rank]):  # elements are left out
@@ -172,7 +121,7 @@ def _made(
         return None
     columns = box[0] if rank == 2 else ("(", *box[0], ")", "*", "(", *box[2], ")")
     inner = sizes[0] if rank == 2 else (*sizes[0], *sizes[2])
-    names = _filled(arguments[_ADDRESS], values)
+    names = filled(arguments[_ADDRESS], values)
     kind = next((word for word in arguments[1] if word.startswith(_TYPE)), "")
     return HostMap(
         tuple(word for word in (*names, *reversed(targets), *arguments[0]) if word.isidentifier()),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.guessing.cxx import Function
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.polynomial import Polynomial, Product, parse
 from gemmviz.catalogue.guessing.scopes import rename
 from gemmviz.catalogue.guessing.tokens import closing, split

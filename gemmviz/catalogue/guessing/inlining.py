@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.tokens import closing, split
 
 _NAME = re.compile(r"[A-Za-z_]\w*")

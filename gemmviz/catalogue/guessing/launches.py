@@ -1,14 +1,19 @@
 """Finds the launches in a file's host code."""
 
-import re
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_whole, split
 
 _LONGEST_LAUNCH = 300
-# Words at the start of the declaration of a host constant.
-_TYPES = {"const", "constexpr", "int", "unsigned", "uint", "size_t", "auto", "long", "uint32_t", "int64_t"}
+# The types of casts that say nothing about a value.
+_WHOLE = {"int", "unsigned", "uint", "size_t", "long", "uint32_t", "int64_t", "int32_t", "uint64_t", "const"}
+# Members that have a meaning for a launch.
+_OF_LAUNCH = {"x", "y", "z", "gridDim", "blockDim", "dynamicSmemBytes", "stream", "attrs", "numAttrs"}
+_OF_CONFIG = ("gridDim", "blockDim", "dynamicSmemBytes")
+_CALLS = {"cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_LAUNCHES = 64
+_Declared = tuple[int, str, tuple[tuple[str, ...], ...]]
 
 
 @dataclass(frozen=True)
@@ -27,24 +32,130 @@ class HostLaunch:
     constants: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def launches(tokens: list[str]) -> list[HostLaunch]:
-    """Return the launches among the tokens of a file, in the order of the file, up to a limit."""
+def tidy(tokens: Sequence[str]) -> list[str]:
+    """Return host code without casts and ``std::``, and ``sizes.M`` or ``p->M`` as ``M``."""
+    out: list[str] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token == "std" and tokens[at + 1 : at + 2] == ["::"]:
+            at += 2
+        elif token == "static_cast" and ">" in tokens[at : at + 8]:
+            at = tokens.index(">", at) + 1
+        elif token == "(" and set(tokens[at + 1 : at + 4]) >= {")"} and _is_cast(tokens, at):
+            at = tokens.index(")", at) + 1
+        elif token in (".", "->") and out and out[-1].isidentifier() and _is_member(tokens, at):
+            out[-1] = tokens[at + 1]
+            at += 2
+        else:
+            out.append(token)
+            at += 1
+    return out
+
+
+def _is_cast(tokens: Sequence[str], at: int) -> bool:
+    end = tokens.index(")", at)
+    inside = tokens[at + 1 : end]
+    behind = tokens[end + 1] if end + 1 < len(tokens) else ""
+    before = tokens[at - 1] if at else ""
+    is_value = behind == "(" or behind.isidentifier() or behind.isdecimal()
+    return bool(inside) and set(inside) <= _WHOLE and is_value and not before.isidentifier() and before != ">"
+
+
+def _is_member(tokens: Sequence[str], at: int) -> bool:
+    """Return whether a member follows that may be a size; not an extent of a ``dim3``, and no call."""
+    member, behind = (*tokens[at + 1 : at + 3], "", "")[:2]
+    return member.isidentifier() and member not in _OF_LAUNCH and behind not in ("(", "=", ".", "->")
+
+
+def launches(tokens: list[str], kernels: Set[str] = frozenset()) -> list[HostLaunch]:
+    """Return the launches among the tokens of a file, in the order of the file, up to a limit.
+
+    Parameters
+    ----------
+    tokens
+        Of the file, or of one function.
+    kernels
+        The names of kernels: a launch by another name is one of the kernel that the name stands for.
+    """
     declared = _shapes(tokens)
     found: list[HostLaunch] = []
-    for at in (i for i, token in enumerate(tokens) if token == "<<<"):
+    for at in (i for i, token in enumerate(tokens) if token == "<<<" or token in _CALLS):
         if len(found) == _MOST_LAUNCHES:
             break
-        end = next((i for i in range(at, min(at + _LONGEST_LAUNCH, len(tokens))) if tokens[i] == ">>>"), at)
-        name, template = _called(tokens, at)
+        read = _triple(tokens, at) if tokens[at] == "<<<" else _call(tokens, at)
+        if read is None:
+            continue
+        name, template, parts, arguments = read
+        if name not in kernels:
+            name, template = _meant(tokens[:at], name, template, kernels)
         # If several have the same name, the last one before the launch is meant.
-        shapes = {word: parts for place, word, parts in declared if place < at}
-        parts = split(tokens[at + 1 : end])
-        if name and len(parts) >= 2 and tokens[end + 1 : end + 2] == ["("]:
-            grid, block = (tuple(_parts_filled(p, shapes) for p in _shape(part, shapes)) for part in parts[:2])
-            arguments = split(tokens[end + 2 : closing(tokens, end + 1)])
-            shared = parts[2] if len(parts) > 2 else ()
-            found.append(HostLaunch(name, template, grid, block, shared, tuple(arguments), _around(tokens, at)))
+        shapes = {word: sides for place, word, sides in declared if place < at}
+        grid, block = (tuple(_parts_filled(p, shapes) for p in _shape(part, shapes)) for part in parts[:2])
+        shared = parts[2] if len(parts) > 2 else ()
+        found.append(HostLaunch(name, template, grid, block, shared, arguments, _around(tokens, at)))
     return found
+
+
+_Launch = tuple[str, tuple[tuple[str, ...], ...], list[tuple[str, ...]], tuple[tuple[str, ...], ...]]
+
+
+def _triple(tokens: list[str], at: int) -> _Launch | None:
+    """Return name, template, grid with block, and arguments of ``name<...><<<grid, block>>>(...)``."""
+    end = next((i for i in range(at, min(at + _LONGEST_LAUNCH, len(tokens))) if tokens[i] == ">>>"), at)
+    name, template = _called(tokens, at)
+    parts = split(tokens[at + 1 : end])
+    if not name or len(parts) < 2 or tokens[end + 1 : end + 2] != ["("]:
+        return None
+    return name, template, parts, tuple(split(tokens[end + 2 : closing(tokens, end + 1)]))
+
+
+def _call(tokens: list[str], at: int) -> _Launch | None:
+    """Return the same of a call of the runtime, such as ``cudaLaunchKernelEx(&config, name<...>, ...)``."""
+    if tokens[at + 1 : at + 2] != ["("]:
+        return None
+    parts = split(tokens[at + 2 : closing(tokens, at + 1)])
+    by_config = tokens[at].startswith("cudaLaunchKernelEx")
+    if len(parts) < 3:
+        return None
+    name, template = _function(parts[1 if by_config else 0])
+    if not by_config:
+        return name, template, [*parts[1:3], *parts[4:5]], ()
+    grid, block, shared = (_last(tokens[:at], parts[0][-1], member) for member in _OF_CONFIG)
+    return (name, template, [grid, block, shared], tuple(parts[2:])) if grid and block else None
+
+
+def _last(tokens: list[str], config: str, member: str) -> tuple[str, ...]:
+    """Return the last value of a member of a configuration: ``config.gridDim = ...;``, or ``{.gridDim = ..., ...}``."""
+    for at in range(len(tokens) - 3, 0, -1):
+        if tokens[at : at + 3] == [".", member, "="] and tokens[at - 1] in (config, "{", ","):
+            end = next((i for i in range(at, min(at + 80, len(tokens))) if tokens[i] in ";}"), at)
+            return next(iter(split(tokens[at + 3 : end])), ())
+    return ()
+
+
+def _function(part: tuple[str, ...]) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return the name of a function and its template arguments from ``(void *) name<...>`` or ``&name``."""
+    words = list(part)
+    while words[:1] == ["("] and ")" in words and words.index(")") + 1 < len(words):
+        words = words[words.index(")") + 1 :]
+    words = [word for word in words if word != "&"]
+    if words[-1:] == [">"]:
+        return _called([*words, "<<<"], len(words))
+    return (words[-1] if words else ""), ()
+
+
+def _meant(
+    before: list[str], name: str, template: tuple[tuple[str, ...], ...], kernels: Set[str]
+) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return the kernel that a variable holds, as in ``auto kernel = gemm<128>;``, and its template arguments."""
+    for at in range(len(before) - 2, 0, -1):
+        if (before[at] == "=" and before[at - 1 : at] == [name]) or before[at - 2 : at + 1] == [name, ")", "="]:
+            end = next((i for i in range(at, min(at + 80, len(before))) if before[i] == ";"), at)
+            found = _function(tuple(before[at + 1 : end])) if end > at + 1 else ("", ())
+            if found[0] in kernels:
+                return found
+    return name, template
 
 
 def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
@@ -68,19 +179,21 @@ def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
 
 
 def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:
-    """Return the constants that are declared in the scopes around a place, the nearest declaration of each."""
+    """Return the values given to names in the scopes around a place, the nearest value of each."""
     found: dict[str, tuple[str, ...]] = {}
-    depth = 0
+    depth = round_ = 0
     for place in range(at, max(at - LONGEST_BRACKET, -1), -1):
         depth += (tokens[place] == "}") - (tokens[place] == "{")
         depth = max(depth, 0) if tokens[place] == "{" else depth
-        # After a bracket or a comma the word belongs to a parameter.
-        if depth == 0 and tokens[place] in _TYPES and tokens[max(place - 1, 0)] not in ("<", ",", "("):
-            end = next((i for i in range(place, min(place + 200, at)) if tokens[i] in ";{"), place)
-            for part in split(tokens[place:end]):
-                cut = part.index("=") if "=" in part else 0
-                if cut and is_whole(part[cut + 1 :]) and "*" not in part[:cut]:
-                    found.setdefault(part[cut - 1], part[cut + 1 :])
+        round_ += (tokens[place] == ")") - (tokens[place] == "(")
+        round_ = 0 if tokens[place] in ("{", "}", ";") and round_ < 0 else round_
+        # In round brackets stand the heads of loops and the defaults of parameters.
+        if depth or round_ or tokens[place] != "=" or not tokens[place - 1].isidentifier():
+            continue
+        end = next((i for i in range(place, min(place + 200, at)) if tokens[i] in ";{"), place)
+        value = next(iter(split(tokens[place + 1 : end])), ())
+        if is_whole(value) and tokens[place - 2 : place - 1] != ["*"]:
+            found.setdefault(tokens[place - 1], value)
     return found
 
 
@@ -98,20 +211,55 @@ def _called(tokens: list[str], at: int) -> tuple[str, tuple[tuple[str, ...], ...
     return (tokens[last] if last >= 0 else ""), ()
 
 
-def _shapes(tokens: list[str]) -> list[tuple[int, str, tuple[tuple[str, ...], ...]]]:
-    """Return position, name, parts of each ``dim3 name(x, y)``, ``dim3 name{x, y}`` and ``dim3 name = dim3(x, y)``."""
-    found: list[tuple[int, str, tuple[tuple[str, ...], ...]]] = []
-    for at in (i for i, token in enumerate(tokens) if token == "dim3"):
-        place = at + 1 + (tokens[at + 1 : at + 2] == ["const"])
-        while place + 1 < len(tokens) and re.match(r"[A-Za-z_]", tokens[place]):
-            name = tokens[place]
-            start = place + 1 + 2 * (tokens[place + 1 : place + 3] == ["=", "dim3"])
-            if start >= len(tokens) or tokens[start] not in ("(", "{"):
-                break
-            end = start + closing(tokens[start : start + _LONGEST_LAUNCH], 0)
-            found.append((at, name, tuple(split(tokens[start + 1 : end]))))
-            place = end + 2 if tokens[end + 1 : end + 2] == [","] else len(tokens)
+def _shapes(tokens: list[str]) -> list[_Declared]:
+    """Return position, name and parts of each ``dim3``, again after each change: ``grid.x = 2``, ``grid = dim3(x, y)``.
+
+    A declaration is ``dim3 name(x, y)``, ``dim3 name{x, y}``, ``dim3 name = dim3(x, y)``, ``auto name = dim3(x, y)``,
+    or ``dim3 name``.
+    """
+    found: list[_Declared] = []
+    known: dict[str, tuple[tuple[str, ...], ...]] = {}
+
+    def put(at: int, name: str, parts: tuple[tuple[str, ...], ...]) -> None:
+        known[name] = parts
+        found.append((at, name, parts))
+
+    for at, token in enumerate(tokens):
+        if token == "dim3" and tokens[at - 1 : at] != ["="]:
+            place = at + 1
+            while tokens[place : place + 1] and tokens[place] in ("const", "constexpr"):
+                place += 1
+            while place + 1 < len(tokens) and tokens[place].isidentifier():
+                name, start = tokens[place], _opened(tokens, place + 1)
+                if not start:
+                    same = tokens[place + 1] == "=" and tokens[place + 3 : place + 4] == [";"]
+                    if tokens[place + 1] == ";" or same:
+                        put(at, name, known.get(tokens[place + 2], (("1",),)) if same else (("1",),))
+                    break
+                end = start + closing(tokens[start : start + _LONGEST_LAUNCH], 0)
+                put(at, name, tuple(split(tokens[start + 1 : end])))
+                place = end + 2 if tokens[end + 1 : end + 2] == [","] else len(tokens)
+        elif token == "=" and tokens[at - 2 : at - 1] == ["."] and tokens[at - 1] in ("x", "y", "z"):
+            name, axis = tokens[at - 3], "xyz".index(tokens[at - 1])
+            end = next((i for i in range(at, min(at + 80, len(tokens))) if tokens[i] == ";"), at)
+            if name in known and end > at:
+                parts = [*known[name], *[("1",)] * 3][: max(len(known[name]), axis + 1)]
+                parts[axis] = tuple(tokens[at + 1 : end])
+                put(at, name, tuple(parts))
+        elif token == "=" and tokens[at + 1 : at + 2] == ["dim3"] and tokens[at - 2 : at - 1] != ["dim3"]:
+            start = _opened(tokens, at)
+            if start and tokens[at - 1].isidentifier():
+                put(at, tokens[at - 1], tuple(split(tokens[start + 1 : closing(tokens, start)])))
     return found
+
+
+def _opened(tokens: list[str], at: int) -> int:
+    """Return the place of the bracket in ``(``, ``{``, ``= dim3(``, ``= dim3{`` and ``= {``; 0 for none of these."""
+    for front in ((), ("=", "dim3"), ("=",)):
+        place = at + len(front)
+        if tuple(tokens[at:place]) == front and tokens[place : place + 1] in (["("], ["{"]):
+            return place if front != ("=",) or tokens[place] == "{" else 0
+    return 0
 
 
 def _parts_filled(part: tuple[str, ...], shapes: dict[str, tuple[tuple[str, ...], ...]]) -> tuple[str, ...]:

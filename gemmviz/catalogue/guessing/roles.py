@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.dtypes import ElementType
-from gemmviz.catalogue.guessing.cxx import Function, Parameter
+from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.indexing import Indexing
 from gemmviz.catalogue.guessing.polynomial import Polynomial
 from gemmviz.catalogue.matrices import MATRICES
@@ -163,6 +163,10 @@ def assign(function: Function, indexing: Indexing) -> Roles:
             else "alpha"
         )
         fits = known and not roles.parameter(role)
+        if p.type == "bool":
+            roles.of[p.name] = "0"
+            roles.why[p.name] = GuessReason(0.4, f"{p.name} is a flag, and false is its usual value")
+            continue
         roles.of[p.name] = role if fits else ""
         why = (
             tr("{name} is a single {type}", name=p.name, type=p.type)

@@ -2,32 +2,26 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.guessing.candidates import MOST_DIVISOR, SHARED, candidates, guessed_shared, relaxed
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
 
 # M, N and K differ, so that a launch that exchanges them fails. The uneven size is no multiple of a tile.
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
-_MOST_TRIES = 16
+_MOST_TRIES = 24
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
 _MOST_PRODUCTS = 2**22
-_MOST_DIVISOR = 256
-# Bytes of shared memory per block: the default limit, and the limits of compute capability 8.6 and 9.0. Source: CUDA
-# C++ Programming Guide, "Technical Specifications per Compute Capability".
-_MOST_SHARED = ("49152", "101376", "232448")
-# Evidence from the host code has a higher confidence.
-_SAID = 0.9
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -47,7 +41,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     first = ""
     tried = 0
     seen: set[str] = set()
-    for candidate in _candidates(guess) if alternatives else [guess]:
+    for candidate in candidates(guess) if alternatives else [guess]:
         matter = candidate.front_matter()
         if matter in seen:
             continue
@@ -69,6 +63,8 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         except GemmvizError as error:
             wrong = str(error)
         if not wrong:
+            candidate = _least_shared(_relaxed(candidate, guess, try_one), size, try_one)
+            size = _first_size(guessed_kernel(candidate)) or size
             return _offered(_other_values(_any_size(candidate, size, try_one), try_one), try_one)
         first = first or f"at {size}: {wrong}"
         if tried >= _MOST_TRIES:
@@ -121,6 +117,23 @@ def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem
         if odd is not None and odd != size and not _wrong(made, odd, try_one):
             return made, odd
     return right, None
+
+
+def _relaxed(right: Guess, guess: Guess, try_one: TryOne) -> Guess:
+    """Return a right launch with as few conditions on its sizes as are right at the first size."""
+    for one in relaxed(right, guess):
+        size = _first_size(guessed_kernel(one))
+        if size is not None and not _wrong(one, size, try_one):
+            return one
+    return right
+
+
+def _least_shared(right: Guess, size: Problem, try_one: TryOne) -> Guess:
+    """Return a launch with the smallest usual shared memory that is right, where nothing says how much it needs."""
+    if not guessed_shared(right) or right.shared != SHARED[-1]:
+        return right
+    smaller = (replace(right, shared=size_) for size_ in SHARED[:-1])
+    return next((one for one in smaller if not _wrong(one, size, try_one)), right)
 
 
 def _offered(right: Guess, try_one: TryOne) -> Guess:
@@ -225,86 +238,7 @@ def _more(made: Guess, name: str) -> Guess | None:
         text = basis.removeprefix(f"{name} % ").removesuffix(" == 0")
         asked = str(2 * number) if text.isdecimal() or not text else f"(2 * {text})"
         extent = 2 * number
-    if extent > _MOST_DIVISOR:
+    if extent > MOST_DIVISOR:
         return None
     kept = (condition for condition in made.requires if condition != basis)
     return replace(made, requires=(*kept, f"{name} % {asked} == 0"))
-
-
-def _fixed(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a kernel without size parameters: each size equals its required divisor."""
-    found = [re.fullmatch(r"([MNK]) % (\w+) == 0", condition) for condition in made.requires]
-    sizes = {match[1]: match[2] for match in found if match}
-    return tuple(f"{name} == {size}" for name, size in sizes.items()) if len(sizes) == 3 else ()
-
-
-def _whole_tiles(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a guess and one more per size: it is a multiple of its tile."""
-    tiles = {name: bracket(tile) for name, tile in made.tiles.items() if tile != "1"}
-    return tuple(dict.fromkeys((*made.requires, *(f"{name} % {tile} == 0" for name, tile in tiles.items()))))
-
-
-def _whole_blocks(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a guess and one more per size: it is a multiple of its divisor in the grid.
-
-    A grid with a fixed extent folds the blocks along one size into that many columns: the required divisor is then the
-    grid's divisor over the number of columns.
-    """
-    fixed = math.prod(int(extent) for extent in made.grid if extent.isdecimal())
-    asked: dict[str, int] = {}
-    for extent in made.grid:
-        divided = re.fullmatch(r"(?:(?:ceil|floor)\()?([MNK]) / (\d+)\)?", extent)
-        if divided:
-            number = int(divided[2])
-            asked[divided[1]] = number // fixed if number > _MOST_DIVISOR and number % fixed == 0 else number
-    kept = [text for text in made.requires if not any(text.startswith(f"{name} % ") for name in asked)]
-    return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))
-
-
-def _common_tiles(made: Guess, step: int) -> tuple[str, ...]:
-    """Return the conditions of a guess, and that each size is a multiple of the usual large tiles."""
-    return tuple(dict.fromkeys((*made.requires, "M % 128 == 0", "N % 128 == 0", f"K % {step} == 0")))
-
-
-def _guessed_shared(made: Guess) -> bool:
-    """Return whether the kernel uses dynamic shared memory and the host code does not give its size."""
-    return made.shared != "0" and made.why.get("shared", GuessReason(1, "")).confidence < _SAID
-
-
-def _candidates(guess: Guess) -> Iterator[Guess]:
-    """Yield the guess, then variants of it with likely errors corrected."""
-    launches = [guess, *guess.others]
-    # What the host code says is more likely at whole tiles than another launch is at any size.
-    yield guess
-    if guess.others:
-        yield replace(guess, requires=_whole_tiles(guess))
-    yield from guess.others
-    # The host code may compute the shared memory at run time.
-    roomy = [replace(one, shared=size) for one in launches if _guessed_shared(one) for size in _MOST_SHARED]
-    yield from roomy
-    whole = (replace(one, requires=_whole_blocks(one)) for one in (*roomy, *launches))
-    yield from (one for one in whole if one not in launches)
-    # A guard may be incomplete: then whole tiles are needed.
-    yield from (replace(one, requires=_whole_tiles(one)) for one in launches if _whole_tiles(one) != one.requires)
-    if roomy:  # tiles may be larger than anything in the source shows
-        yield from (replace(roomy[-1], requires=_common_tiles(roomy[-1], step)) for step in (64, 128))
-    if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
-        yield from (replace(one, requires=_fixed(one)) for one in launches if _fixed(one))
-        yield from (
-            replace(one, requires=_fixed(one), column_major=one.column_major ^ {"B"}) for one in launches if _fixed(one)
-        )
-    for one in launches:
-        if len(one.grid) == 2 and one.grid[0] != one.grid[1]:
-            yield replace(one, grid=one.grid[::-1])
-    for first, second in (("A", "B"), ("M", "N"), ("N", "K"), ("M", "K")):
-        if {first, second} <= set(guess.roles):
-            swap = {first: second, second: first}
-            for one in launches:
-                turned = replace(one, roles=tuple(swap.get(role, role) for role in one.roles))
-                yield turned
-                if first == "A" and len(one.grid) == 2:
-                    yield replace(turned, grid=one.grid[::-1])
-    # The kernel may use the row stride of one matrix for another.
-    yield from (replace(one, requires=tuple(dict.fromkeys((*one.requires, "M == N", "K == N")))) for one in launches)
-    for matrix in "BAC":
-        yield replace(guess, column_major=guess.column_major ^ {matrix})

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, evaluate, fold
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.grid import Blocks, in_words, one_block
 from gemmviz.catalogue.guessing.guards import flat, guarded, k_of, tail_guarded
 from gemmviz.catalogue.guessing.indexing import Indexing

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass, replace
 
-from gemmviz.catalogue.guessing.cxx import Function, Parameter, ParsedSource
+from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.roles import WHOLE, Roles, is_size_word
 

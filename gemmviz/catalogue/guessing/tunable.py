@@ -2,7 +2,8 @@
 
 import re
 
-from gemmviz.catalogue.guessing.cxx import Function, ParsedSource
+from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.polynomial import parse
 
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+|(?:block|tile|thread|work)_size(?:_\w+)?")

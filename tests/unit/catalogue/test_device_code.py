@@ -83,3 +83,20 @@ def test_functions_that_a_macro_makes_stay_although_their_names_stand_nowhere() 
     )
     kept = device_code(text, "k")
     assert "\nTWICE(float)\n" in kept and "twice_float(A[0])" in kept
+
+
+def test_a_missing_include_inside_of_a_body_stays_for_the_compiler_to_name() -> None:
+    text = """#include "host.h"
+__global__ void gemm(float *C)
+{
+#include "steps.inc"
+}
+void host()
+{
+#include "host.inc"
+}
+"""
+    kept = device_code(text, "gemm")
+    assert '#include "steps.inc"' in kept
+    assert "host.inc" not in kept
+    assert "host.h" not in kept

@@ -386,9 +386,9 @@ def test_a_source_that_does_not_compile_is_tried_once() -> None:
         ("int main() { return 0; }", "mine.cu", "no function marked __global__"),
         ("void f(float *a) {}", "mine.c", "no function with three pointers"),
         (
-            "__global__ void g(float *A, float *B, float *C, int n, bool t) { C[n] = A[n] * B[n]; }",
+            "__global__ void g(float *A, float *B, float *C, int n, dim3 t) { C[n] = A[n] * B[n]; }",
             "mine.cu",
-            "Parameter t (bool)",
+            "Parameter t (dim3)",
         ),
         ("__global__ void g(float *A, float *B, int n) { B[n] = A[n]; }", "mine.cu", "No parameter is B"),
     ],
@@ -492,11 +492,11 @@ def test_describe_says_what_it_cannot_do(tmp_path: Path, capsys: pytest.CaptureF
     path.write_text("int main() { return 0; }")
     assert cli.run(["describe", str(path)]) == 1
     assert "there is nothing to run" in capsys.readouterr().err
-    path.write_text(FILE.replace("int K)", "int K, bool turned)"))
+    path.write_text(FILE.replace("int K)", "int K, dim3 turned)"))
     assert cli.run(["describe", str(path), "--write"]) == 1
     captured = capsys.readouterr()
     assert 'nothing was written: each "?" has to be filled in by hand' in captured.err
-    assert captured.out.splitlines()[-1] == "? Parameter turned (bool) has no role in a GEMM."
+    assert captured.out.splitlines()[-1] == "? Parameter turned (dim3) has no role in a GEMM."
     assert "---gemmviz" not in path.read_text()
     assert cli.run(["describe", str(path), "--entry", "other"]) == 2
     assert "it has: gemm" in capsys.readouterr().err

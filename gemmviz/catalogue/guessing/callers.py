@@ -1,0 +1,73 @@
+"""The callers of a function in the host code, and what they give to it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.tokens import closing, split
+
+Tokens = tuple[str, ...]
+_DEEPEST = 4  # functions that call each other
+_LONGEST = 60  # tokens of a value
+
+
+def ways_up(
+    function: Function, functions: Sequence[Function], depth: int = 0
+) -> Iterator[tuple[dict[str, Tokens], Tokens]]:
+    """Yield a function's parameters in the words of who calls it first of all, and the names that take the result.
+
+    Parameters
+    ----------
+    function
+        The called function.
+    functions
+        Every function that may call it.
+    depth
+        How many calls are followed already.
+    """
+    plain = function.name.rpartition("::")[2]
+    called = False
+    for caller in functions:
+        for at, token in enumerate(caller.body):
+            if token != plain or caller is function or depth == _DEEPEST:
+                continue
+            template, opening = _template_of(caller.body, at + 1)
+            if caller.body[opening : opening + 1] != ("(",):
+                continue
+            called = True
+            given = {name: _tokens(default) for _, name, default in function.template if default}
+            given |= dict(zip((name for _, name, _ in function.template), template, strict=False))
+            arguments = split(caller.body[opening + 1 : closing(caller.body, opening)])
+            given |= dict(zip((p.name for p in function.parameters), arguments, strict=False))
+            target = caller.body[at - 2 : at - 1] if caller.body[at - 1 : at] == ("=",) else ()
+            for above, targets in ways_up(caller, functions, depth + 1):
+                yield {name: filled(value, above) for name, value in given.items()}, (*targets, *target)
+    if not called:
+        yield {}, ()
+
+
+def filled(tokens: Tokens, values: Mapping[str, Tokens], depth: int = 0) -> Tokens:
+    """Return tokens with values in the place of names."""
+    out: list[str] = []
+    for token in tokens:
+        value = values.get(token) if depth < _DEEPEST else None
+        if len(out) > _LONGEST:  # nothing that anybody wrote
+            break
+        if not value or value == (token,) or len(value) > _LONGEST:
+            out.append(token)
+        else:
+            inner = filled(value, {name: v for name, v in values.items() if name != token}, depth + 1)
+            out += inner if len(inner) == 1 else ["(", *inner, ")"]
+    return tuple(out)
+
+
+def _template_of(body: Tokens, at: int) -> tuple[list[Tokens], int]:
+    """Return the template arguments that begin at a place, and the place behind them."""
+    if body[at : at + 1] != ("<",):
+        return [], at
+    end = next((i for i in range(at, min(at + 200, len(body))) if body[i] == ">" and body[i + 1 : i + 2] == ("(",)), at)
+    return split(body[at + 1 : end]), end + 1
+
+
+def _tokens(text: str) -> Tokens:
+    return tuple(re.findall(r"\w+|[^\s\w]", text))

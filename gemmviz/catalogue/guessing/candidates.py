@@ -1,0 +1,181 @@
+"""The launches that a trial tries: the guess, then variants of it with likely errors corrected."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, islice
+
+from gemmviz.catalogue.guessing.folding import bracket, evaluate
+from gemmviz.catalogue.guessing.guess import Guess
+from gemmviz.catalogue.guessing.roles import GuessReason
+
+MOST_DIVISOR = 256
+# Bytes of shared memory per block: the default limit, and the limits of compute capability 8.6 and 9.0. Source: CUDA
+# C++ Programming Guide, "Technical Specifications per Compute Capability".
+SHARED = ("49152", "101376", "232448")
+# Evidence from the host code has a higher confidence.
+_SAID = 0.9
+# Blocks that people write, where nothing in the source says which one: along one side, and along two.
+_LINES = ("256", "128", "32", "512", "1024", "64")
+_PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
+_LEAST_DEPTH = 128  # of a sum that has several steps for every usual tile
+_MOST_TURNED = 8
+_SQUARE = ("M == N", "K == N")
+_LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
+
+
+def guessed_shared(made: Guess) -> bool:
+    """Return whether the kernel uses dynamic shared memory and the host code does not give its size."""
+    return made.shared != "0" and not _is_said(made, "shared")
+
+
+def candidates(guess: Guess) -> Iterator[Guess]:
+    """Yield a guess, then variants of it, the most likely first; none twice.
+
+    Parameters
+    ----------
+    guess
+        With the less likely launches in its `others`.
+    """
+    seen: set[object] = set()
+    for one in _all(guess):
+        key = one.roles, repr(one.params), one.block, one.grid, one.shared, frozenset(one.requires), one.column_major
+        if key not in seen:
+            seen.add(key)
+            yield one
+
+
+def _all(guess: Guess) -> Iterator[Guess]:
+    launches = [guess, *guess.others]
+    # The host code may compute the shared memory at run time: then nobody knows it, and too much harms nothing.
+    roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
+    said = _is_said(guess, "block")
+    yield guess
+    # What the host code says is more likely at whole tiles than another launch is at any size.
+    if guess.others:
+        yield replace(guess, requires=_whole_tiles(guess))
+    yield roomy[0]
+    whole = [replace(one, requires=_whole_blocks(one)) for one in roomy]
+    yield whole[0]
+    deep = _deep(whole[0])
+    yield deep
+    if said:
+        yield from islice(_turned(deep), _MOST_TURNED)
+        yield _square(deep)
+    yield from guess.others
+    yield from roomy
+    yield from whole
+    # A guard may be incomplete: then whole tiles are needed.
+    yield from (replace(one, requires=_whole_tiles(one)) for one in roomy if _whole_tiles(one) != one.requires)
+    if guessed_shared(guess):  # tiles may be larger than anything in the source shows
+        yield from (replace(roomy[-1], requires=_common_tiles(roomy[-1], step)) for step in (64, 128))
+    if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
+        fixed = [replace(one, requires=_fixed(one)) for one in roomy if _fixed(one)]
+        yield from fixed
+        yield from (replace(one, column_major=one.column_major ^ {"B"}) for one in fixed)
+    turned = [[*_turned(one)] for one in roomy]
+    yield from (made for number in range(3) for some in turned for made in some[number : number + 1])
+    if not said:
+        yield from _other_blocks(roomy[-1])
+    for first, second in (("A", "B"), ("M", "N"), ("N", "K"), ("M", "K")):
+        if {first, second} <= set(guess.roles):
+            swap = {first: second, second: first}
+            for one in roomy:
+                other = replace(one, roles=tuple(swap.get(role, role) for role in one.roles))
+                yield other
+                if first == "A" and len(one.grid) == 2:
+                    yield replace(other, grid=one.grid[::-1])
+    yield from map(_square, roomy)
+    yield from chain(*turned)
+
+
+def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
+    """Yield a right launch with fewer conditions on its sizes, the fewest first.
+
+    Parameters
+    ----------
+    right
+        The launch.
+    guess
+        The guess that it is a variant of.
+    """
+    plain = replace(right, requires=guess.requires)
+    loose = replace(right, requires=tuple(text for text in right.requires if text not in _SQUARE))
+    for one in (plain, replace(plain, requires=_whole_blocks(plain)), loose):
+        for equal in ((), *((text,) for text in _SQUARE), _SQUARE):
+            made = replace(one, requires=tuple(dict.fromkeys((*one.requires, *equal))))
+            if set(made.requires) < set(right.requires):
+                yield made
+
+
+def _square(made: Guess) -> Guess:
+    """Return a launch for square matrices: a kernel may use the row stride of one matrix for another."""
+    return replace(made, requires=tuple(dict.fromkeys((*made.requires, *_SQUARE))))
+
+
+def _deep(made: Guess) -> Guess:
+    """Return a launch for sums of at least four steps: a pipeline loads the first steps without a test."""
+    values = {name: given[0] for name, given in made.params.items()}
+    found = (re.fullmatch(r"K % (.*) == 0", text) for text in made.requires)
+    steps = [evaluate(one[1], values) or 1 for one in found if one]
+    depth = max(_LEAST_DEPTH, *(4 * int(step) for step in steps)) if steps else _LEAST_DEPTH
+    return replace(made, requires=(*made.requires, f"K % {depth} == 0"))
+
+
+def _is_said(made: Guess, key: str) -> bool:
+    return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
+
+
+def _turned(made: Guess) -> Iterator[Guess]:
+    """Yield a launch with the sides of its grid exchanged, and with other layouts of the matrices."""
+    swapped = [replace(made, grid=made.grid[::-1])] if len(made.grid) == 2 and made.grid[0] != made.grid[1] else []
+    yield from swapped
+    for matrices in _LAYOUTS:
+        for one in (made, *swapped):
+            yield replace(one, column_major=one.column_major ^ set(matrices))
+
+
+def _other_blocks(made: Guess) -> Iterator[Guess]:
+    """Yield a launch with other usual blocks, where its block is only derived from the arithmetic of the kernel."""
+    names = {name for text in (*made.grid, *made.requires, made.shared) for name in re.findall(r"[A-Za-z_]\w*", text)}
+    if any(name in names for extent in made.block for name in re.findall(r"[A-Za-z_]\w*", extent)):
+        return  # the grid depends on the block
+    for block in [(side,) for side in _LINES] if len(made.block) == 1 else _PLANES:
+        if block != made.block:
+            yield replace(made, block=block)
+
+
+def _fixed(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a kernel without size parameters: each size equals its required divisor."""
+    found = [re.fullmatch(r"([MNK]) % (\w+) == 0", condition) for condition in made.requires]
+    sizes = {match[1]: match[2] for match in found if match}
+    return tuple(f"{name} == {size}" for name, size in sizes.items()) if len(sizes) == 3 else ()
+
+
+def _whole_tiles(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a guess and one more per size: it is a multiple of its tile."""
+    tiles = {name: bracket(tile) for name, tile in made.tiles.items() if tile != "1"}
+    return tuple(dict.fromkeys((*made.requires, *(f"{name} % {tile} == 0" for name, tile in tiles.items()))))
+
+
+def _whole_blocks(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a guess and one more per size: it is a multiple of its divisor in the grid.
+
+    A grid with a fixed extent folds the blocks along one size into that many columns: the required divisor is then the
+    grid's divisor over the number of columns.
+    """
+    fixed = math.prod(int(extent) for extent in made.grid if extent.isdecimal())
+    asked: dict[str, int] = {}
+    for extent in made.grid:
+        divided = re.fullmatch(r"(?:(?:ceil|floor)\()?([MNK]) / (\d+)\)?", extent)
+        if divided:
+            number = int(divided[2])
+            asked[divided[1]] = number // fixed if number > MOST_DIVISOR and number % fixed == 0 else number
+    kept = [text for text in made.requires if not any(text.startswith(f"{name} % ") for name in asked)]
+    return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))
+
+
+def _common_tiles(made: Guess, step: int) -> tuple[str, ...]:
+    """Return the conditions of a guess, and that each size is a multiple of the usual large tiles."""
+    return tuple(dict.fromkeys((*made.requires, "M % 128 == 0", "N % 128 == 0", f"K % {step} == 0")))

@@ -1,0 +1,51 @@
+"""A function of C or CUDA, and its parameters."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a function.
+
+    Attributes
+    ----------
+    name
+        May be empty.
+    type
+        Without qualifiers, ``"float"``.
+    pointer, const
+        Whether it is a pointer or array, and whether its target is const.
+    """
+
+    name: str
+    type: str
+    pointer: bool
+    const: bool
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function with a body.
+
+    Attributes
+    ----------
+    name
+        With its namespaces.
+    template
+        (kind, name, default) of each template parameter; kind is ``"typename"`` or an integer type.
+    parameters
+        In order.
+    body
+        Tokens between the braces, macros filled in.
+    bounds
+        Tokens of the first argument of ``__launch_bounds__``; empty without one.
+    line
+        The line of its name, from 1.
+    """
+
+    name: str
+    template: tuple[tuple[str, str, str], ...]
+    parameters: tuple[Parameter, ...]
+    body: tuple[str, ...] = field(repr=False)
+    bounds: tuple[str, ...] = ()
+    line: int = 0

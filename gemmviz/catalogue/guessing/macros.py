@@ -1,0 +1,109 @@
+"""Macros, and small functions that can be read as macros: their definitions, and their calls filled in."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from gemmviz.catalogue.guessing.c_values import rounds_up
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.tokens import MOST_TOKENS, closing, is_whole, split, tokens_of
+
+DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)((?:\\\n|[^\n])*)$", re.MULTILINE)
+_DEFINE = re.compile(r"\s*(\w+)(\([^)]*\))?(.*)", re.DOTALL)
+DEEPEST = 8
+_LONGEST = 60  # tokens of a function that is read as a macro
+Macro = tuple[list[str], tuple[str, ...]]
+"""The parameters of a macro, and the tokens of its text."""
+
+
+def macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, Macro], frozenset[str], frozenset[str]]:
+    """Return the macros of a text: objects, functions, those behind ``#ifndef``, and the names of all.
+
+    Parameters
+    ----------
+    plain
+        The text, without comments.
+    """
+    objects: dict[str, tuple[str, ...]] = {}
+    functions: dict[str, Macro] = {}
+    tunable, asked, names = set(), "", set()
+    for found in DIRECTIVE.finditer(plain):
+        what, rest = found[1], found[2].replace("\\\n", " ")
+        if what == "ifndef":
+            asked = rest.strip()
+        define = _DEFINE.fullmatch(rest) if what == "define" else None
+        if define:
+            name, parameters, value = define[1], define[2], tokens_of(define[3])
+            names.add(name)
+            if parameters:
+                functions[name] = ([p.strip() for p in parameters[1:-1].split(",")], value)
+            elif name == asked and is_whole(value):
+                tunable.add(name)
+                objects[name] = value
+            elif value:
+                objects[name] = value
+    return objects, functions, frozenset(tunable), frozenset(names)
+
+
+def expand(
+    tokens: list[str] | tuple[str, ...],
+    objects: dict[str, tuple[str, ...]],
+    functions: dict[str, Macro],
+    busy: frozenset[str] = frozenset(),
+) -> list[str]:
+    """Expand the macros, except those that are whole numbers: their names are clearer than their values."""
+    out: list[str] = []
+    at = 0
+    while at < len(tokens) and len(out) < MOST_TOKENS:
+        token = tokens[at]
+        start = _opening(tokens, at + 1) if token in functions and token not in busy and len(busy) < DEEPEST else 0
+        if start:
+            names, value = functions[token]
+            end = closing(tokens, start)
+            inner = [expand(list(part), objects, functions, busy) for part in split(tokens[start + 1 : end])]
+            given = dict(zip(names, inner, strict=False))
+            filled = [word for name in value for word in given.get(name, [name])]
+            out += expand(filled[:MOST_TOKENS], objects, functions, busy | {token})
+            at = end + 1
+        elif token in objects and token not in busy and not is_whole(objects[token]) and len(busy) < DEEPEST:
+            out += expand(list(objects[token]), objects, functions, busy | {token})
+            at += 1
+        else:
+            out.append(token)
+            at += 1
+    return out
+
+
+def _opening(tokens: list[str] | tuple[str, ...], at: int) -> int:
+    """Return the place of the bracket of a call whose name ends at a place, ``name<int>(`` too; 0 for no call."""
+    if tokens[at : at + 1] == ["<"] and ">" in tokens[at : at + 6]:
+        at = tokens.index(">", at) + 1
+    return at if list(tokens[at : at + 1]) == ["("] else 0
+
+
+def small(functions: Iterable[Function]) -> dict[str, Macro]:
+    """Return functions that only compute a whole number from whole numbers, as macros.
+
+    Parameters
+    ----------
+    functions
+        Functions with a body: the one statement of it returns a value.
+    """
+    found: dict[str, Macro] = {}
+    for one in functions:
+        body = one.body
+        if body[:1] != ("return",) or body[-1:] != (";",) or body.count(";") > 1 or len(body) > _LONGEST:
+            continue
+        names = [p.name for p in one.parameters]
+        if names and all(names) and not any(p.pointer for p in one.parameters):
+            value = tuple(word for name in body[1:-1] for word in (("(", name, ")") if name in names else (name,)))
+            found[one.name.rpartition("::")[2]] = (names, ("(", *value, ")"))
+    return found
+
+
+def rounded(functions: Mapping[str, Macro]) -> dict[str, Macro]:
+    """Return macros of two parameters that round a quotient up, written as ``(a + b - 1) / b``."""
+    return {
+        name: (names, tuple(f"( ( ( {names[0]} ) + ( {names[1]} ) - 1 ) / ( {names[1]} ) )".split()))
+        for name, (names, value) in functions.items()
+        if len(names) == 2 and rounds_up(value, *names)
+    }

@@ -1,0 +1,136 @@
+"""Launches as host code has them: helpers, members, pointers to kernels, functions that launch and their callers."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.guessing.c_values import c_value, rounds_up
+from gemmviz.catalogue.guessing.cxx import Surroundings
+from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.quotients import rounded_text
+from gemmviz.catalogue.guessing.tokens import tokens_of
+
+# Its own code does not say how its threads share a tile: only the launch does.
+KERNEL = """
+__global__ void product(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int id = threadIdx.y * blockDim.x + threadIdx.x;
+    for (int at = id; at < 48 * 24; at += blockDim.x * blockDim.y) {
+        int row = blockIdx.y * 48 + at / 24, column = blockIdx.x * 24 + at % 24;
+        float sum = 0;
+        for (int k = 0; k < K; k++)
+            sum += A[row * K + k] * B[k * N + column];
+        C[row * N + column] = sum;
+    }
+}
+"""
+LAUNCHED = (("32", "4"), ("ceil(N / 24)", "ceil(M / 48)"))
+
+
+def guessed(host: str, around: Surroundings | None = None, kernel: str = KERNEL) -> Guess:
+    return guess(kernel + host, Path("product.cu"), None, around)
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "int parts(int a, int b) { return (a + b - 1) / b; }",
+        "template <typename T> constexpr T parts(T a, T b) { return a / b + (a % b != 0); }",
+        "static inline int parts(int a, int b) { return a % b == 0 ? a / b : a / b + 1; }",
+        "int parts(int whole, int part) { return (int)std::ceil((float)whole / part); }",
+        "#define parts(a, b) (((a) % (b)) ? ((a) / (b) + 1) : ((a) / (b)))",
+        "size_t parts(size_t a, size_t b) { return 1 + (a - 1) / b; }",
+    ],
+)
+def test_a_helper_that_rounds_up_is_understood_however_it_is_written(helper: str) -> None:
+    host = f"""
+{helper}
+void run(float *a, float *b, float *c, int m, int n, int k)
+{{
+    dim3 grid(parts(n, 24), parts(m, 48));
+    product<<<grid, dim3(32, 4)>>>(a, b, c, m, n, k);
+}}
+"""
+    made = guessed(host)
+    assert (made.block, made.grid) == LAUNCHED
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        # Members are assigned one by one, in the branch of the launch.
+        """void run(int which, float *a, float *b, float *c, int m, int n, int k) {
+        dim3 block(32, 4); dim3 grid;
+        switch (which) {
+        case 1: grid.x = (n + 15) / 16; grid.y = m; other<<<grid, block>>>(a, b, c, m, n, k); break;
+        case 2: grid.x = (n + 23) / 24; grid.y = (m + 47) / 48; product<<<grid, block>>>(a, b, c, m, n, k); break;
+        } }""",
+        # A dim3 is a copy of another one.
+        """void run(float *a, float *b, float *c, int m, int n, int k) {
+        const dim3 tiles{(n + 23u) / 24, (m + 47u) / 48}; const dim3 grid = tiles; auto block = dim3(32, 4);
+        product<<<grid, block>>>(a, b, c, m, n, k); }""",
+        # Sizes are members of a struct, the counts are variables that change.
+        """void run(const Sizes &s, Buffers *buffers) {
+        int across; int down = 0; across = (s.N + 23) / 24; down = (s.M + 48 - 1) / 48;
+        product<<<dim3(across, down), {32, 4}>>>(buffers->a, buffers->b, buffers->c, s.M, s.N, s.K); }""",
+        # The kernel is held by a variable.
+        """void run(float *a, float *b, float *c, int m, int n, int k) {
+        auto kernel = product; dim3 block(32, 4), grid((n + 23) / 24, (m + 47) / 48);
+        kernel<<<grid, block>>>(a, b, c, m, n, k); }""",
+        # The runtime launches it.
+        """void run(float *a, float *b, float *c, int m, int n, int k) {
+        cudaLaunchConfig_t config = {0}; dim3 grid((n + 23) / 24, (m + 47) / 48);
+        config.gridDim = grid; config.blockDim = dim3(32, 4); config.dynamicSmemBytes = 0;
+        cudaLaunchKernelEx(&config, product, a, b, c, m, n, k); }""",
+        # A caller gives the block.
+        """template <int TX, int TY> void run(float *a, float *b, float *c, int m, int n, int k, int down) {
+        dim3 block(TX, TY); product<<<dim3((n + 23) / 24, (m + down - 1) / down), block>>>(a, b, c, m, n, k); }
+        int main() { run<32, 4>(pa, pb, pc, 512, 512, 512, 48); }""",
+    ],
+    ids=["members", "copy", "struct", "pointer", "runtime", "caller"],
+)
+def test_a_launch_is_read_in_the_forms_of_host_code(host: str) -> None:
+    made = guessed(host)
+    assert (made.block, made.grid) == LAUNCHED
+    assert list(made.roles) == ["A", "B", "C", "M", "N", "K"]
+
+
+def test_a_kernel_of_the_same_name_with_other_arguments_is_another_one() -> None:
+    other = "void other() { product<<<7, 96>>>(x, y, z); }"
+    mine = "void mine() { product<<<dim3((n + 23) / 24, (m + 47) / 48), dim3(32, 4)>>>(a, b, c, m, n, k); }"
+    made = guessed("", Surroundings(others=(other, mine)))
+    assert (made.block, made.grid) == LAUNCHED
+
+
+def test_a_variable_outside_of_functions_gives_its_first_value() -> None:
+    grid = "dim3((n + 23) / 24, (m + 47) / 48)"
+    host = f"int rows = 4;\nvoid run() {{ product<<<{grid}, dim3(32, rows)>>>(a, b, c, m, n, k); }}"
+    assert guessed("", Surroundings(others=(host,))).block == ("32", "4")
+
+
+def test_a_grid_that_drops_a_remainder_requires_whole_tiles() -> None:
+    host = "void run() { product<<<dim3(n / 24, m / 48), dim3(32, 4)>>>(a, b, c, m, n, k); }"
+    assert {"N % 24 == 0", "M % 48 == 0"} <= set(guessed(host).requires)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(N - 1) / 16 + 1", "floor((N - 1) / 16) + 1"),
+        ("((N + 15) / 16 + 3) / 4", "ceil(ceil(N / 16) / 4)"),
+        ("(N / 16) / 4", "floor(floor(N / 16) / 4)"),
+        ("ceil(N / 64)", "ceil(N / 64)"),
+        ("M * N", "M * N"),
+        ("what is it?", "what is it?"),
+    ],
+)
+def test_quotients_of_c_are_rounded_in_front_matter(text: str, said: str) -> None:
+    assert rounded_text(text) == said
+
+
+def test_a_small_expression_has_the_value_that_c_gives_it() -> None:
+    assert c_value(tokens_of("(7 - 1) / 2 * 2 + 7 % 4"), {}) == 9
+    assert c_value(tokens_of("a > 3 && !(a == 5) ? 1 : 2"), {"a": 4}) == 1
+    assert c_value(tokens_of("f(a)"), {"a": 4}) is None
+    assert c_value(tokens_of("a / b"), {"a": 4, "b": 0}) is None
+    assert not rounds_up(tokens_of("a / b + 1"), "a", "b")

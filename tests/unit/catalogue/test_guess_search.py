@@ -1,0 +1,97 @@
+"""The search for a right launch: what is tried, in which order, and what is offered in the end."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.guessing.candidates import candidates
+from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.needed import needed_capability
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+
+KERNEL = """__global__ void product(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    extern __shared__ float tiles[];
+    step(A, B, C, M, N, K, tiles);
+}
+void run(float *a, float *b, float *c, int m, int n, int k) {
+    product<<<dim3((n + 63) / 64, (m + 63) / 64), 128, bytes()>>>(a, b, c, m, n, k);
+}
+"""
+
+
+def made() -> Guess:
+    return guess(KERNEL, Path("product.cu"))
+
+
+def test_no_launch_is_tried_twice() -> None:
+    texts = [one.front_matter() for one in candidates(made())]
+    assert len(texts) == len(set(texts)) > 20
+
+
+def test_a_launch_that_is_said_is_tried_with_every_layout_before_other_roles_are() -> None:
+    tried = [(one.roles, one.column_major) for one in candidates(made())]
+    roles = tried[0][0]
+    first_other = next(number for number, (given, _) in enumerate(tried) if given != roles)
+    assert {frozenset("B"), frozenset("A"), frozenset("AB")} <= {layout for _, layout in tried[:first_other]}
+
+
+def test_a_pipeline_gets_a_sum_of_several_steps_and_the_condition_is_dropped_where_it_is_not_needed() -> None:
+    deep = [one for one in candidates(made()) if "K % 128 == 0" in one.requires]
+    assert deep
+    tried: list[Problem] = []
+
+    def any_column(kernel: Kernel, size: Problem) -> str:
+        tried.append(size)
+        return "" if "B" in kernel.column_major and size.k % 4 == 0 else "B is read by columns"
+
+    found = settle(made(), any_column)
+    assert found.right
+    assert found.column_major == {"B"}
+    assert "K % 128 == 0" not in found.requires
+    assert max(size.k for size in tried) >= 128
+
+
+def test_shared_memory_that_nobody_knows_is_as_small_as_is_right() -> None:
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        return "" if kernel.shared.evaluate({}) >= 60_000 else "too little shared memory"
+
+    found = settle(made(), try_one)
+    assert (found.right, found.shared) == (True, "101376")
+
+
+def test_a_kernel_for_square_matrices_is_found_and_only_what_has_to_be_equal_is_required() -> None:
+    def stride_of_k(kernel: Kernel, size: Problem) -> str:
+        return "" if size.k == size.n else "B is read with the stride K"
+
+    found = settle(made(), stride_of_k)
+    assert found.right
+    assert "K == N" in found.requires
+    assert "M == N" not in found.requires
+
+
+@pytest.mark.parametrize(
+    ("text", "capability"),
+    [
+        ("C[0] = A[0] * B[0];", ""),
+        ("wmma::mma_sync(c, a, b, c);", "7.0"),
+        ('asm("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {}, [];");', "7.5"),
+        ('asm("cp.async.cg.shared.global [%0], [%1], 16;");', "8.0"),
+        ('asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {}, {}, {}, {};");', "8.0"),
+        ('asm("cp.async.bulk.tensor.2d.shared::cluster.global.tile [%0], [%1];");', "9.0"),
+        ('asm("wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {};");', "9.0a"),
+        ('#define COPY asm("cp.async.cg.shared.global [%0], [%1], 16;")\nwmma::mma_sync(c, a, b, c);', "7.0"),
+        ('#define COPY asm("cp.async.cg.shared.global [%0], [%1], 16;")\nCOPY;', "8.0"),
+    ],
+)
+def test_the_capability_follows_from_the_instructions(text: str, capability: str) -> None:
+    assert needed_capability(text) == capability
+
+
+def test_the_capability_stands_in_the_front_matter_of_the_kernel_that_needs_it() -> None:
+    text = KERNEL.replace("step(", 'asm("cp.async.wait_all;"); step(')
+    assert 'capability = "8.0"' in guess(text, Path("product.cu")).front_matter()
+    beside = KERNEL + '__device__ void other() { asm("cp.async.wait_all;"); }\n'
+    assert "capability" not in guess(beside, Path("product.cu")).front_matter()
