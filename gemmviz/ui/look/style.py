@@ -9,6 +9,10 @@ from gemmviz.ui.look.theme import Theme
 
 TYPE_PT = 9.5
 """Size of the window's type in points, at a scale of 1."""
+SOURCE_FAMILIES = ("DejaVu Sans Mono", "Liberation Mono", "monospace")
+"""Fonts of source texts that are edited: the first one that is there."""
+SOURCE_TYPE = "font-family: " + ", ".join(f"'{family}'" for family in SOURCE_FAMILIES) + ";"
+"""The same as a line of a style sheet."""
 NARROWED = 88
 """Width of letters that save room, in percent."""
 _SCALE = "gemmviz_type_scale"

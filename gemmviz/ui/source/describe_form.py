@@ -34,14 +34,13 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.language import tr
 from gemmviz.session.trust import Trust
-from gemmviz.ui.look.style import scaled, style_sheet
+from gemmviz.ui.look.style import SOURCE_TYPE, scaled, style_sheet
 from gemmviz.ui.look.theme import DARK, LIGHT, Theme
 from gemmviz.ui.source.describe_trial import Trial
 from gemmviz.ui.source.described_text import DescribedText
 
 _UNKNOWN = "?"
 _EXAMPLE = Problem(48, 32, 64)
-_MONOSPACE = "font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;"
 
 
 class DescribeForm(QDialog):
@@ -152,11 +151,11 @@ class DescribeForm(QDialog):
         QLabel, QCheckBox {{ color: {t.text}; }}
         QDialog QWidget {{ font-size: {scaled(10.5):.2f}pt; }}
         QLineEdit {{ background: {t.background}; color: {t.text}; border: 1px solid {t.border}; border-radius: 4px;
-            padding: 2px 4px; min-height: 18px; {_MONOSPACE} }}
+            padding: 2px 4px; min-height: 18px; {SOURCE_TYPE} }}
         QLineEdit:focus {{ border: 2px solid {t.text}; padding: 1px 3px; }}
         QComboBox[sure="no"] {{ border: 1px solid {t.warn}; }}
         QLabel[sure="no"] {{ color: {t.warn}; }}
-        QPlainTextEdit {{ {_MONOSPACE} }}
+        QPlainTextEdit {{ {SOURCE_TYPE} }}
         """
         self.setStyleSheet(own if self.parent() else style_sheet(t) + own)
 

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from gemmviz.ui.known import shortcut
-from gemmviz.ui.look.style import scaled
+from gemmviz.ui.look.style import SOURCE_TYPE, scaled
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.source.folding import Folding
 from gemmviz.ui.source.gutter import Gutter, Mark, blocks_in_sight, has, show_marks
@@ -287,7 +287,7 @@ class Editor(QPlainTextEdit):
         points = round(scaled(_POINTS), 2)
         if points != self._points:
             self._points = points
-            self.setStyleSheet(f"font-size: {points}pt; font-family: 'DejaVu Sans Mono', 'Liberation Mono', monospace;")
+            self.setStyleSheet(f"font-size: {points}pt; {SOURCE_TYPE}")
             self._fit_gutter()
 
     def show_marked(self) -> None:

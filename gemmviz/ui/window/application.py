@@ -13,6 +13,7 @@ from gemmviz.control.worker import EngineLike
 from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
+from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.window.allocator import FreedMemory, give_back_early
 from gemmviz.ui.window.garbage import collect_garbage_here
 from gemmviz.ui.window.leaving import Leaving, offer
@@ -33,6 +34,7 @@ def application() -> QApplication:
     result.setStyle("Fusion")
     give_back_early()
     collect_garbage_here(result)
+    open_fonts(result)
     return result
 
 
