@@ -148,10 +148,11 @@ class Soak:
 
     def _take_apart(self, passed):
         if self._parts_to is not None:
-            from soak_memory import parts
+            from soak_memory import large_mappings, parts
 
+            taken = {"minute": round(passed / 60, 2), **self._user.shown(), "mappings": large_mappings(), **parts()}
             with self._parts_to.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"minute": round(passed / 60, 2), **parts()}) + "\n")
+                file.write(json.dumps(taken) + "\n")
 
     def _count(self):
         from soak_watch import objects

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QImage, QPixmap
 from PySide6.QtWidgets import QApplication
 
 _Cache = type(lru_cache(int))
@@ -40,6 +41,33 @@ def parts():
     found["widgets"] = len(application.allWidgets())
     tops = [*application.topLevelWidgets(), application]
     found["QObjects"] = sum(1 + len(top.findChildren(QObject)) for top in tops)
+    found["threads"] = len(list(Path("/proc/self/task").iterdir()))
+    found |= _descriptors()
+    return found
+
+
+def large_mappings(least=1 << 20):
+    """Return the resident bytes of each anonymous mapping with at least so many, largest first."""
+    sizes, anonymous = [], False
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines():
+        if (mapping := _MAPPING.match(line)) is not None:
+            anonymous = not mapping[1] or mapping[1].startswith("/memfd")
+        elif anonymous and line.startswith("Rss:"):
+            sizes.append(int(line.split()[1]) * 1024)
+    return sorted((size for size in sizes if size >= least), reverse=True)
+
+
+def _descriptors():
+    """Return the open descriptors by kind, and the bytes of files in memory."""
+    found = Counter()
+    for entry in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):
+            to = str(entry.readlink())
+            kind = to.split(":", 1)[0]
+            if to.startswith("/memfd"):
+                kind = "file in memory"
+                found["bytes of files in memory"] += entry.stat().st_size
+            found[f"descriptors: {'file' if kind.startswith('/') else kind}"] += 1
     return found
 
 
@@ -109,7 +137,14 @@ def _objects():
         for thing in gc.get_referents(owner):
             while isinstance(thing, np.ndarray) and thing.base is not None:
                 thing = thing.base
-            if id(thing) in seen or not isinstance(thing, np.ndarray | bytes | bytearray | str):
+            if id(thing) in seen:
+                continue
+            if isinstance(thing, QPixmap | QImage):
+                seen.add(id(thing))
+                found[f"picture of {_named(owner)}"] += thing.width() * thing.height() * thing.depth() // 8
+                found["all pictures"] += thing.width() * thing.height() * thing.depth() // 8
+                continue
+            if not isinstance(thing, np.ndarray | bytes | bytearray | str):
                 continue
             size = thing.nbytes if isinstance(thing, np.ndarray) else sys.getsizeof(thing)
             if size < _LARGE and not isinstance(thing, np.ndarray):

@@ -117,6 +117,18 @@ class User(Somebody):
             and all(progress[engine] is None for engine in progress)
         )
 
+    def shown(self):
+        """Return what the window shows, by name: memory at rest may depend on it."""
+        window, preferences = self.window, self.session.preferences
+        return {
+            "size": [window.width(), window.height()],
+            "windows": sum(isinstance(w, Window) for w in QApplication.topLevelWidgets()),
+            "type scale": preferences.type_scale,
+            "theme": preferences.theme,
+            "language": preferences.language,
+            "page": window.pages.name(),
+        }
+
     def give_no_answer(self):
         """Close the menu or the dialog that waits."""
         waiting = QApplication.activePopupWidget() or QApplication.activeModalWidget()

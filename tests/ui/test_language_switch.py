@@ -25,6 +25,8 @@ from gemmviz.control.controller import Controller
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.session import preferences_file
+from gemmviz.ui.known import qt
+from gemmviz.ui.look.open_fonts import OpenFonts
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows
 
@@ -109,6 +111,20 @@ def listeners(model, seen):
 
 def menus(window):
     return [action.text() for action in window.menuBar().actions()]
+
+
+def test_a_change_of_size_or_language_first_opens_all_fonts_that_stay_open(windows, qtbot, monkeypatch):
+    for module, change in (
+        ("window", lambda: windows.session.preferences.set_type_scale(1.25)),
+        ("windows", lambda: speak(windows, qtbot, "es")),
+    ):
+        fonts = OpenFonts(qt())
+        with monkeypatch.context() as patched:
+            patched.setattr(f"gemmviz.ui.window.{module}.open_fonts", lambda _, fonts=fonts: fonts)
+            change()
+        assert not fonts.open_next()
+        fonts.deleteLater()
+    windows.session.preferences.set_type_scale(1)
 
 
 def test_a_key_changes_the_language_and_back_while_the_recording_plays(windows, qtbot):

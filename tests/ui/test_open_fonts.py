@@ -23,16 +23,17 @@ import sys
 from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 from gemmviz.ui.look.fonts import load, mono
-from gemmviz.ui.look.open_fonts import SAMPLE, keep_fonts_open
+from gemmviz.ui.look.open_fonts import SAMPLE, open_fonts
 
 def files():
     with open("/proc/self/maps", encoding="utf-8") as maps:
         return sum(line.rstrip().endswith((".ttf", ".ttc", ".otf", ".pfb")) for line in maps)
 
-def measured(base, pixels, bold, text):
+def measured(base, pixels, bold, text, italic=False):
     font = QFont(base)
     font.setPixelSize(pixels)
     font.setBold(bold)
+    font.setItalic(italic)
     metrics = QFontMetricsF(font)
     metrics.horizontalAdvance(text)
     return metrics
@@ -40,19 +41,19 @@ def measured(base, pixels, bold, text):
 running = QApplication([])
 load(running)
 fixed = mono()
-for _ in keep_fonts_open(running):
-    pass
+open_fonts(running).open_all()
 counts, used, size = [files()], [], 20
 for round in range(3):
-    # More fonts than Qt keeps: it drops the one for source, while others stay in use.
+    # More fonts than Qt keeps: it drops those for source, while others stay in use.
     measured(fixed, 10 + round, True, SAMPLE)
+    for italic in (False, True):
+        measured(fixed, 10 + round, False, SAMPLE, italic)
     used.append(measured(running.font(), 10 + round, False, SAMPLE))
     for _ in range(600):
         size += 1
         measured(running.font(), size, False, "Aa")
     counts.append(files())
-for _ in keep_fonts_open(running):
-    pass
+open_fonts(running).open_all()
 print(*counts, files())
 """
 

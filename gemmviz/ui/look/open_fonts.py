@@ -2,7 +2,8 @@
 
 Qt shares one open face of a font file between all sizes. When the last font of one face goes out of use, Qt 6.10
 forgets all other faces, too, even those in use: each font that is made from then on opens its file again, with tables
-of its own, and the face before stays as long as its fonts do. A face that is always in use never starts that.
+of its own, and the face before stays as long as its fonts do. When that one goes, Qt forgets all of them again. This
+never starts if each face is in use from the first window to the end of the program.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,9 @@ SAMPLE = (
 class OpenFonts(QObject):
     """Holds a font of each face that the window uses.
 
+    The faces of letters and digits are opened at once, which takes some 5 ms for all that the first window would not
+    open by itself. Those that stand in for them, for the marks and letters of `SAMPLE`, are opened by `open_next`.
+
     Parameters
     ----------
     application
@@ -31,30 +35,31 @@ class OpenFonts(QObject):
 
     def __init__(self, application: QApplication) -> None:
         super().__init__(application)
-        self._held: list[QFontMetricsF] = []
+        self._held = [QFontMetricsF(font) for font in _faces(application.font())]
+        for held in self._held:
+            held.horizontalAdvance("A")  # a font opens its files when it measures a text
+        self._left = [*self._held]
 
-    def open(self, font: QFont) -> None:
-        """Open a font with those that stand in for it, and hold them."""
-        held = QFontMetricsF(font)
-        held.horizontalAdvance(SAMPLE)  # a font opens its files when it measures a text
-        self._held.append(held)
+    def open_next(self) -> bool:
+        """Open the fonts that stand in for a further face; return whether there was one left."""
+        if not self._left:
+            return False
+        self._left.pop(0).horizontalAdvance(SAMPLE)
+        return True
+
+    def open_all(self) -> None:
+        """Open what is left, before fonts of the window go out of use."""
+        while self.open_next():
+            pass
 
 
-def keep_fonts_open(application: QApplication) -> Iterator[None]:
-    """Open the fonts of widgets and of source texts one by one, which takes some milliseconds each, and hold them.
-
-    Done once in each application.
-    """
-    if application.findChild(OpenFonts) is not None:
-        return
-    held = OpenFonts(application)
-    for font in _faces(application.font()):
-        held.open(font)
-        yield
+def open_fonts(application: QApplication) -> OpenFonts:
+    """Return the fonts of an application that stay open; the first call opens them."""
+    return application.findChild(OpenFonts) or OpenFonts(application)
 
 
 def _faces(base: QFont) -> Iterator[QFont]:
-    """Return each face: upright and slanted, of usual weight and bold; and narrow, as the list of kernels has it."""
+    """Return a font of each face: upright and slanted, of usual weight and bold; and the list's narrow ones."""
     for family in (base, mono()):
         for bold in (False, True):
             for italic in (False, True):

@@ -14,6 +14,7 @@ from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
 from gemmviz.ui.look import fonts
+from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.window.allocator import FreedMemory, give_back_early
 from gemmviz.ui.window.garbage import collect_garbage_here
 from gemmviz.ui.window.leaving import Leaving, offer
@@ -35,6 +36,7 @@ def application() -> QApplication:
     fonts.load(result)
     give_back_early()
     collect_garbage_here(result)
+    open_fonts(result)
     return result
 
 

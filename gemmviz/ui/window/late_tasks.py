@@ -11,7 +11,7 @@ from gemmviz.bench import reference_results
 from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
 from gemmviz.ui.known import qt
-from gemmviz.ui.look.open_fonts import keep_fonts_open
+from gemmviz.ui.look.open_fonts import open_fonts
 
 _FIRST_LOOK_MS, _BREATH_MS = 1500, 60
 
@@ -53,7 +53,8 @@ class LateTasks(QObject):
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
-        for _ in keep_fonts_open(qt()):
+        fonts = open_fonts(qt())
+        while fonts.open_next():  # some milliseconds each
             yield _BREATH_MS
         # These imports let the other pages open faster.
         import gemmviz.ui.charts.measure_page

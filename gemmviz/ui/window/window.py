@@ -25,6 +25,7 @@ from gemmviz.ui.export.states import States
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.known import known, qt
 from gemmviz.ui.look.accessible import Announcer
+from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.look.style import scaled, set_scale, style_sheet
 from gemmviz.ui.look.theme import THEMES, palette
 from gemmviz.ui.panels.controls import MeasureControls, RecordControls
@@ -343,6 +344,7 @@ class Window(QMainWindow):
 
     def _on_theme(self) -> None:
         theme = THEMES[self.session.preferences.theme]
+        open_fonts(qt()).open_all()  # fonts of the present size go out of use
         set_scale(self.session.preferences.type_scale)
         qt().setPalette(palette(theme))
         sheet = style_sheet(theme, self.session.preferences.type_scale)

@@ -7,6 +7,7 @@ from gemmviz.control.controller import Controller
 from gemmviz.session import Message, Session
 from gemmviz.ui import connections
 from gemmviz.ui.known import qt
+from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.window import window_state
 from gemmviz.ui.window.window import Window
 
@@ -50,6 +51,7 @@ class Windows(QObject):
         old = self.window
         if not old.isVisible():
             return  # the window was closed in the meantime
+        open_fonts(qt()).open_all()
         speak_qt(self.session.preferences.language)
         state, listed = window_state.take(old), old.stops.listed
         presenting, scale = old.presenting.on, old.presenting.scale
