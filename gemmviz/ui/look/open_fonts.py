@@ -16,7 +16,7 @@ from gemmviz.ui.look.fonts import mono
 from gemmviz.ui.look.style import NARROWED
 
 SAMPLE = (
-    "Aa0 가 áéíñóúÍÓÚ¿«»‹›“”–… ×·−≠≤≥≈∞°²³⁶⁹½µ ←↑→↓↳↶ ✓✗✕ ■□○●◇┃ ▶◀▸▾ ⚠⚑☰\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+    "Aa0 가 áéíñóúÍÓÚ¿«»‹›“”–… ×÷·−≠≤≥≈∞°²³⁶⁹½µ ←↑→↓↳↶ ✓✗✕ ■□○●◇┃ ▶◀▸▾ ⚠⚑☰\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
 )
 """The marks and letters of the texts on the screen; those that a font lacks open the fonts that stand in for it."""
 
