@@ -159,10 +159,6 @@ def assign(function: Function, indexing: Indexing) -> Roles:
             else "alpha"
         )
         fits = known and not roles.parameter(role)
-        if p.type == "bool":
-            roles.of[p.name] = "0"
-            roles.why[p.name] = GuessReason(0.4, f"{p.name} is a flag, and false is its usual value")
-            continue
         roles.of[p.name] = role if fits else ""
         why = f"{p.name} is a single {p.type}" if fits else f"the role of {p.type} {p.name} is unknown"
         roles.why[p.name] = GuessReason(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
