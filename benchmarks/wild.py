@@ -20,7 +20,6 @@ from pathlib import Path
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.guessed_kernel import valid
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
 from gemmviz.checking import plan as plans
@@ -113,10 +112,6 @@ def tried(row: Row, folder: Path) -> Row:
             row.why = f"no kernel {row.kernel} was found: {made.doubts[0] if made.doubts else made.entries}"
             return row
         row.matter = made.front_matter()
-        fault = valid(made)
-        if fault:
-            row.why = f"front matter: {fault}"
-            return row
         engine = Engine(Described(path, text))
         try:
             made = settle(made, trier(engine, threading.Event()))

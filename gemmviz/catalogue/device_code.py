@@ -43,7 +43,9 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
         found = declarations(_first_branches(text, plain))
     if not found:
         return text
-    kept = _kept(found, plain, macros(plain_code(text)), entry)
+    defined = macros(plain_code(text))
+    kept = _kept(found, plain, defined, entry)
+    text, whole = (_without_last(one, plain, max(one.end for one in found), defined) for one in (text, whole))
     parts, end = [], 0
     for declaration in found:
         body = text.find("{", declaration.start, declaration.end)
@@ -55,6 +57,16 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
             parts += [text[end : declaration.start], _blank(text[declaration.start : declaration.end])]
             end = declaration.end
     return "".join([*parts, text[end:]])
+
+
+def _without_last(text: str, plain: str, end: int, defined: Mapping[str, frozenset[str]]) -> str:
+    """Leave out calls of the host's macros behind the last declaration: a registration may end without a semicolon."""
+    rest = plain[end:]
+    for found in re.finditer(r"\b(\w+)\s*\([^;{}]*\)", rest):
+        if found[1] in defined and not _words_of(found[1], defined) & _MARKS:
+            start, stop = end + found.start(), end + found.end()
+            text = text[:start] + _blank(text[start:stop]) + text[stop:]
+    return text
 
 
 def _is_kept(mark: str, name: str) -> bool:
@@ -107,13 +119,18 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
 def _made_by_macro(declaration: Declaration, plain: str, defined: Mapping[str, frozenset[str]]) -> bool:
     """Return whether a declaration begins with a macro that defines device functions: their names are not visible."""
     head = _INVOCATION.match(plain, declaration.start, declaration.end)
+    return head is not None and bool(_words_of(head[1], defined) & _MARKS)
+
+
+def _words_of(macro: str, defined: Mapping[str, frozenset[str]]) -> set[str]:
+    """Return the words of a macro, and of the macros in it; nothing for another name."""
     words: set[str] = set()
-    waiting = [head[1]] if head is not None and head[1] in defined else []
+    waiting = [macro]
     while waiting:
         more = defined.get(waiting.pop(), frozenset()) - words
         words |= more
         waiting += more
-    return bool(words & _MARKS)
+    return words
 
 
 def _unknown(declaration: Declaration, kept: Iterable[Declaration], by_name: Mapping[str, list[Declaration]]) -> bool:

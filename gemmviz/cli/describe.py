@@ -101,7 +101,7 @@ def tried(made: Guess) -> Guess:
 
 def _unanswered(made: Guess) -> bool:
     """Return whether the front matter has a ``?``, which only a person can replace."""
-    return bool(made.mapped) or not all(made.roles)
+    return not all(made.roles) or any(matrix not in made.boxes for matrix in made.mapped)
 
 
 def put_on_top(path: Path, front_matter: str) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
-from gemmviz.catalogue.guessing.guess import Guess
-from gemmviz.catalogue.guessing.roles import GuessReason
+from gemmviz.catalogue.guessing.guess import SURE, Guess
+from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
 
 MOST_DIVISOR = 256
 # Bytes of shared memory per block: the default limit, and the limits of compute capability 8.6 and 9.0. Source: CUDA
@@ -39,11 +39,24 @@ def candidates(guess: Guess) -> Iterator[Guess]:
         With the less likely launches in its `others`.
     """
     seen: set[object] = set()
-    for one in _all(guess):
+    flags = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if _is_flag(kind, role)]
+    filled = (_with_flags(one, flags, value) for one in _all(guess) for value in ("0", "1")) if flags else _all(guess)
+    for one in filled:
         key = one.roles, repr(one.params), one.block, one.grid, one.shared, frozenset(one.requires), one.column_major
         if key not in seen:
             seen.add(key)
             yield one
+
+
+def _is_flag(kind: str, role: str) -> bool:
+    """Return whether a parameter without a role may be a flag, such as one for a layout: a whole number."""
+    return not role and (kind in WHOLE or kind == "bool")
+
+
+def _with_flags(made: Guess, flags: list[str], value: str) -> Guess:
+    roles = (value if name in flags else role for (name, _), role in zip(made.parameters, made.roles, strict=True))
+    why = GuessReason(SURE, f"with {value} for it C is right: nothing else says what it is")
+    return replace(made, roles=tuple(roles), why=made.why | dict.fromkeys(flags, why))
 
 
 def _all(guess: Guess) -> Iterator[Guess]:

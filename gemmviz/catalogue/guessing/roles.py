@@ -163,10 +163,6 @@ def assign(function: Function, indexing: Indexing) -> Roles:
             else "alpha"
         )
         fits = known and not roles.parameter(role)
-        if p.type == "bool":
-            roles.of[p.name] = "0"
-            roles.why[p.name] = GuessReason(0.4, f"{p.name} is a flag, and false is its usual value")
-            continue
         roles.of[p.name] = role if fits else ""
         why = (
             tr("{name} is a single {type}", name=p.name, type=p.type)

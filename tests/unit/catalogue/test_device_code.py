@@ -100,3 +100,16 @@ void host()
     assert '#include "steps.inc"' in kept
     assert "host.inc" not in kept
     assert "host.h" not in kept
+
+
+def test_a_registration_by_a_macro_without_a_semicolon_is_left_out() -> None:
+    text = """#define REGISTER(run) namespace { const bool known = add(Entry{run}); }
+__global__ void gemm(float *C) { C[0] = 1; }
+void launch() {}
+REGISTER(launch)
+"""
+    kept = device_code(text, "gemm")
+    assert "REGISTER(launch)" not in kept
+    assert "C[0] = 1" in kept
+    made = "#define KERNEL(name) __global__ void name(float *C) { C[0] = 1; }\nint one;\nKERNEL(gemm)\n"
+    assert "KERNEL(gemm)" in device_code(made, "gemm")

@@ -386,9 +386,9 @@ def test_a_source_that_does_not_compile_is_tried_once() -> None:
         ("int main() { return 0; }", "mine.cu", "no function marked __global__"),
         ("void f(float *a) {}", "mine.c", "no function with three pointers"),
         (
-            "__global__ void g(float *A, float *B, float *C, int n, dim3 t) { C[n] = A[n] * B[n]; }",
+            "__global__ void g(float *A, float *B, float *C, int n, bool t) { C[n] = A[n] * B[n]; }",
             "mine.cu",
-            "Parameter t (dim3)",
+            "Parameter t (bool)",
         ),
         ("__global__ void g(float *A, float *B, int n) { B[n] = A[n]; }", "mine.cu", "No parameter is B"),
     ],

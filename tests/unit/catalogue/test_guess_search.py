@@ -95,3 +95,17 @@ def test_the_capability_stands_in_the_front_matter_of_the_kernel_that_needs_it()
     assert 'capability = "8.0"' in guess(text, Path("product.cu")).front_matter()
     beside = KERNEL + '__device__ void other() { asm("cp.async.wait_all;"); }\n'
     assert "capability" not in guess(beside, Path("product.cu")).front_matter()
+
+
+@pytest.mark.parametrize(("kind", "value"), [("bool", "0"), ("int", "1")])
+def test_a_flag_without_a_role_gets_the_value_with_which_c_is_right(kind: str, value: str) -> None:
+    text = KERNEL.replace("int K)", f"int K, {kind} by_columns)").replace("m, n, k)", "m, n, k, flag)")
+
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        return "" if kernel.args[-1] == value else "wrong"
+
+    start = guess(text, Path("product.cu"))
+    assert start.roles[-1] == ""
+    found = settle(start, try_one)
+    assert (found.right, found.roles[-1]) == (True, value)
+    assert not settle(start, lambda kernel, size: "wrong").roles[-1]
