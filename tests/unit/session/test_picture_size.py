@@ -11,7 +11,7 @@ TEXT = """// ---gemmviz
 // args = ["A", "B", "C", "M", "N", "K"]
 // params = { BM = [64], BK = [8, 16] }
 // block = ["BM"]
-// grid = ["N / 8", "M / BM"]
+// grid = ["N / 64", "M / BM"]
 // ---
 template <int BM, int BK> __global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K) {}
 """
