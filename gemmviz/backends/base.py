@@ -257,10 +257,15 @@ class Guarded:
         for memory, values in ((self.read, c), (self.bias, bias)):
             if values is not None:
                 memory[...] = self._xp.asarray(values.view(memory.dtype))
+        self._fill_gaps()
 
     def clear(self) -> None:
         """Set the result to zero."""
         self.view.fill(0)
+        self._fill_gaps()
+
+    def _fill_gaps(self) -> None:
+        """Fill what lies between the entries of a batch."""
         for gap in self._gaps:
             self.view[gap].view("uint8").fill(self._pattern)
 

@@ -16,7 +16,8 @@ _OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_ra
 # A pattern for the source without its comments and texts, a name for the match, and a remedy.
 _REFUSED = [
     (r"\b(?:cuda\s*::\s*(?:ptx\s*::|device\s*::\s*(?:experimental\s*::)?)|cde\s*::)\s*\w+", "{name}", _COPY),
-    (r"\bcuda\s*::\s*barrier\b", "cuda::barrier", _SYNC),
+    (r"\bcuda\s*::\s*barrier\b", "cuda::barrier",
+     mark("include <cuda/barrier>, and give it the scope of a block without a function at its end")),
     (r"\bcuda\s*::\s*(?:memcpy_async\w*|pipeline\w*|make_pipeline)\b", "{name}", _COPY),
     (r"\b(?:cooperative_groups|cg)\s*::\s*\w+", "{name}",
      mark("use this_thread_block(), tiled_partition<32>(), sync(), memcpy_async() and reduce()")),

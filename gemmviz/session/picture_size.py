@@ -119,9 +119,18 @@ def _first_with_blocks(kernel: Kernel, wanted: Problem, problems: Iterable[Probl
 
 
 def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[dict[str, int]]:
-    """Yield the combinations of parameters for which all conditions hold at a size."""
+    """Yield the combinations of parameters for which all conditions hold at a size.
+
+    Smaller values than the offered ones are tried, too. A parameter with a single value keeps it: a kernel that was
+    described by a guess may be right with no other, and its conditions may not say so.
+    """
     choices = tuple(
-        (name, tuple(sorted({value for value in (*_SMALL, *offered) if value <= max(offered)})))
+        (
+            name,
+            tuple(sorted({value for value in (*_SMALL, *offered) if value <= max(offered)}))
+            if offered[1:]
+            else offered,
+        )
         for name, offered in kernel.params.items()
     )
     with_sizes = [e for e in must_hold if e.names() & sizes.keys()]

@@ -79,9 +79,20 @@ def test_without_a_step_the_demo_is_drawn_at_its_own(qapp, tmp_path):
     assert pictures["cell"] == pictures["step of the cell"]
 
 
-def test_render_draws_the_whole_window(qapp, tmp_path):
+def test_render_draws_the_whole_window_at_the_size_that_was_recorded(qapp, tmp_path, monkeypatch):
+    outdated = []
+
+    class Seen(Window):
+        def close(self):
+            outdated.append(self.session.staged.outdated)
+            return super().close()
+
+    monkeypatch.setattr("gemmviz.ui.window.window.Window", Seen)
     path = tmp_path / "window.png"
-    assert run(["render", "hostmult0", "--window", "--resolution", "1280x800", "-o", str(path)]) == 0
+    # One block: the window by itself would choose a size with several.
+    one_block = ["gputiled", "--size", "8", "--set", "TS=8"]
+    assert run(["render", *one_block, "--window", "--resolution", "1280x800", "-o", str(path)]) == 0
+    assert outdated == [False]
     _, size = colours(path)
     assert (size.width(), size.height()) == (1280, 800)
 

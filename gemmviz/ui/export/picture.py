@@ -198,7 +198,8 @@ class _WindowFrames:
         recording = playable.recording
         size = Problem(recording.m, recording.n, recording.k)
         session.choice.choose(size, order=playable.timeline.order_by, as_written=recording.as_written)
-        session.choice.choose_kernel(next(k for k in kernels if k.path == picture.kernel.path), recording.params)
+        kernel = next(k for k in kernels if k.path == picture.kernel.path)
+        session.choice.choose_kernel(kernel, recording.params, size)  # else it may be shown at a size with more blocks
         controller = Controller(session, lambda: Engine(session.permission.trust), QtLoop())
         session.choice.auto = False
         session.lens.show(picture.look.lens)

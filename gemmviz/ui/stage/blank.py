@@ -107,4 +107,16 @@ def outdated(painter: QPainter, box: QRectF, theme: Theme, text: str) -> None:
     painter.fillRect(box, QColor(theme.raised))
     painter.setPen(QColor(theme.text))
     painter.drawRect(box)
+    text = within(text, box, QFontMetricsF(painter.font()))
     painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), text)
+
+
+def within(text: str, box: QRectF, metrics: QFontMetricsF) -> str:
+    """Return a text that fits into a box: in lines, or where that is cut in one, shortened in its middle.
+
+    The name of a template with its arguments is one long word, which no line breaks.
+    """
+    needed = metrics.boundingRect(box, int(Qt.TextFlag.TextWordWrap), text)
+    if needed.width() <= box.width() and needed.height() <= box.height():
+        return text
+    return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, box.width() - 2 * metrics.averageCharWidth())

@@ -27,7 +27,7 @@ def refusal(text: str) -> BuildError:
     [
         (
             "__shared__ cuda::barrier<cuda::thread_scope_block> b;",
-            "cuda::barrier cannot be recorded: use __syncthreads",
+            "cuda::barrier cannot be recorded: include <cuda/barrier>",
         ),
         ("cuda::memcpy_async(C, A, 16, pipe);", "cuda::memcpy_async cannot be recorded"),
         ("cuda::device::memcpy_async_tx(C, A, 16, b);", "cuda::device::memcpy_async_tx cannot be recorded"),

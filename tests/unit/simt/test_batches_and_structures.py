@@ -83,6 +83,8 @@ def test_the_entries_in_memory_are_different_and_come_back_as_one() -> None:
     assert memory.intact()
     assert (from_entries(job, memory.view) == np.concatenate([a @ b] * 3)).all()
     assert all_entries(job, "C", c).size == memory.view.size
+    memory.fill(all_entries(job, "C", c), None)  # what lies between entries keeps its pattern
+    assert memory.intact()
     memory.view[91] = 1  # between two entries
     assert not memory.intact()
 
