@@ -53,6 +53,7 @@ def test_titles_of_kernels_stay_in_their_rows_beside_a_scroll_bar(window, qtbot)
     window.resize(1280, 700)
     ladder = window.ladder
     ladder.open("tiles")
+    ladder.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     QApplication.processEvents()
     without = ladder.viewport().width()
     ladder.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
