@@ -48,23 +48,6 @@ def test_no_widget_reduces_the_height_of_the_stage(window, qtbot):
     assert bar.sentence.text()
 
 
-def test_titles_of_kernels_stay_in_their_rows_beside_a_scroll_bar(window, qtbot):
-    """A scroll bar that appears makes titles wrap: they were written over the next row."""
-    window.resize(1280, 700)
-    ladder = window.ladder
-    ladder.open("tiles")
-    ladder.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    QApplication.processEvents()
-    without = ladder.viewport().width()
-    ladder.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
-    qtbot.waitUntil(lambda: ladder.viewport().width() < without)
-    QApplication.processEvents()
-    line = ladder.fontMetrics().height()
-    for name, item in ladder._items.items():
-        lines = len(ladder.title_lines(ladder.short_title(name) or item.text())[1])
-        assert item.sizeHint().height() > line * (lines + 0.7), name
-
-
 def test_the_shared_tiles_keep_their_cells_while_a_question_is_open(window, qtbot):
     """At 1280 x 800 cells of 6 px and less were left of them."""
     window.resize(1280, 800)

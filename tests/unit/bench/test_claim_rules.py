@@ -95,8 +95,7 @@ def finding(**changes):
         ),
         (
             {"state": "cannot be judged here", "because": "too noisy here; flagged noisy"},
-            "stated 65x; holds for 52x or more; measured 184x: cannot be judged here "
-            "(too noisy here; flagged noisy)",
+            "stated 65x; holds for 52x or more; measured 184x: cannot be judged here (too noisy here; flagged noisy)",
         ),
     ],
 )
