@@ -29,6 +29,8 @@ from gemmviz.engine.messages import (
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 
+_NOT_RUN = ("skipped", "unsupported")
+
 
 class Measuring:
     """Turns measuring commands into requests, and replies into results; requests the machine's facts once.
@@ -173,9 +175,13 @@ class Measuring:
     def _say_failed(self, document: Document) -> None:
         """Show why the only kernel of a run has no figure: no other part of the window shows it."""
         rows = [row for row in document["results"] if row["backend"] != TRANSFER]
-        failed = [row for row in rows if row["status"] in FAILURES]
-        if self.session.messages.current is None and len(rows) == len(failed) == 1:
-            row = failed[0]
+        if self.session.messages.current is not None or len(rows) != 1:
+            return
+        (row,) = rows
+        if row["status"] in _NOT_RUN and row["message"]:
+            said = tr("{kernel} cannot be measured here: {why}", kernel=row["label"], why=row["message"])
+            self.session.messages.tell(Message(said, "info", lasting=True))
+        elif row["status"] in FAILURES:
             said = tr(
                 "{kernel} was run and has no GFLOPS. {status}: {why}",
                 kernel=row["label"],

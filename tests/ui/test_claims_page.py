@@ -156,7 +156,7 @@ def test_claims_are_listed_under_their_documents(page):
     assert headings == ["T  First document (Korean blog post, 2025)", "U  Second document (Spanish slides)"]
     assert page.list.items["t-count"].parent() is page.list.topLevelItem(1)
     assert words(page, RATIO) == ["not run yet"]
-    assert "stated 2x (a GPU); here 1.5x or more counts as holding; not run yet" in page.list.figures(RATIO)
+    assert "stated 2x (a GPU); holds for 1.5x or more; not run yet" in page.list.figures(RATIO)
 
 
 def test_enter_runs_the_chosen_claim_and_the_verdict_appears(page, qtbot, kept):

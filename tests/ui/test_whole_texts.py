@@ -153,3 +153,11 @@ def test_the_order_of_blocks_is_shown_where_it_is_not_that_of_the_tiles():
     assert [tile[0] for tile in swizzled] == list(range(len(swizzled))) and len(swizzled) >= 4
     assert swizzled[1][1] == swizzled[0][1] and swizzled[1][2] > swizzled[0][2]
     assert order("gputiled") == [] and order("matmul_kernel_naive") == []
+
+
+def test_the_use_of_an_order_of_blocks_is_counted_on_its_tiles():
+    order = BlockOrder(at_demo("l2_swizzle").recording)
+    count, needed, by_rows = order.shared()
+    rows, columns = ({tile[place] for tile in order.tiles[:count]} for place in (2, 1))
+    assert (count, needed, by_rows) == (4, len(rows) + len(columns), 5) and needed < by_rows
+    assert all(str(needed) in said and str(by_rows) in said for said in order._about())

@@ -50,10 +50,10 @@ def sentence(stated: str, rule: str, found: str, state: str, because: str) -> st
     Returns
     -------
     str
-        ``"stated 65x (RTX 3060); here 52x or more counts as holding; measured 184x (NVIDIA H200): holds"``.
+        ``"stated 65x (RTX 3060); holds for 52x or more; measured 184x (NVIDIA H200): holds"``.
     """
     parts = [tr("stated {figure}", figure=stated)] if stated else []
-    parts.append(tr("here {rule} counts as holding", rule=rule))
+    parts.append(tr("holds for {rule}", rule=rule))
     verdict = tr(STATES[state])
     parts.append(f"{found}: {verdict}" if found else verdict)
     said = "; ".join(parts)

@@ -282,7 +282,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     own_parameters = function.parameters[: len(function.parameters) - len(given)]
     arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
-    from_host = GuessReason(0.9, tr("the file's own host code computes it so"))
+    computes = GuessReason(0.9, tr("the file's own host code computes it so"))
     found = [
         Guess(
             path,
@@ -301,7 +301,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
-            {**named.why, **dict.fromkeys(computed, from_host), **made.why},
+            {**named.why, **dict.fromkeys(computed, computes), **made.why},
             made.tiles,
             stores=stores,
             epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",

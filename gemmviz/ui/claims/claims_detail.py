@@ -14,7 +14,7 @@ from gemmviz.ui.look.theme import THEMES
 
 _LONG = 24
 _WRAPPED = (0, 2)
-_HEADINGS = (mark("looked at"), mark("stated"), mark("counts as holding"), mark("found"), mark("verdict"))
+_HEADINGS = (mark("looked at"), mark("stated"), mark("holds for"), mark("found"), mark("verdict"))
 
 
 class ClaimDetail(QScrollArea):

@@ -78,7 +78,6 @@ class Inspector(QTabWidget):
         listen(self, session.preferences.themed, self._on_theme)
         listen(self, session.findings.changed, self._count)
         listen(self, session.choice.chosen, self._count)
-        listen(self, session.permission.changed, self._on_asked)
         self._on_theme()
         self._on_current(self.currentIndex())
         self._count()
@@ -158,11 +157,6 @@ class Inspector(QTabWidget):
         cell = self.session.cursor.cell
         if self.panel == "counters" and cell is not None and cell[0] == C:
             self.show_panel("origin")
-
-    def _on_asked(self) -> None:
-        """Turn to the source of a text when the user is asked whether it may run: people read it first."""
-        if self.session.permission.asks:
-            self.show_panel("source")
 
     def _on_theme(self) -> None:
         self.lines.theme = THEMES[self.session.preferences.theme]

@@ -102,7 +102,7 @@ class WarpPanel(InspectPanel):
         self.frozen.setEnabled(freeze.possible)
         self.frozen.setChecked(freeze.on)
         self.frozen.setText(tr("Release") if freeze.on else tr("Freeze"))
-        tip = tr("Let the warp go (W)") if freeze.on else tr("Pause, and step by this warp's requests (W)")
+        tip = tr("Release the warp (W)") if freeze.on else tr("Pause, and step by this warp's requests (W)")
         self.frozen.setToolTip(tip)
         self.frozen.setAccessibleName(tip)
 

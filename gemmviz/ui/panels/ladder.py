@@ -61,6 +61,9 @@ class Ladder(QListWidget):
     told = Signal()
     """The chapters look another way: another one is open, or a lesson was finished."""
 
+    _fitted = 0
+    """The width in pixels that the rows' heights were found for; Qt asks for it before `__init__` has ended."""
+
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
@@ -75,8 +78,6 @@ class Ladder(QListWidget):
         self.figures: dict[str, Shown] = {}
         """The row and origin shown for each kernel with a figure, kept because painting reads them often."""
         self._told = ""
-        self._fitted = 0
-        """The width in pixels that the rows' heights were found for."""
         self.size_shown: Size | None = None
         """The size of the figures, except those that show another size."""
         self._fill()

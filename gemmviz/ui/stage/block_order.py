@@ -1,10 +1,11 @@
-"""The order of the blocks on C, where a kernel does not go along rows or columns: numbers, and a line through them."""
+"""The order of the blocks on C, where a kernel does not go along rows or columns: numbers, a line, and its use."""
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.language import tr
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.cell_text import SUM_CELL, CellText
@@ -42,6 +43,29 @@ class BlockOrder:
         if found not in (along_rows, along_columns):
             self.tiles = found
 
+    def shared(self) -> tuple[int, int, int]:
+        """Return what the order saves, for as many blocks from the first on as stand in a row of C.
+
+        Returns
+        -------
+        tuple
+            The number of these blocks, the tiles of A and B that they need together, and those that a row of C needs.
+        """
+        count = len({x for _, x, _, _ in self.tiles})
+        first = self.tiles[:count]
+        return count, len({y for _, _, y, _ in first}) + len({x for _, x, _, _ in first}), 1 + count
+
+    def _about(self) -> tuple[str, ...]:
+        """Say what the order saves, from the longest wording to the shortest; nothing if it saves nothing."""
+        count, needed, by_rows = self.shared()
+        if needed >= by_rows:
+            return ()
+        said = {"last": count - 1, "needed": needed, "more": by_rows}
+        return (
+            tr("Blocks 0–{last} need {needed} tiles of A and B together; row by row they would need {more}.", **said),
+            tr("Blocks 0–{last}: {needed} tiles of A and B; row by row: {more}", **said),
+        )
+
     def draw(self, painter: QPainter, panels: list[Panel], theme: Theme, text: CellText, ratio: float) -> None:
         """Draw the order on C, unless its cells have values."""
         panel, font = panels[C], painter.font()
@@ -59,4 +83,10 @@ class BlockOrder:
             painter.setBrush(QColor(theme.background))
             painter.drawRoundedRect(plate, 4, 4)
             text.write_at(painter, str(block), theme.text, round(line * 0.8), middle.x(), middle.y(), ratio)
+        metrics, room = QFontMetricsF(font), panel.width - line
+        said = next((one for one in self._about() if metrics.horizontalAdvance(one) <= room), "")
+        if said:
+            plate = QRectF(panel.x, panel.y, metrics.horizontalAdvance(said) + line, 1.3 * line)
+            painter.fillRect(plate, QColor(theme.background))
+            painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, said)
         painter.restore()

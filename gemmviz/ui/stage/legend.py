@@ -78,7 +78,7 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0, ordered
     chosen = QPen(QColor(theme.selection), 2, Qt.PenStyle.DashLine)
     found.append(LegendEntry(tr("chosen block, its tiles"), QColor(_CLEAR), chosen))
     sectors = QPen(QColor(theme.read), 1.5)
-    found.append(LegendEntry(tr("its warp {warp}: sectors, lanes (L; zoom in)", warp=warp), QColor(_CLEAR), sectors))
+    found.append(LegendEntry(tr("warp {warp}: its sectors; L: its lanes", warp=warp), QColor(_CLEAR), sectors))
     return found
 
 

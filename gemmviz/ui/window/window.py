@@ -139,6 +139,7 @@ class Window(QMainWindow):
         self.pages.switched.connect(self._on_switched)
         listen(self, session.tuning.started, self._on_tuning_started)
         listen(self, session.tour.changed, self._on_tour)
+        listen(self, session.permission.changed, self._on_asked)
         self._keys = KeyGuard(self)
         Announcer(session.cursor, session.playback, self.stage)
         self._on_theme()
@@ -177,6 +178,12 @@ class Window(QMainWindow):
     def _foot(self) -> int:
         """Return the height of the strip in pixels: a message covers it, and not the matrices."""
         return self.strip.height() if self.strip.isVisible() else 0
+
+    def _on_asked(self) -> None:
+        """Show the question whether a text may run, and its source beside it: people read it first."""
+        if self.session.permission.asks:
+            self.pages.turn_to("stage")
+            self.inspector.show_panel("source")
 
     def _on_shared(self) -> None:
         self._shared = True

@@ -112,7 +112,7 @@ def test_a_claim_waits_for_its_run_then_holds_or_not():
     slower = judging.judge(claim, measured(claim, {"gputiled": 1.0, "gputiled1": 1.5}))
     assert slower.state == "does not hold"
     assert (
-        "GFLOPS unrolled over GFLOPS plain, TS = 16: here a difference of up to 3% counts as holding; "
+        "GFLOPS unrolled over GFLOPS plain, TS = 16: holds for a difference of up to 3%; "
         "measured 0.6667x (abacus, 2026-11-21): does not hold"
     ) in slower.sentence
 
@@ -204,7 +204,7 @@ def test_only_about_one_and_a_half_is_neither_much_more_nor_nothing(slower, stat
     verdict = judging.judge(claim, measured(claim, {"matmul_kernel_2d_thread_tiling": slower, "matmul_tc": 1.0}))
     assert verdict.state == state
     assert verdict.sentence == (
-        "GFLOPS of kernel 4 over kernel 3: stated 1.5x (RTX 3060); here 1.07x to 2.1x counts as holding; "
+        "GFLOPS of kernel 4 over kernel 3: stated 1.5x (RTX 3060); holds for 1.07x to 2.1x; "
         f"measured {slower:g}x (abacus, 2026-11-21): {state}"
     )
 
@@ -219,7 +219,7 @@ def test_the_cold_start_is_shown_beside_the_warm_launches():
     assert verdict.findings[1].ours == "9.52x and 1.5x"
     fifteen = judging.judge(CLAIMS["s2-fifteen"], evidence)
     assert fifteen.state == "does not hold"
-    assert "stated 13.4x; here 8.93x to 20.1x counts as holding; measured 1.5x" in fifteen.sentence
+    assert "stated 13.4x; holds for 8.93x to 20.1x; measured 1.5x" in fifteen.sentence
     assert fifteen.table is not None
     assert fifteen.table.ours[0] == pytest.approx((20.0, 3.0))
     assert fifteen.table.theirs[0] == (22.2422, None)

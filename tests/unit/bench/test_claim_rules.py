@@ -76,27 +76,26 @@ def finding(**changes):
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "stated 65x; here 52x or more counts as holding; measured 184x: holds"),
+        ({}, "stated 65x; holds for 52x or more; measured 184x: holds"),
         (
             {"where": "RTX 3060", "origin": "measured: NVIDIA H200, 2026-11-21"},
-            "stated 65x (RTX 3060); here 52x or more counts as holding; measured 184x (NVIDIA H200, 2026-11-21): holds",
+            "stated 65x (RTX 3060); holds for 52x or more; measured 184x (NVIDIA H200, 2026-11-21): holds",
         ),
         (
             {"theirs": None, "state": "does not hold", "ours": 9.0},
-            "here 52x or more counts as holding; measured 9x: does not hold",
+            "holds for 52x or more; measured 9x: does not hold",
         ),
         (
             {"theirs": 3, "ours": 2, "unit": "", "origin": "recorded", "rule": "3 or less"},
-            "stated 3; here 3 or less counts as holding; recorded 2: holds",
+            "stated 3; holds for 3 or less; recorded 2: holds",
         ),
         (
             {"ours": None, "state": "cannot be judged here", "because": "no CUDA device here"},
-            "stated 65x; here 52x or more counts as holding; cannot be judged here (no CUDA device here)",
+            "stated 65x; holds for 52x or more; cannot be judged here (no CUDA device here)",
         ),
         (
             {"state": "cannot be judged here", "because": "too noisy here; flagged noisy"},
-            "stated 65x; here 52x or more counts as holding; measured 184x: cannot be judged here "
-            "(too noisy here; flagged noisy)",
+            "stated 65x; holds for 52x or more; measured 184x: cannot be judged here (too noisy here; flagged noisy)",
         ),
     ],
 )

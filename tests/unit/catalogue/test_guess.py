@@ -572,12 +572,13 @@ def test_a_function_that_the_product_calls_is_not_the_product(tmp_path):
     assert guess(part + whole + program, tmp_path / "mine.c", "tile").entry == "tile"
 
 
-def test_doubts_and_their_evidence_are_said_in_the_language_that_is_spoken(monkeypatch):
+def test_doubts_and_their_evidence_are_said_in_the_language_that_is_spoken():
     text = "__global__ void g(float *A, float *B, float *C, int q, int r, int s, bool turned) { C[0] = A[0] + B[0]; }"
     try:
         set_language("ko")
         made = guess(text, Path("mine.cu"))
+        doubts = made.doubts
     finally:
         set_language("en")
-    said = " ".join([*made.doubts, *(reason.why for reason in made.why.values())])
-    assert made.doubts and not re.search(r"\b(is|the|may|role|only|evidence|called)\b", said), said
+    said = " ".join([*doubts, *(reason.why for reason in made.why.values())])
+    assert len(doubts) > 3 and not re.search(r"\b(is|the|may|role|only|evidence|called)\b", said), said

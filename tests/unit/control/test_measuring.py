@@ -210,3 +210,12 @@ def test_a_run_that_fails_is_over_and_says_why(session, engines, measuring):
     measuring.measure_this()
     engines.bench.replied.emit(Failed(engines.bench.requests[-1].run, "internal", "the engine does not start"))
     assert session.progress["bench"] is None and session.messages.current.text == "the engine does not start"
+
+
+def test_a_kernel_that_cannot_run_here_says_why(session, engines, measuring, kept):
+    session.choice.choose_bench(problem=Problem.cube(64))
+    measuring.measure_this()
+    row = results.new_row(session.choice.kernel, Problem.cube(64), {})
+    done(engines, [row | {"status": "skipped", "message": "no CUDA device: the NVIDIA driver finds no GPU"}])
+    said = session.messages.current.text
+    assert "cannot be measured here" in said and "finds no GPU" in said

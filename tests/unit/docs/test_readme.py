@@ -92,7 +92,7 @@ def test_the_page_lists_the_claims_that_do_not_hold_with_their_figures() -> None
 
 def test_the_example_of_a_verdict_is_one() -> None:
     text = page("results").replace("\n", " ")
-    said = re.search(r"stated ([\d.]+)x; here (.+?) counts as holding; measured ([\d.]+)x: (.+?)\" \(`(.+?)`\)", text)
+    said = re.search(r"stated ([\d.]+)x; holds for (.+?); measured ([\d.]+)x: (.+?)\" \(`(.+?)`\)", text)
     assert said, "the page shows an example"
     theirs, rule, ours, state, name = said.groups()
     verdict = verdicts()[name]
