@@ -55,6 +55,8 @@ class Figures:
         self._rows: dict[str, dict[Key, Row]] = {}
         self.newest: Row | None = None
         """The usable row that came last."""
+        self.changes = 0
+        """How often a row was added or dropped."""
         for row in rows:
             self.add(row)
 
@@ -78,6 +80,7 @@ class Figures:
         key = key_of(row)
         rows.pop(key, None)
         rows[key] = row
+        self.changes += 1
         if usable(row):
             self.newest = row
         return True
@@ -85,6 +88,7 @@ class Figures:
     def forget(self, kernel: str) -> None:
         """Drop all rows of a kernel."""
         self._rows.pop(kernel, None)
+        self.changes += 1
 
     def latest(self, kernel: str) -> Row | None:
         """Return the newest row of a kernel, whatever its status."""
