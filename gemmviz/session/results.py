@@ -23,7 +23,7 @@ class Results:
     Parameters
     ----------
     kernels
-        The ladder; whoever adds a kernel to it does so in place.
+        The ladder; kernels are added to this list in place.
     """
 
     measured = Signal(str)

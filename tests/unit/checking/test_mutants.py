@@ -23,8 +23,8 @@ FIRST = {mutant.operator: mutant for mutant in reversed(SAMPLE)}
 # One more step of a loop behind a bounds check, or both indices exchanged in a square block: nothing changes. Nor does
 # much of what a C kernel does about its threads, which are run one after the other.
 MAY_BE_EQUIVALENT = {"grow-bound", "swap-xy"}
-# A loop in steps of four over a multiple of four may end one earlier; the second warp of a block of one is none; nor is
-# there a second group of four rows where a thread has four.
+# Three changes without effect: the end of a loop in steps of four is one less, over a multiple of four; a check of the
+# second warp, in blocks of one warp; a second group of four rows, where a thread has four rows.
 IS_EQUIVALENT = {
     ("warp_tiling", "shrink-bound"),
     ("conflict_free", "shrink-bound"),
