@@ -62,7 +62,7 @@ class Campaign:
     """
 
     def __init__(self, args, folder):
-        self.args, self.folder, self.room = args, folder, None
+        self.args, self.folder, self.room, self.files = args, folder, None, 0
         for name in ("trusted", "strange"):
             (folder / name).mkdir()
         args.keep.mkdir(parents=True, exist_ok=True)
@@ -77,28 +77,32 @@ class Campaign:
         from damaging import damaged_files
 
         row, random = Row(kind), Random(f"{self.args.seed} {kind}")
-        self._open_room(row)
+        if self.room is None:
+            self._open_room(row)
+        if self.states is None and kind == "states":
+            self.states = states_of(self.room, self.folder / "trusted")
         files = islice(damaged_files(kind, random, self.states), self.args.first, None)
         for number, damaged in zip(range(self.args.counts[kind]), files, strict=False):
-            if number and number % self.args.per_window == 0:
+            if self.files == self.args.per_window:
                 self._close_room(row)
                 self._open_room(row)
             self._try(row, self.args.first + number, damaged)
+            self.files += 1
             if self.args.progress and row.tried % self.args.progress == 0:
                 print(row, flush=True)
-        self._close_room(row)
+        if not self.args.together or kind == self.args.kinds[-1]:
+            self._close_room(row)
         return row
 
     def _open_room(self, row):
         from fuzzing_window import Room
 
-        self.room = Room(self.folder, self.args.deadline)
-        if self.states is None and row.kind == "states":
-            self.states = states_of(self.room, self.folder / "trusted")
+        self.room, self.files = Room(self.folder, self.args.deadline), 0
         self._note(row, "start", None, self.watch.taken())
 
     def _close_room(self, row):
         left = self.room.close()
+        self.room = None
         row.left += len(left)
         self._note(row, "end", None, [*self.watch.taken(), *left])
 
@@ -202,6 +206,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--deadline", type=float, default=120.0, metavar="S", help="seconds for one file")
     parser.add_argument("--per-window", type=int, default=250, metavar="N", help="files for each window")
+    parser.add_argument("--together", action="store_true", help="all kinds in one window; by default one for each")
     parser.add_argument("--progress", type=int, default=0, metavar="N", help="print a line after every N files")
     parser.add_argument("--verbose", action="store_true", help="say what came of each file")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the files of faults go")

@@ -24,7 +24,7 @@ _PROTOCOL = {"rounds": 1, "min_samples": 20, "min_time_s": 0.1, "timeout_s": 1}
 
 
 class Listed:
-    """Allows the described texts of the table: whoever starts this script wants them run."""
+    """Allows the described texts of the table: starting this script is consent to run them."""
 
     def __init__(self) -> None:
         self.texts: set[tuple[Path, str]] = set()

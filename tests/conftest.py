@@ -1,10 +1,12 @@
-"""What all tests share: cache folders, engines that start at once, and a printed reason where there is no GPU."""
+"""What all tests share: cache folders, one reading of the ladder, quick engines, and a reason where there is no GPU."""
 
+import fcntl
 import gc
 import os
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import platformdirs
 import pytest
 
 KEPT_S = 14 * 24 * 3600
+GPU_TESTS = Path(__file__).parent / "gpu"
 OURS = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
 """The user's cache; what tests compile is below ``tests`` in there."""
 if sys.dont_write_bytecode:
@@ -26,6 +29,42 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     if find_spec("pytestqt") is None:
         for name in ("qt_api", "qt_log_level_fail"):
             parser.addini(name, "pytest-qt's, which is not installed")
+
+
+def pytest_configure() -> None:
+    """Read the kernels that ship once for all tests: hundreds ask for the ladder, and none changes its files."""
+    from gemmviz import data
+    from gemmviz.catalogue import ladder
+
+    read, shipped = ladder.read_ladder, data.root("kernels")
+    read_shipped = cache(lambda: read(shipped))
+
+    def read_ladder(folder: Path | None = None):
+        if (folder or data.root("kernels")) != shipped:
+            return read(folder)
+        kernels, faults = read_shipped()
+        return list(kernels), list(faults)
+
+    ladder.read_ladder = read_ladder
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out the folder of tests for a GPU where there is none: to skip them one by one takes seconds."""
+    return True if collection_path == GPU_TESTS and _no_gpu() else None
+
+
+def pytest_report_header() -> str | None:
+    """Say why the tests for a GPU are left out."""
+    return f"tests/gpu is left out: {_no_gpu()}" if _no_gpu() else None
+
+
+@cache
+def _no_gpu() -> str:
+    """Return why CUDA kernels cannot run here; empty where they can."""
+    from gemmviz.backends.cupy_check import cuda_verdict
+
+    verdict = cuda_verdict()
+    return "" if verdict.usable else str(verdict)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -44,14 +83,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    from gemmviz.backends.cupy_check import cuda_verdict
-
-    verdict = cuda_verdict()
-    if verdict.usable:
+    if not _no_gpu():
         return
     for item in items:
         if "gpu" in item.keywords:
-            item.add_marker(pytest.mark.skip(reason=str(verdict)))
+            item.add_marker(pytest.mark.skip(reason=_no_gpu()))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -70,7 +106,24 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory):
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        _prepare_the_compiler(compiled)
         yield
+
+
+def _prepare_the_compiler(folder: Path) -> None:
+    """Compile the recorder's runtime, and the compiler's own, in one process of tests while the others wait for it.
+
+    With an empty cache each of them would do it: 15 s of processor time each.
+    """
+    from gemmviz.catalogue.errors import BuildError, Unavailable
+    from gemmviz.catalogue.ladder import find, ladder
+    from gemmviz.catalogue.launch import launch
+    from gemmviz.catalogue.problem import Problem
+    from gemmviz.simt.build import build
+
+    with (folder / "first.lock").open("w") as lock, suppress(BuildError, Unavailable):
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        build(launch(find("gputiled", ladder()), Problem.cube(8)))
 
 
 def _forget(folder: Path) -> None:

@@ -35,7 +35,7 @@ _ANSWER_LIMIT_S = 30.0
 _PAUSE_S = 0.05
 # A choice is kept when half of its turns came within this of the fastest one: else the machine was busy.
 _STEADY = 1.1
-# Every line that comes in asks for a turn: three products, of which the fastest counts.
+# Each line of the input requests a turn: three products; the fastest counts.
 _TRIAL = """
 import ctypes, sys, time
 path, entry, wide, n = sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4])

@@ -56,8 +56,7 @@ class Figures:
         self.newest: Row | None = None
         """The usable row that came last."""
         self.changes = 0
-        """How often rows were added or dropped: what was worked out from the rows holds as long as this stays."""
-        self._sizes: tuple[int, list[Size]] | None = None
+        """How often a row was added or dropped."""
         for row in rows:
             self.add(row)
 
@@ -117,9 +116,7 @@ class Figures:
 
     def sizes(self) -> list[Size]:
         """Return the sizes at which there are usable rows, from small to large."""
-        if self._sizes is None or self._sizes[0] != self.changes:
-            self._sizes = self.changes, sorted({size_of(row) for row in self if usable(row)}, key=by_volume)
-        return list(self._sizes[1])
+        return sorted({size_of(row) for row in self if usable(row)}, key=by_volume)
 
     def over_n(self, kernel: str) -> dict[tuple[tuple[str, int], ...], list[Row]]:
         """Return the usable rows of a kernel at M = N = K, from small to large, by the parameters they have."""

@@ -84,7 +84,7 @@ def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
 
 
 def thin(row: Row) -> None:
-    """Keep `MOST_SAMPLES` of the cold samples, evenly spaced; ``stats`` and ``rounds`` still speak of all of them.
+    """Keep `MOST_SAMPLES` of the cold samples, evenly spaced; ``stats`` and ``rounds`` are still those of all samples.
 
     A short launch on a restless machine is sampled some hundred thousand times before the protocol gives up.
     """

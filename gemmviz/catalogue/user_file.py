@@ -140,7 +140,7 @@ def write_text(path: Path, text: str) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())  # else a machine that dies may leave the name without the text
+            os.fsync(file.fileno())  # otherwise a power failure may leave the name without the text
         part.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())
         part.replace(place)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What it takes to compare two versions: requests for an engine, one after the other, and what is made of the answers.
+"""The comparison of two versions: requests for an engine, one after the other, and the result made of the answers.
 
 The command line and the window drive the same course; only how they run a request differs.
 """

@@ -202,16 +202,19 @@ class EngineProcess:
         self._remove_scratch = weakref.finalize(self, scratch.remove, self._scratch)
         setting = Setting(self._scratch, self._limits, confined, records)
         context = multiprocessing.get_context("spawn")
-        self._pipe, other = context.Pipe()
-        self._process = context.Process(target=start.main, args=(other, setting), name="gemmviz-engine", daemon=True)
+        pipe, other = context.Pipe()
+        process = context.Process(target=start.main, args=(other, setting), name="gemmviz-engine", daemon=True)
+        self._pipe, self._process = pipe, process
         # The process inherits the mask: a Ctrl-C while it starts, still in our group, is not for it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._process.start()
+            process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             other.close()
-        self._receiver = framing.Receiver(self._pipe.fileno(), get_args(Reply), available_memory)
+        if pipe.closed:  # killed meanwhile by another thread, as when the window is closed: the process ends itself
+            raise self._obituary()
+        self._receiver = framing.Receiver(pipe.fileno(), get_args(Reply), available_memory)
 
     def kill(self) -> None:
         """End the process at once, with all that it has started; where there is none, do nothing.

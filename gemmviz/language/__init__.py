@@ -1,6 +1,6 @@
 """The language of texts for people: English is in the source, the others are in gettext catalogues.
 
-`tr` is called where a text is shown, never where a module is imported, so that a window which is built again speaks the
+`tr` is called where a text is shown, never where a module is imported, so that a window which is built again shows the
 new language. A text that must stand in a table at import is wrapped in `mark`, and in `tr` where it is shown.
 """
 

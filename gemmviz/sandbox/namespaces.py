@@ -33,5 +33,5 @@ def leave(*, network: bool) -> bool:
 
 
 def is_first() -> bool:
-    """Whether this process is the first of its namespace: whoever loses its parent becomes its child."""
+    """Whether this process is the first of its namespace: a process that loses its parent becomes its child."""
     return os.getpid() == 1

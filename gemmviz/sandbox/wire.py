@@ -1,6 +1,6 @@
 """Carries results out of a process that a stranger's kernel has run in: plain typed data, bounded, never a pickle.
 
-A message is a token, the length of a JSON text, the text, and the arrays it speaks of as they lie in memory. Where the
+A message is a token, the length of a JSON text, the text, and the arrays named in it, byte for byte. Where the
 reader may look into the writer's memory, large arrays are named by their address and not carried. Without
 the token nobody can make a message; its content is about the kernel itself, and is checked as it is read.
 """

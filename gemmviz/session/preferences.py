@@ -26,7 +26,7 @@ class Preferences:
     themed = Signal()
     """Colours, size of type, or how much may move."""
     spoken = Signal()
-    """The language: whoever shows texts shows them anew."""
+    """The language has changed: all texts must be shown anew."""
 
     learned = Signal()
     """A lesson was finished for the first time, another kernel was shown last, or the doors are to be shown or not."""

@@ -42,7 +42,7 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
         The preferences to change.
     theme, language
         The choice of the command line for this start, or None. At the first start the language is the system's, if
-        gemmviz speaks it.
+        gemmviz has it.
 
     Returns
     -------

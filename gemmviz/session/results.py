@@ -23,7 +23,7 @@ class Results:
     Parameters
     ----------
     kernels
-        The ladder; whoever adds a kernel to it does so in place.
+        The ladder; kernels are added to this list in place.
     """
 
     measured = Signal(str)
@@ -46,7 +46,6 @@ class Results:
         self.proofs: list[Proofs] = []
         self.references_wanted: bool | None = None
         self.size_wanted: Size | None = None
-        self._fullest: tuple[list[tuple[Figures, int]], Size | None] | None = None
         self.all_samples: dict[Sampled, SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.live: SampleSeries | None = None
@@ -54,6 +53,8 @@ class Results:
         self.device = ""
         self.device_facts: Facts | None = None
         self.cpu_cores: int | None = None
+        self._sizes_of: list[tuple[Figures, int]] = []
+        self._sizes: tuple[list[Size], Size | None] = ([], None)
 
     @property
     def rows(self) -> dict[str, Row]:
@@ -145,16 +146,11 @@ class Results:
 
         The one that the user chose; else the one measured here last; else the one at which most rungs have a figure.
         """
-        newest, sizes = self.figures.newest, self.sizes()
+        newest, (sizes, fullest) = self.figures.newest, self._all_sizes()
         for size in (self.size_wanted, size_of(newest) if newest else None):
             if size in sizes:
                 return size
-        references = self.references if self.references_shown else []
-        shown = [self.figures, *(reference.figures for reference in references)]
-        key = [(figures, figures.changes) for figures in shown]
-        if self._fullest is None or self._fullest[0] != key:
-            self._fullest = key, fullest_size(row for figures in shown for row in figures)
-        return self._fullest[1]
+        return fullest
 
     def want_size(self, size: Size | None) -> None:
         """Choose the size at which rungs are compared; None: the one that `shown_size` finds by itself."""
@@ -163,10 +159,18 @@ class Results:
 
     def sizes(self) -> list[Size]:
         """Return the sizes at which there is something to show, from small to large."""
-        found = set(self.figures.sizes())
-        if self.references_shown:
-            found.update(size for reference in self.references for size in reference.figures.sizes())
-        return sorted(found, key=by_volume)
+        return list(self._all_sizes()[0])
+
+    def _all_sizes(self) -> tuple[list[Size], Size | None]:
+        """Return `sizes`, and the size at which most rungs have a figure: the list of kernels asks for each rung."""
+        references = self.references if self.references_shown else []
+        used = [self.figures, *(reference.figures for reference in references)]
+        state = [(figures, figures.changes) for figures in used]
+        if state != self._sizes_of:
+            found = {size for figures in used for size in figures.sizes()}
+            fullest = fullest_size(row for figures in used for row in figures)
+            self._sizes_of, self._sizes = state, (sorted(found, key=by_volume), fullest)
+        return self._sizes
 
     def start_samples(self) -> None:
         """Forget the samples of the last run."""

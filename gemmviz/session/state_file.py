@@ -89,7 +89,7 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
     if isinstance(view := document.get("view"), dict):  # its parts are left out one by one
         plain["view"], bad = read_parts(view, ViewSaid)
         wrong = {key: value for key, value in wrong.items() if key != "view"} | {key: view[key] for key in bad}
-    if plain.get("speed", SPEEDS[0]) not in SPEEDS:  # msgspec knows no choice of fractions
+    if plain.get("speed", SPEEDS[0]) not in SPEEDS:  # msgspec cannot check a choice of fractions
         wrong["speed"] = plain.pop("speed")
     faults = [
         tr("{file}: {key} cannot be {value}, and is left out", file=file, key=key, value=quoted(value))

@@ -91,9 +91,8 @@ def edited_state(tmp_path):
     return str(path)
 
 
-@pytest.mark.parametrize("numbers", [[signal.SIGTERM], [signal.SIGINT, signal.SIGTERM], [signal.SIGINT] * 2])
-def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(start, edited_state, numbers):
-    program = start("window", edited_state)
+def end_by_signals(program, numbers):
+    """Send signals to a program with edits, the next one when its question is shown, and wait for its end."""
     wait_line(program, "edited")
     *before, last = numbers
     for number in before:
@@ -102,6 +101,17 @@ def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(sta
     program.send_signal(last)
     assert wait_line(program, "code") == "code 0"
     assert program.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.parametrize("numbers", [[signal.SIGINT, signal.SIGTERM], [signal.SIGINT] * 2])
+def test_a_signal_ends_the_program_while_it_asks_and_keeps_the_edits(start, edited_state, numbers, tmp_path):
+    end_by_signals(start("window", edited_state), numbers)
+    (kept,) = (tmp_path / "STATE").rglob("*.json")
+    assert "float sum = 0; // mine" in kept.read_text(encoding="utf-8")
+
+
+def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(start, edited_state):
+    end_by_signals(start("window", edited_state), [signal.SIGTERM])
     again = start("window")
     assert wait_line(again, "told: Edits").endswith("are still there: gputiled.")
     again.send_signal(signal.SIGTERM)

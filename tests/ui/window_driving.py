@@ -2,7 +2,7 @@
 
 import pytest
 
-RECORDING_MS = 60_000
+RECORDING_MS = 240_000
 
 
 def need_qt():

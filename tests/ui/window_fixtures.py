@@ -5,12 +5,12 @@ import threading
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from remembering_engine import RememberingEngine, ask_for_the_machine
 from window_driving import wait_recorded
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.control.controller import Controller
-from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
 from gemmviz.session import Session
 from gemmviz.ui.inspect.inspector import Inspector
@@ -21,7 +21,7 @@ from gemmviz.ui.window.garbage import collect_garbage_here
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 240_000
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +61,8 @@ def make_window(qtbot):
 
     def make(theme="dark"):
         session = new_session(theme)
-        window = Window(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
+        ask_for_the_machine(session.permission.trust)
+        window = Window(session, Controller(session, lambda: RememberingEngine(session.permission.trust), QtLoop()))
         window.show()
         qtbot.waitUntil(lambda: bool(session.results.references))
         windows.append(window)

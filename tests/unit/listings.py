@@ -1,6 +1,6 @@
 """A listing of `gputiled` with tiles of 8 x 8, compiled by NVRTC 13.5 for sm_80 and kept in ``assembly/listings``.
 
-The compiler's folder is ``/build`` in it, and its second part is the kernel that tells the types of the parameters.
+The compiler's folder is ``/build`` in it, and its second part is a kernel that shows the types of the parameters.
 """
 
 from pathlib import Path

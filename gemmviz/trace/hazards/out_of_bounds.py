@@ -1,9 +1,9 @@
-"""Threads whose access missed its array: they are counted per line (*recorded*), but no row of theirs is kept.
+"""Threads whose access was out of bounds: they are counted per line (*recorded*), but their accesses have no rows.
 
-Such a thread is absent from its step, like a thread that a condition excludes, and no row tells the two
-apart. It is certain if a line's misses are as many as the threads that are absent from all of the line's steps, and all
-threads execute the line equally often. Else there is a bound: no more than are absent, and no more than missed
-on that line in all.
+Such a thread is absent from its step, like a thread that a condition excludes; the rows do not distinguish the two.
+The threads are known if a line's accesses out of bounds are as many as the threads absent from all of its steps, and
+all threads execute the line equally often. Otherwise there are two upper bounds: the absent threads, and the accesses
+out of bounds on that line.
 """
 
 from dataclasses import dataclass

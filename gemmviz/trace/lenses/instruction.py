@@ -1,6 +1,6 @@
 """The operands of one tensor-core instruction: the lane of a warp that holds each element, and the register.
 
-`gemmviz.trace.origin.fragments` tells which lane loads or stores each element. With ``wmma`` that lane holds it. An
+`gemmviz.trace.origin.fragments` gives the lane that loads or stores each element. With ``wmma`` that lane holds it. An
 ``ldmatrix`` deals its elements to other lanes: lane l names row l % 8 of the 8 x 8 matrix l / 8, and of each matrix
 lane 4 r + c gets the elements 2 c and 2 c + 1 of row r; transposed, of column r (PTX ISA, "ldmatrix"). The operands of
 a ``wgmma`` stay in shared memory.

@@ -1,6 +1,6 @@
 """The number of tile loads of a block: the phases in which values of A or B are written to shared memory.
 
-Sums go through shared memory too, on their way to C or to the thread that adds them up. Their values tell them apart,
+Sums go through shared memory too, on their way to C or to the thread that adds them up. Their values distinguish them,
 as in `gemmviz.trace.origin.staging`: an instruction that loads tiles writes values of A and B, and zeros beyond their
 edges.
 """

@@ -160,8 +160,8 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
 def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
     """Note, in place, the loads of stores that a compiler made several instructions of, where one rule fits them all.
 
-    Each instruction of a loop that was unrolled is executed too seldom to tell its load from others by values. The
-    loop's text has one load and one store, so that the instructions of a line are looked at together.
+    Each instruction of an unrolled loop is executed too seldom: its values do not identify its load. The loop's text
+    has one load and one store, so the instructions of a line are looked at together.
     """
     of_load, of_store = (_places(recording, items, lines) for items in (loads, stores))
     of_place = {int(p): np.flatnonzero(of_load == p) for p in np.unique(of_load)}

@@ -39,8 +39,8 @@ class Hop:
     origin
         The cell of A or B that it comes from.
     read, write, use
-        The read from global memory, the write to shared memory, and the read by whoever multiplies it; without shared
-        memory, `write` is None and `use` is `read`.
+        The read from global memory, the write to shared memory, and the read by the thread that multiplies it; without
+        shared memory, `write` is None and `use` is `read`.
     target
         The element of C.
     """
@@ -54,7 +54,7 @@ class Hop:
 
     @property
     def misread(self) -> bool:
-        """Whether whoever multiplied it got another value than the one that the cell shows: a race."""
+        """Whether the multiplying thread read a value that differs from the one in the cell: a race."""
         return self.write is not None and not same(self.use.value, self.read.value)
 
 

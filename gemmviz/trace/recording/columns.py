@@ -14,7 +14,7 @@ from gemmviz.trace.recording.tma_boxes import boxes_of_run
 
 Bits = npt.NDArray[np.uint32]
 Columns = dict[str, npt.NDArray[Any]]
-# Rows that are worked on at a time: few enough to stay in the processor's cache, and to take no memory to speak of.
+# Rows that are worked on at a time: few enough to stay in the processor's cache, and to need little memory.
 _WINDOW = 100_000
 
 

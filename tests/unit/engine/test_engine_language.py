@@ -1,4 +1,4 @@
-"""The engine speaks the language of the process that asks it, request by request; classes stay as they are."""
+"""The engine answers each request in the language of the requesting process; names of classes are not translated."""
 
 import re
 import threading

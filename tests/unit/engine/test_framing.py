@@ -77,7 +77,7 @@ def test_arrays_arrive_as_they_were_sent() -> None:
             assert found.recording[name].dtype == array.dtype and found.recording[name].shape == array.shape
             assert (found.recording[name] == array).all()
         assert (found.timeline["deep"][0]["array"] == arrays["turned"]).all()
-        found.recording["large"][0] = 1  # whoever receives an array may change it
+        found.recording["large"][0] = 1  # the receiver of an array may change it
         send(there.fileno(), Cancel(2))
         assert Receiver(here.fileno(), (Cancel,)).receive(5) == Cancel(2)
 

@@ -222,7 +222,7 @@ def test_what_is_kept_is_found_again_and_what_was_changed_is_not(tmp_path):
     assert kept.find(folder, "key") == file and file.read_bytes() == b"code"
     inode = file.stat().st_ino
     assert kept.keep(made, folder, "key") == file
-    assert file.stat().st_ino == inode, "whoever was allowed to read the file could read it no more"
+    assert file.stat().st_ino == inode, "a user who was allowed to read the file cannot read it any more"
     file.write_bytes(b"evil")
     assert kept.find(folder, "key") is None
     kept.keep(made, folder, "key")

@@ -32,6 +32,22 @@ def test_a_round_replaces_the_one_before_and_sizes_are_kept_apart(session):
     assert session.results.rows["gputiled"]["N"] == 128
 
 
+def test_sizes_follow_what_is_added_forgotten_and_shown(session):
+    results = session.results
+    results.set_references([elsewhere(row("cublas", 9.0, n=512))])
+    results.want_references(False)
+    assert results.sizes() == [] and results.shown_size() is None
+    results.add_result(row("gputiled", 10.0))
+    results.add_result(row("numpy", 10.0, n=128))
+    assert results.sizes() == [(64, 64, 64), (128, 128, 128)]
+    results.forget("numpy")
+    assert results.sizes() == [(64, 64, 64)]
+    results.want_references(True)
+    assert results.sizes() == [(64, 64, 64), (512, 512, 512)]
+    results.sizes().clear()  # the list is the caller's
+    assert len(results.sizes()) == 2
+
+
 SINGLE = {"dtype_in": "float32", "dtype_acc": "float32"}
 
 

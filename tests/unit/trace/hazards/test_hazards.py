@@ -152,7 +152,7 @@ def test_a_vector_at_an_odd_address_stops_as_on_a_gpu() -> None:
     with pytest.raises(KernelFault, match=r"k.cu:10: thread \(0, 0, 0\).*misaligned") as error:
         found("    float4 v = ((const float4 *)(A + 1))[t % 4]; C[i] = v.x + v.y + v.z + v.w;")
     assert error.value.line == 10
-    # Where the array lies in memory changes from run to run: no word about it.
+    # The address of the array changes from run to run, so no finding may depend on it.
     assert "reads A[1], 16 bytes at once: the index must be a multiple of 4 (A has 32 elements)" in str(error.value)
     assert "0x" not in str(error.value)
 

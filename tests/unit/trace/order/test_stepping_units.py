@@ -78,7 +78,7 @@ def test_a_warp_that_is_left_out_makes_no_request() -> None:
     edges = played("gputiled", Problem(17, 20, 70))
     everybody = stations(edges, "step")
     assert everybody is None
-    # Block 2 has rows 16 to 31, of which there is but the first: its last warp writes no C.
+    # Block 2 has rows 16 to 31, but C has only row 16: its last warp writes no C.
     last, first = (stations(edges, "request", 2, warp) for warp in (7, 0))
     assert last is not None and first is not None
     assert set(last) < set(first) and edges.timeline.steps - 1 in first
