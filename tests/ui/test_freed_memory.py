@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject
 
-from gemmviz.ui.window.allocator import FreedMemory
+from gemmviz.ui.window.allocator import FreedMemory, free_bytes
 
 ROOT = Path(__file__).parents[2]
 # Opens the program, waits until its fonts are open, and collects garbage.
@@ -79,6 +79,28 @@ def test_pages_between_blocks_in_use_go_back(qtbot):
     freed = FreedMemory(owner)
     freed.give_back_soon()
     qtbot.waitUntil(lambda: freed.given_back == 1, timeout=5000)
+    after = resident()
+    for block in kept:
+        libc.free(block)
+    assert before - after > _BLOCKS * _BYTES // 2
+
+
+@pytest.mark.skipif(not free_bytes(), reason="needs glibc 2.33")
+def test_what_is_freed_after_giving_back_goes_back_without_a_request(qtbot):
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    blocks = [libc.malloc(_BYTES) for _ in range(_BLOCKS)]
+    for block in blocks:
+        ctypes.memset(block, 1, _BYTES)
+    owner = QObject()
+    freed = FreedMemory(owner)
+    freed.give_back_soon()
+    qtbot.waitUntil(lambda: freed.given_back == 1, timeout=5000)
+    kept, given = blocks[::100], [b for i, b in enumerate(blocks) if i % 100]
+    for block in given:
+        libc.free(block)
+    before = resident()
+    qtbot.waitUntil(lambda: freed.given_back == 2, timeout=15_000)
     after = resident()
     for block in kept:
         libc.free(block)

@@ -3,8 +3,8 @@
 By default glibc raises the size limit for blocks that it maps separately, up to 32 MiB. The columns of recordings, a
 few MiB each, are then in the heap, and glibc keeps free memory between two blocks in use. In a soak of 15 minutes
 the window grew by 60% after its fifth minute. With a fixed limit it grew by 9 to 10%, because free pages between small
-blocks in use are still kept. `FreedMemory` gives these back, too, a moment after each recording and
-after a collection of all garbage.
+blocks in use are still kept. `FreedMemory` gives these back, too: a moment after each recording and after a
+collection of all garbage, and when much more is free than after the last time, as threads free memory later.
 """
 
 import ctypes
@@ -18,6 +18,8 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 _SETTINGS = ((_M_MMAP_THRESHOLD, 1 << 20), (_M_TRIM_THRESHOLD, 4 << 20), (_M_ARENA_MAX, 2))
 # A recording within this time starts the wait again. Giving back takes 5 to 25 ms.
 _AFTER_MS = 500
+# Looking takes some milliseconds where the heap has many gaps.
+_LOOK_MS, _MUCH = 4000, 8 << 20
 
 
 def _is_glibc() -> bool:
@@ -35,10 +37,41 @@ def give_back_early() -> bool:
     return False
 
 
+class _Heap(ctypes.Structure):
+    """`mallinfo2`, see mallinfo(3)."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        )
+    )
+
+
+def free_bytes() -> int:
+    """Return how much of the heap is free, whether it was given back or not; 0 where the C library does not say it."""
+    if _is_glibc():
+        with suppress(OSError, AttributeError):  # glibc before 2.33 has no mallinfo2
+            ask = ctypes.CDLL(None).mallinfo2
+            ask.restype = _Heap
+            return int(ask().fordblks)
+    return 0
+
+
 class FreedMemory(QObject):
     """Gives free pages of the heap back to the system, half a second after the last request.
 
-    It does nothing if the C library is not glibc; see malloc_trim(3).
+    It also looks every few seconds whether much was freed since then. It does nothing if the C library is not glibc;
+    see malloc_trim(3).
 
     Parameters
     ----------
@@ -53,6 +86,16 @@ class FreedMemory(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_AFTER_MS)
         self._timer.timeout.connect(self._give_back)
+        self._free = free_bytes()
+        self._looks = QTimer(self)
+        self._looks.timeout.connect(self._look)
+        self._looks.start(_LOOK_MS)
+
+    def _look(self) -> None:
+        free = free_bytes()
+        if free > self._free + _MUCH:
+            self.give_back_soon()
+        self._free = min(self._free, free)
 
     def give_back_soon(self) -> None:
         """Give back in half a second; a further request starts the wait again."""
@@ -63,3 +106,4 @@ class FreedMemory(QObject):
         if _is_glibc():
             with suppress(OSError, AttributeError):
                 ctypes.CDLL(None).malloc_trim(0)
+        self._free = free_bytes()
