@@ -140,9 +140,8 @@ def print_table(found):
     print(
         "Milliseconds of processor, and of wall time; slowed: how much longer a fixed piece of work took than at best."
     )
-    print(
-        f"{'rung':44} {'pace':9} {'median':>7} {'p95':>7} {'max':>7} {'slowed':>7} {'p95/slowed':>10}   wall: median, p95"
-    )
+    heads = f"{'median':>7} {'p95':>7} {'max':>7} {'slowed':>7} {'p95/slowed':>10}   wall: median, p95"
+    print(f"{'rung':44} {'pace':9} {heads}")
     for scaled, name, pace, median, p95, most, wall, wall_95, slowed in sorted(rows, reverse=True):
         figures = f"{median:7.2f} {p95:7.2f} {most:7.2f} {slowed:7.2f} {scaled:10.2f}   {wall:7.2f} {wall_95:7.2f}"
         print(f"{name:44} {pace:9} {figures}{'' if p95 < TARGET_MS else '  MISSED'}")

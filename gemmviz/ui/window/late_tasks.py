@@ -53,9 +53,12 @@ class LateTasks(QObject):
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
+        # These imports let the lenses and the other pages open faster.
+        import gemmviz.ui.lenses.registry
+
+        yield _BREATH_MS
         for _ in keep_fonts_open(qt()):
             yield _BREATH_MS
-        # These imports let the other pages open faster.
         import gemmviz.ui.charts.measure_page
 
         yield _BREATH_MS
