@@ -3,12 +3,13 @@
 Run it from the checkout. It prints the slowest first, in milliseconds of processor time of the window's thread (wall
 time beside it), and ends with 1 when the 95th percentile of one is above the target::
 
-    python benchmarks/frames.py                     # every rung: ten minutes
+    python benchmarks/frames.py                     # every rung: some minutes
     python benchmarks/frames.py --rungs gputiled stream_k --json frames.json
     python benchmarks/frames.py --rungs gputiled --profile    # where the time goes
 
 The clock of playing is replaced by ticks of 1/60 s, so that every run shows the same moments: from the first step, from
-the demo's step, and from two places between. A frame is all that the window's thread does from one tick to the next.
+the demo's step, and from two places between. A frame is all that the window's thread does from one tick to the next;
+the tab beside the stage is refreshed at every sixth.
 """
 
 import argparse
