@@ -142,7 +142,7 @@ class Ladder(QListWidget):
             wide = widths[title] = [QFontMetricsF(font).horizontalAdvance(title) for font in fonts]
         for font, width in zip(fonts, wide, strict=True):
             if width <= room:
-                return font, [title]
+                return QFont(font), [title]
         metrics, lines = QFontMetricsF(fonts[-1]), [""]
         for word in title.split(" "):
             longer = f"{lines[-1]} {word}".lstrip()
@@ -150,7 +150,7 @@ class Ladder(QListWidget):
                 lines.append(word)
             else:
                 lines[-1] = longer
-        return fonts[-1], [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
+        return QFont(fonts[-1]), [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
 
     def _title_fonts(self) -> tuple[list[QFont], dict[str, list[float]]]:
         """Return the fonts of titles, the largest first, and the widths of titles in them that are known by now."""
