@@ -3,12 +3,13 @@
 Run it from the checkout. It prints the slowest first, in milliseconds of processor time of the window's thread (wall
 time beside it), and ends with 1 when the 95th percentile of one is above the target::
 
-    python benchmarks/frames.py                     # every rung: ten minutes
+    python benchmarks/frames.py                     # every rung: some minutes
     python benchmarks/frames.py --rungs gputiled stream_k --json frames.json
     python benchmarks/frames.py --rungs gputiled --profile    # where the time goes
 
 The clock of playing is replaced by ticks of 1/60 s, so that every run shows the same moments: from the first step, from
-the demo's step, and from two places between. A frame is all that the window's thread does from one tick to the next.
+the demo's step, and from two places between. A frame is all that the window's thread does from one tick to the next;
+the tab beside the stage is refreshed at every sixth.
 """
 
 import argparse
@@ -140,9 +141,8 @@ def print_table(found):
     print(
         "Milliseconds of processor, and of wall time; slowed: how much longer a fixed piece of work took than at best."
     )
-    print(
-        f"{'rung':44} {'pace':9} {'median':>7} {'p95':>7} {'max':>7} {'slowed':>7} {'p95/slowed':>10}   wall: median, p95"
-    )
+    heads = f"{'median':>7} {'p95':>7} {'max':>7} {'slowed':>7} {'p95/slowed':>10}   wall: median, p95"
+    print(f"{'rung':44} {'pace':9} {heads}")
     for scaled, name, pace, median, p95, most, wall, wall_95, slowed in sorted(rows, reverse=True):
         figures = f"{median:7.2f} {p95:7.2f} {most:7.2f} {slowed:7.2f} {scaled:10.2f}   {wall:7.2f} {wall_95:7.2f}"
         print(f"{name:44} {pace:9} {figures}{'' if p95 < TARGET_MS else '  MISSED'}")

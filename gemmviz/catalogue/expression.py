@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import lru_cache
 
 from gemmviz.catalogue.errors import FrontMatterError
 
@@ -53,12 +53,11 @@ class Expression:
     text: str
 
     def __post_init__(self) -> None:
-        for node in ast.walk(self._tree):
-            _check(node, self.text)
+        _read(self.text)
 
     def names(self) -> set[str]:
         """Return the names that need a value."""
-        return {n.id for n in ast.walk(self._tree) if isinstance(n, ast.Name)} - _FUNCTIONS.keys()
+        return set(_read(self.text)[1])
 
     def evaluate(self, values: Mapping[str, int]) -> Number:
         """Return the value of the expression.
@@ -74,7 +73,7 @@ class Expression:
             For a name without a value, and for a division by zero.
         """
         try:
-            return _evaluate(self._tree.body, values)
+            return _evaluate(_read(self.text)[0], values)
         except KeyError as error:
             raise FrontMatterError(f"{self.text!r} names {error.args[0]!r}, which is not declared") from None
         except ZeroDivisionError:
@@ -93,14 +92,20 @@ class Expression:
             raise FrontMatterError(f"{self.text!r} is {_decimal(value)}, which is not a whole number")
         return int(value)
 
-    @cached_property
-    def _tree(self) -> ast.Expression:
-        if len(self.text) > LONGEST:
-            raise FrontMatterError(f"an expression of {len(self.text)} characters is too long")
-        try:
-            return ast.parse(self.text.strip(), mode="eval")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise FrontMatterError(f"{self.text!r} is not an expression") from None
+
+@lru_cache(maxsize=2048)  # most kernels have expressions of others
+def _read(text: str) -> tuple[ast.expr, frozenset[str]]:
+    """Return the checked tree of a text, and the names in it that need a value."""
+    if len(text) > LONGEST:
+        raise FrontMatterError(f"an expression of {len(text)} characters is too long")
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise FrontMatterError(f"{text!r} is not an expression") from None
+    nodes = list(ast.walk(tree))
+    for node in nodes:
+        _check(node, text)
+    return tree.body, frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - _FUNCTIONS.keys()
 
 
 def _decimal(value: Number) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, TypedDict, get_type_hints
+from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import Meta
 
@@ -10,7 +10,7 @@ from gemmviz.catalogue import batch, capability
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
-from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
+from gemmviz.catalogue.typed_reading import FromOne, Misfit, hints_of, read_as
 from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
@@ -123,7 +123,7 @@ def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str]
         For a value that is not of its type.
     """
     read = {}
-    for key, its in get_type_hints(form, include_extras=True).items():
+    for key, its in hints_of(form).items():
         if key in table:
             try:
                 read[key] = read_as(table[key], its)

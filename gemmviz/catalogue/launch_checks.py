@@ -12,6 +12,8 @@ from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
 _KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES)
 
+_CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+
 
 def check_entry(entry: str, text: str) -> None:
     """Check that an entry is the name of a function of the file.
@@ -31,7 +33,7 @@ def check_entry(entry: str, text: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<[\w\s,:<>]+>)?", entry):
         raise FrontMatterError('entry must name the function, for example entry = "gputiled<TS>"')
     function = re.split(r"[\s<]", entry)[0].rpartition("::")[2]
-    if not re.search(rf"\b{function}\s*\(", text):
+    if all(found[1] != function for found in _CALLED.finditer(text)):
         raise FrontMatterError(f"entry names {function!r}, but the file defines no such function")
 
 

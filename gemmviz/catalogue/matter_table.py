@@ -5,7 +5,6 @@ from pathlib import Path
 
 from gemmviz.catalogue.errors import FrontMatterError, NoFrontMatter
 from gemmviz.catalogue.front_matter import FENCE
-from gemmviz.catalogue.guessing.undescribed import what_to_do
 from gemmviz.catalogue.user_file import parse_toml
 
 
@@ -26,6 +25,8 @@ def matter_table(text: str, path: Path) -> dict[str, object]:
     if path.suffix != ".toml":
         found = FENCE.search(text)
         if found is None:
+            from gemmviz.catalogue.guessing.undescribed import what_to_do  # late: few files need it
+
             raise NoFrontMatter(what_to_do(text, path))
         body = re.sub(r"^// ?", "", found["body"], flags=re.MULTILINE)
     try:

@@ -6,6 +6,7 @@ The types hold no ``Meta(pattern=...)``: msgspec 0.22 ends the process where one
 import re
 import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import msgspec
@@ -90,13 +91,19 @@ def read_parts(table: Mapping[str, object], form: type) -> tuple[dict[str, Any],
     """
     good: dict[str, Any] = {}
     bad = []
-    for key, its in get_type_hints(form, include_extras=True).items():
+    for key, its in hints_of(form).items():
         if key in table:
             try:
                 good[key] = msgspec.convert(table[key], its)
             except msgspec.ValidationError:
                 bad.append(key)
     return good, bad
+
+
+@cache
+def hints_of(form: Any) -> dict[str, Any]:
+    """Return the types of a TypedDict's keys; Python looks them up each time anew."""
+    return get_type_hints(form, include_extras=True)
 
 
 def _misfit(content: Any, form: Any, said: str) -> Misfit:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, requires
 
 from gemmviz import __version__, data
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
@@ -119,6 +118,8 @@ def _is_kernel(word: str) -> bool:
 
 def _lacks(package: str) -> str:
     """Return one line with the packages to install, in the versions that gemmviz takes where these are known."""
+    from importlib.metadata import PackageNotFoundError, requires  # late: it takes time, and few runs need it
+
     wanted = package
     with suppress(PackageNotFoundError):
         needed = (text.partition(";")[0].strip() for text in requires("gemmviz") or ())

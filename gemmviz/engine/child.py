@@ -177,7 +177,7 @@ def _import_for(request: Request) -> None:
 
 def _import_for_recording() -> None:
     import gemmviz.trace.cost.traffic
-    import gemmviz.trace.hazards
+    import gemmviz.trace.hazards.defects
     import gemmviz.trace.order.timeline
     import gemmviz.trace.recording.record  # noqa: F401
 

@@ -32,6 +32,7 @@ CASES = {
     "cpu.py": (["hostmult1", "--size", "16", "--rounds", "1"], (0,), "hostmult1 .*%"),
     "disturbance.py": (["hostmult1", "--size", "4", "--rounds", "1", "--quick"], MISSED, "hostmult1 .*/"),
     "duel.py": (["--quick", "--cpu"], MISSED, r"frame of gputiled \| .*alone [0-9n]"),
+    "frames.py": (["--rungs", "hostmult_threads", "--quick"], MISSED, r"hostmult_threads +gestures +[\d.]+"),
     "mutants.py": (["--sample", "1", "--jobs", "1"], (0,), "all +1 +1 "),
     "mutants.py --originals": (["--only", "gpumult1", "--jobs", "1"], (0,), "gpumult1 .*launches, nothing found"),
     "provenance.py": (["--quick"], MISSED, r"matmul_tc_2d_warp_tiling.* at \d+ +[\d.]+"),

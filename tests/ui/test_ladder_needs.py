@@ -38,3 +38,11 @@ def test_a_suitable_gpu_gives_no_warning(listed):
     listed.session.results.set_device("NVIDIA H200", {"name": "NVIDIA H200", "cc": "9.0"})
     assert "this GPU" not in listed.item_of("cublas_bf16").toolTip()
     assert picture_of(listed, "cublas_bf16") == before
+
+
+def test_a_title_keeps_its_lines_whatever_is_done_with_its_font(listed):
+    title = "A title of a kernel that is far too long for one line of the list"
+    font, lines = listed.title_lines(title)
+    font.setBold(False)
+    again, same = listed.title_lines(title)
+    assert again.bold() and same == lines and len(lines) > 1

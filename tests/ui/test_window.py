@@ -6,7 +6,7 @@ from window_driving import RECORDING_MS, need_qt, open_trusted, wait_recorded
 
 need_qt()
 
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QToolButton
 
@@ -84,6 +84,23 @@ def test_scrubbing_marks_the_line_that_executes(window, qtbot):
         assert session.cursor.step == step
         assert window.source.executing() == session.cursor.playable.line(step)
         assert window.transport.where.text() == f"{step + 1} / {session.cursor.steps}"
+
+
+def test_another_step_lays_out_nothing_anew(window, qtbot):
+    laid_out = []
+
+    class Watch(QObject):
+        def eventFilter(self, watched, event):
+            if event.type() == QEvent.Type.LayoutRequest:
+                laid_out.append(watched)
+            return False
+
+    watch, transport = Watch(), window.transport
+    for step in (3, 8, 21):
+        window.session.cursor.seek(step)
+        qtbot.wait(20)
+        transport.installEventFilter(watch)
+    assert transport.where.text().startswith("22 /") and laid_out == []
 
 
 def place_of(source, line):

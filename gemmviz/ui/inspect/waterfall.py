@@ -2,7 +2,7 @@
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.catalogue.matrices import A, B, C
@@ -19,6 +19,10 @@ _MARGIN = 8.0
 _COLUMNS = (0.0, 0.10, 0.25, 0.40, 0.56)  # where k, a, b and the product end, in widths; then the bars begin
 _SUM = 0.15  # of the width: of the sums at the right
 _TINT = 0.22
+_AT_LEFT, _AT_RIGHT = (
+    int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip)
+    for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
+)
 
 
 class Waterfall(QWidget):
@@ -30,6 +34,7 @@ class Waterfall(QWidget):
         self._state: ThreadState | None = None
         self._element = 0
         self._theme: Theme = THEMES["dark"]
+        self._types: dict[tuple[str, bool, bool], tuple[QFont, QFontMetrics]] = {}
         self._counted: tuple[Playable, tuple[int, int], tuple[Ints, Ints]] | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(tr("How its sum grows"))
@@ -162,10 +167,17 @@ class Waterfall(QWidget):
         small: bool = False,
         right: bool = False,
     ) -> None:
-        font = larger(self.font(), _SMALL) if small else QFont(self.font())
-        font.setBold(bold)
+        font, metrics = self._type(small, bold)
         painter.setFont(font)
         painter.setPen(QColor(colour or self._theme.text))
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, max(round(place.width()) + 3, 0))
-        painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip, shown)
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(round(place.width()) + 3, 0))
+        painter.drawText(place, _AT_RIGHT if right else _AT_LEFT, shown)
+
+    def _type(self, small: bool, bold: bool) -> tuple[QFont, QFontMetrics]:
+        """Return a font of the table and its metrics: they are made once for each size of the window's type."""
+        key = self.font().key(), small, bold
+        if key not in self._types:
+            font = larger(self.font(), _SMALL) if small else QFont(self.font())
+            font.setBold(bold)
+            self._types[key] = font, QFontMetrics(font)
+        return self._types[key]

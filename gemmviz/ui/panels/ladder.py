@@ -73,6 +73,7 @@ class Ladder(QListWidget):
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._items: dict[str, QListWidgetItem] = {}
         self._chapters: dict[str, tuple[QListWidgetItem, list[str]]] = {}
+        self._titles: tuple[str, list[QFont], dict[str, list[float]]] | None = None
         self.open_chapter = ""
         """The id of the chapter whose kernels are shown; empty: none."""
         self.figures: dict[str, Shown] = {}
@@ -138,13 +139,14 @@ class Ladder(QListWidget):
 
         It is measured in bold letters: a row keeps its height when it is chosen.
         """
-        font = QFont(self.font())
-        font.setBold(True)
         room = self.viewport().width() - _BEFORE_TITLE - _AFTER_TITLE - 1.1 * self.fontMetrics().height()
-        fonts = [font, *(_smaller(font, factor) for factor in _SMALLER[:2])]
-        for one in fonts:
-            if QFontMetricsF(one).horizontalAdvance(title) <= room:
-                return one, [title]
+        fonts, widths = self._title_fonts()
+        wide = widths.get(title)
+        if wide is None:
+            wide = widths[title] = [QFontMetricsF(font).horizontalAdvance(title) for font in fonts]
+        for font, width in zip(fonts, wide, strict=True):
+            if width <= room:
+                return QFont(font), [title]
         metrics, lines = QFontMetricsF(fonts[-1]), [""]
         for word in title.split(" "):
             longer = f"{lines[-1]} {word}".lstrip()
@@ -152,7 +154,16 @@ class Ladder(QListWidget):
                 lines.append(word)
             else:
                 lines[-1] = longer
-        return fonts[-1], [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
+        return QFont(fonts[-1]), [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
+
+    def _title_fonts(self) -> tuple[list[QFont], dict[str, list[float]]]:
+        """Return the fonts of titles, the largest first, and the widths of titles in them that are known by now."""
+        key = self.font().key()
+        if self._titles is None or self._titles[0] != key:
+            font = QFont(self.font())
+            font.setBold(True)
+            self._titles = key, [font, *(_smaller(font, factor) for factor in _SMALLER[:2])], {}
+        return self._titles[1:]
 
     def item_of(self, name: str) -> QListWidgetItem:
         """Return the rung of the kernel with that name."""

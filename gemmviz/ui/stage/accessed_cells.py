@@ -30,6 +30,7 @@ class AccessedCells:
         self._playable = playable
         self._steps: OrderedDict[tuple[int, int, int | None], Ints] = OrderedDict()
         self._newest: dict[int, Ints] = {}
+        self._lately_of: tuple[tuple[int, int], tuple[Ints, Ints, Any]] | None = None
         self._warp: tuple[tuple[int, int, int], Ints] | None = None
 
     def rows(self, step: int, block: int | None = None) -> Ints:
@@ -95,8 +96,8 @@ class AccessedCells:
         timeline, log = playable.timeline, playable.recording.accesses
         first = max(0, step - trail + 1)
         if timeline.start[step + 1] - timeline.start[first] <= _SMALL_WINDOW:
-            rows, ages = timeline.window(step, trail)
-            keep = log.array[rows] == array
+            rows, ages, arrays = self._rows_lately(step, trail)
+            keep = arrays == array
             if block is not None:
                 keep &= log.block[rows] == block
             rows, ages = rows[keep], ages[keep]
@@ -106,6 +107,14 @@ class AccessedCells:
         parts = [self.at(array, int(s), block) for s in steps]
         none = [np.zeros(0, np.int64)]
         return np.concatenate(none + parts), np.repeat(step - steps, [len(part) for part in parts])
+
+    def _rows_lately(self, step: int, trail: int) -> tuple[Ints, Ints, Any]:
+        """Return the accesses of the last steps, how many steps ago, and their arrays: the same for every array."""
+        key = step, trail
+        if self._lately_of is None or self._lately_of[0] != key:
+            rows, ages = self._playable.timeline.window(step, trail)
+            self._lately_of = key, (rows, ages, self._playable.recording.accesses.array[rows])
+        return self._lately_of[1]
 
     def sectors(self, array: int, step: int, block: int, warp: int) -> Ints:
         """Return the elements of each 32-byte sector that a warp touches in a global array at a step.

@@ -153,18 +153,26 @@ class CellText:
     def _write(self, painter: QPainter, panel: Panel, part: tuple[slice, slice], texts: _Texts, ratio: float) -> None:
         """Write into some cells, one by one."""
         styles = texts.styles.tolist() if texts.styles is not None else None
-        plain = not texts.lanes and not texts.banks and not self._vector
-        side, first = panel.cell, part[1].start
-        half = side / 2
+        simple = not texts.banks and not self._vector
+        side, first, half, glyphs = panel.cell, part[1].start, panel.cell / 2, self._glyphs
+        sizes: dict[int, int] = {}
         for at, (said, inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True)):
             row = at + part[0].start
             drawn, y = styles[at] if styles is not None else [_PLAIN] * len(said), panel.y + row * side + half
             for column, text, ink, style in zip(range(first, first + len(said)), said, inks, drawn, strict=True):
-                if not plain:
+                if not simple or row * panel.columns + column in texts.lanes:
                     self._write_cell(painter, panel, (row, column), texts, text, ink, ratio, style)
-                elif text:
-                    size = min(texts.size, int(side * _LONGEST / len(text)))
-                    self._stamp(painter, text, ink, size, panel.x + column * side + half, y, ratio, style)
+                    continue
+                if not text:
+                    continue
+                # As `_write_cell` does it; most cells have a value alone, and there are hundreds.
+                letters = len(text)
+                size = sizes.get(letters) or sizes.setdefault(letters, min(texts.size, int(side * _LONGEST / letters)))
+                glyph, x = glyphs.get((text, ink, size, style)), panel.x + column * side + half
+                if glyph is None:
+                    self._stamp(painter, text, ink, size, x, y, ratio, style)
+                else:
+                    painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
 
     def _write_cell(
         self,

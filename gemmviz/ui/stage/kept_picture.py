@@ -1,10 +1,9 @@
 """A part of the stage that is painted again only when something in it changed, and copied from a picture until then."""
 
 from collections.abc import Callable
-from math import ceil
 from typing import Any
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 
 
@@ -31,22 +30,27 @@ class KeptPicture:
         paint
             Paints the part with a painter.
         """
+        whole = QRectF(place.toAlignedRect())
         # Between two pixels of the screen, a copy would be blurred.
-        between = any(side * ratio != round(side * ratio) for side in (place.x(), place.y()))
+        sides = whole.x(), whole.y(), whole.width(), whole.height()
+        between = any(side * ratio != round(side * ratio) for side in sides)
         if key is None or between:
             self.painted += 1
             paint(painter)
             return
-        whole = key, place.getRect(), ratio
-        if self._kept is None or self._kept[0] != whole:
+        state = key, sides, ratio
+        if self._kept is None or self._kept[0] != state:
             self.painted += 1
-            self._kept = whole, _picture(place, ratio, painter, paint)
-        painter.drawPixmap(place.topLeft(), self._kept[1])
+            self._kept = state, _picture(whole, whole == place, ratio, painter, paint)
+        painter.drawPixmap(whole.topLeft(), self._kept[1])
 
 
-def _picture(place: QRectF, ratio: float, like: QPainter, paint: Callable[[QPainter], None]) -> QPixmap:
-    picture = QPixmap(ceil(place.width() * ratio), ceil(place.height() * ratio))
+def _picture(place: QRectF, covered: bool, ratio: float, like: QPainter, paint: Callable[[QPainter], None]) -> QPixmap:
+    """Paint a picture of a place; one that is not `covered` to its edges is clear there."""
+    picture = QPixmap(round(place.width() * ratio), round(place.height() * ratio))
     picture.setDevicePixelRatio(ratio)
+    if not covered:
+        picture.fill(Qt.GlobalColor.transparent)
     into = QPainter(picture)
     into.setFont(like.font())
     into.translate(-place.topLeft())

@@ -25,7 +25,6 @@ from gemmviz.session.permission import Permission
 from gemmviz.session.staged import Staged
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
-from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
@@ -211,7 +210,11 @@ class Stage(QWidget):
         return self._painter
 
     def _choose_lens(self, painter: StagePainter) -> None:
-        painter.lens = lens_for(self._lens.shown, painter.playable) if self._lens is not None else None
+        painter.lens = None
+        if self._lens is not None and self._lens.shown is not None:
+            from gemmviz.ui.lenses.registry import lens_for  # late: the first picture has none
+
+            painter.lens = lens_for(self._lens.shown, painter.playable)
 
     def _on_lens(self) -> None:
         if self._painter is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from time import perf_counter
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
@@ -109,7 +109,8 @@ class Transport(QWidget):
         whole.addWidget(self.slider, 1)
         whole.addWidget(self._beside)
         where, how = QHBoxLayout(), QHBoxLayout()
-        where.addWidget(self.where, 1)
+        where.addStretch(1)
+        where.addWidget(self.where)
         where.addWidget(self.loop)
         for box in (self.unit, self.speed):
             how.addWidget(box)
@@ -142,11 +143,21 @@ class Transport(QWidget):
     def _on_recorded(self) -> None:
         steps = self.session.cursor.steps
         self.setEnabled(steps > 0)
-        # As wide as it will ever be, so that nothing beside it moves while it is scrubbed.
-        widest = f"{thousands(steps)} / {thousands(steps)}"
-        self.where.setMinimumWidth(max(80, self.where.fontMetrics().horizontalAdvance(widest) + 6))
+        self._fit_where()
         self._on_step()
         self._on_playback()
+
+    def _fit_where(self) -> None:
+        """Give the step's number a fixed size: another number then never moves anything, and lays out nothing anew."""
+        steps = thousands(self.session.cursor.steps)
+        wide = self.where.fontMetrics().horizontalAdvance(f"{steps} / {steps}") + 6
+        self.where.setFixedSize(max(80, wide), self.where.sizeHint().height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Fit the step's number to a new size of type."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit_where()
 
     def _on_step(self) -> None:
         session = self.session

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.session import Message, Session
 from gemmviz.trace.order.stepping_units import Unit
-from gemmviz.ui.lenses.registry import suiting
 from gemmviz.ui.stage.score_text import ABSENT
 
 
@@ -67,7 +66,7 @@ def session_actions(session: Session) -> list[Action]:
             "View",
             tr("Next lens / none"),
             ("Shift+L",),
-            lambda: session.lens.next(suiting(session.cursor.playable)),
+            lambda: _next_lens(session),
         ),
         Action("loop", "Play", tr("Loop"), ("L",), lambda: session.playback.set_loop(not session.playback.loop)),
         Action("loop_from", "Play", tr("Loop from here"), ("[",), session.playback.loop_from_here),
@@ -100,3 +99,9 @@ def language_actions(session: Session, prefix: str, menu: str) -> list[Action]:
         Action(f"{prefix}_{code}", menu, name, (f"Ctrl+Alt+{number}",), speak(code))
         for number, (code, name) in enumerate(LANGUAGES.items(), 1)
     ]
+
+
+def _next_lens(session: Session) -> None:
+    from gemmviz.ui.lenses.registry import suiting  # late: the first picture has none
+
+    session.lens.next(suiting(session.cursor.playable))

@@ -53,10 +53,13 @@ class LateTasks(QObject):
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
+        # These imports let the lenses and the other pages open faster.
+        import gemmviz.ui.lenses.registry
+
+        yield _BREATH_MS
         fonts = open_fonts(qt())
         while fonts.open_next():  # some milliseconds each
             yield _BREATH_MS
-        # These imports let the other pages open faster.
         import gemmviz.ui.charts.measure_page
 
         yield _BREATH_MS

@@ -1,6 +1,6 @@
 """The figures of a session: measured here, references, samples and variants."""
 
-from gemmviz.bench.figures import Figures
+from gemmviz.bench.figures import Figures, fullest_size
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.catalogue.kernel import parse
 
@@ -46,6 +46,20 @@ def test_sizes_follow_what_is_added_forgotten_and_shown(session):
     assert results.sizes() == [(64, 64, 64), (512, 512, 512)]
     results.sizes().clear()  # the list is the caller's
     assert len(results.sizes()) == 2
+
+
+def test_the_fullest_size_is_looked_for_once_until_a_row_comes_or_goes(session, monkeypatch):
+    looked, results = [], session.results
+    monkeypatch.setattr("gemmviz.session.results.fullest_size", lambda rows: looked.append(1) or fullest_size(rows))
+    results.set_references([elsewhere(row("gputiled", 10.0, n=512), row("gpumult1", 9.0, n=512))])
+    results.want_references(True)
+    assert [results.shown_size() for _ in range(3)] == [(512, 512, 512)] * 3 and len(looked) == 1
+    results.references[0].figures.add(row("gputiled", 10.0, n=1024))
+    results.references[0].figures.add(row("gpumult1", 9.0, n=1024))
+    assert results.shown_size() == (1024, 1024, 1024) and results.sizes()[-1] == (1024, 1024, 1024)
+    results.references[0].figures.forget("gpumult1")
+    results.want_references(False)
+    assert results.shown_size() is None and results.sizes() == []
 
 
 SINGLE = {"dtype_in": "float32", "dtype_acc": "float32"}
