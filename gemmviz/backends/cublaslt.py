@@ -21,6 +21,7 @@ _FLOAT, _COMPUTE_FLOAT, _TRANSPOSED = 0, 68, 1
 _TRANS_A, _SCALE_OF_A, _SCALE_OF_B, _FAST_ACCUMULATION = 3, 17, 18, 25
 _MOST_WORKSPACE, _WORKSPACE_BYTES = 1, 64 << 20
 _MOST_ALGORITHMS, _ROUNDS, _LAUNCHES = 16, 5, 4
+_APART = 64  # floats: the library wants its scales aligned
 _NO_NAN = 0xBF  # clears a bit that every NaN has
 
 
@@ -50,7 +51,7 @@ class LtPrepared(DevicePrepared):
         self._open = ExitStack()
         m, n, k = launch.problem.m, launch.problem.n, launch.problem.k
         kind = TYPES[launch.kernel.dtype]
-        self._scales = cp.ones(2, "float32")
+        self._scales = cp.ones((2, _APART), "float32")
         self._workspace = cp.empty(_WORKSPACE_BYTES, "uint8")
         self._scalars = np.array([1, 0], np.float32)
         self._handle = self._made("cublasLt", "Create", "Destroy")
@@ -59,7 +60,7 @@ class LtPrepared(DevicePrepared):
         attributes = (
             (_TRANS_A, ctypes.c_int32(_TRANSPOSED)),
             (_SCALE_OF_A, ctypes.c_uint64(one)),
-            (_SCALE_OF_B, ctypes.c_uint64(one + self._scales.itemsize)),
+            (_SCALE_OF_B, ctypes.c_uint64(one + _APART * self._scales.itemsize)),
             (_FAST_ACCUMULATION, ctypes.c_int8(launch.kernel.math != "promoted")),
         )
         for attribute, value in attributes:
@@ -107,19 +108,27 @@ class LtPrepared(DevicePrepared):
             "cublasLtMatmulAlgoGetHeuristic",
             *(self._handle, self._product, b, a, c, c, preference, _MOST_ALGORITHMS, found, ctypes.byref(count)),
         )
-        usable = [each for each in found[: count.value] if each.status == 0]
-        if not usable:
-            said = tr("cuBLASLt has no algorithm for {kernel} at this size", kernel=self.launch.kernel.name)
-            raise LaunchError(said)
         random = np.random.default_rng(0)
         for matrix in (self.a, self.b):
             matrix.set(random.integers(0, 256, matrix.size, np.uint8) & _NO_NAN)
+        usable = [each for each in found[: count.value] if each.status == 0 and self._runs(each)]
+        if not usable:
+            said = tr("cuBLASLt has no algorithm for {kernel} at this size", kernel=self.launch.kernel.name)
+            raise LaunchError(said)
         seconds: list[list[float]] = [[] for _ in usable]
         for _ in range(_ROUNDS):
             for algorithm, its in zip(usable, seconds, strict=True):
                 self._algorithm = algorithm
                 its.append(self.sample(_LAUNCHES, cold=True))
         return usable[int(np.argmin([median(its[1:]) for its in seconds]))]
+
+    def _runs(self, algorithm: _Found) -> bool:
+        """Whether the library can do what it proposes."""
+        try:
+            self._multiply(algorithm)
+        except LaunchError:
+            return False
+        return True
 
     def _made(self, what: str, make: str, end: str, *values: Any) -> ctypes.c_void_p:
         """Return a new object of the library, which `close` gives back."""

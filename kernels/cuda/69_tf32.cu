@@ -35,7 +35,7 @@ using namespace gemmviz::ptx;
 
 // Starts sum = a b, or sum += a b: 64 rows of A, 8 deep, and BN columns of B. The tensor cores leave out the 13 lower bits of
 // each float.
-template <int BN> __device__ __forceinline__ void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
+template <int BN> GEMMVIZ_PTX void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
 {
     if constexpr (BN == 64)
         wgmma_m64n64k8_f32_tf32(sum, a, b, add);

@@ -32,7 +32,7 @@ using namespace gemmviz;
 using namespace gemmviz::ptx;
 
 // Starts sum += b a: 64 columns of B, whose elements are in registers, 8 deep, and BM rows of A.
-template <int BM> __device__ __forceinline__ void multiply(float (&sum)[BM / 2], const float (&b)[4], operand a, int add)
+template <int BM> GEMMVIZ_PTX void multiply(float (&sum)[BM / 2], const float (&b)[4], operand a, int add)
 {
     if constexpr (BM == 64)
         wgmma_m64n64k8_f32_tf32(sum, b, a, add);
@@ -60,7 +60,7 @@ struct columns {
 };
 
 // Loads a thread's elements of a stage of B: for each 8 rows of it, those of the rows l % 4 and l % 4 + 4, two columns each.
-__device__ __forceinline__ void load(float (&b)[4][4], const float (*boxes)[32][32], columns mine)
+GEMMVIZ_PTX void load(float (&b)[4][4], const float (*boxes)[32][32], columns mine)
 {
     #pragma unroll
     for (int k = 0; k < 4; k++) {

@@ -318,6 +318,14 @@ GEMMVIZ_PTX void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "m
 GEMMVIZ_PTX void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(Left) : "memory"); }
 
+// Keeps the compiler from reading d before the wait above: needed where other products go on.
+template <int N> GEMMVIZ_PTX void wgmma_ready(float (&d)[N])
+{
+    #pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+f"(d[i])::"memory");
+}
+
 enum { ALONG_K = 0, ACROSS_K = 1 };
 
 // clang-format off

@@ -78,8 +78,8 @@ template <int GROUP> struct share {
 };
 
 // Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to C, through the group's boxes of 64 rows
-// and 32 columns: one is written while the copy engine reads the others.
-template <int BN, int BOXES = 2>
+// and 32 columns: one is written while the copy engine reads the other.
+template <int BN>
 GEMMVIZ_PTX void store(const ptx::tensor_map &C, int row, int col, const float (&sum)[BN / 2], float (*boxes)[64][32],
                        bool add)
 {
@@ -87,10 +87,10 @@ GEMMVIZ_PTX void store(const ptx::tensor_map &C, int row, int col, const float (
     bool sends = threadIdx.x % 128 == 0;
     #pragma unroll
     for (int part = 0; part < BN; part += 32) {
-        auto &box = boxes[part / 32 % BOXES];
-        // The copy engine has to have read the box: all stores but the last ones, or these too where they used this box.
+        auto &box = boxes[part / 32 % 2];
+        // The copy engine has to have read the box: all stores but the last one, or that too where it used this box.
         if (sends)
-            BN / 32 % BOXES && part == 0 ? ptx::tma_store_wait<0>() : ptx::tma_store_wait<BOXES - 1>();
+            BN % 64 && part == 0 ? ptx::tma_store_wait<0>() : ptx::tma_store_wait<1>();
         ptx::threads_meet(group, 128);
         #pragma unroll
         for (int h = 0; h < 2; h++) {

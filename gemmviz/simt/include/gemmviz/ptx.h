@@ -139,6 +139,8 @@ GEMMVIZ_PTX void wgmma_begin() {}
 GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
 
+template <int N> GEMMVIZ_PTX void wgmma_ready(float (&)[N]) {}
+
 enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GV_WGMMA(n, type, kind) \
     template <int LieOfB, int LieOfA = ALONG_K> \
