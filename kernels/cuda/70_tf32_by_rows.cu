@@ -229,7 +229,7 @@ tf32_by_rows(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
 // find = "barrier_wait(full[at.stage], at.parity);"
 // nth = 2
 // replace = ";"
-// expect = ["race"]
+// expect = ["barrier divergence", "race", "read of memory nobody wrote"]
 // at = [64, 64, 100]
 // set = { BM = 64, STAGES = 2, CLUSTER = 1 }
 //

@@ -169,7 +169,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
 // title = "Without waiting for the other group's products"
 // find = "barrier_wait(turn[group], my_turn);"
 // replace = ";"
-// expect = ["race"]
+// expect = ["barrier divergence", "element of C never written"]
 // at = [256, 64, 640]
 // set = { BN = 64, STAGES = 2, CLUSTER = 1, BLOCKS = 1 }
 // ---
