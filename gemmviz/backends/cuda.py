@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz import data
+from gemmviz.backends import cublaslt
 from gemmviz.backends.base import GUARD_BYTES, Backend, Build, LaunchError, Prepared, Trip
 from gemmviz.backends.cublas import MIXED, CublasPrepared, MixedPrepared
 from gemmviz.backends.cupy_check import cuda_verdict, install_line
@@ -237,7 +238,10 @@ def _too_much_shared(launch: Launch, wanted: int, limit: int) -> ConstraintError
 
 
 class CublasBackend(_DeviceBackend):
-    """cuBLAS: in true single precision, or on the tensor cores with the types of `gemmviz.backends.cublas.MIXED`."""
+    """cuBLAS: in true single precision, or on the tensor cores.
+
+    There with the types of `gemmviz.backends.cublas.MIXED`, or with 8-bit floats by cuBLASLt.
+    """
 
     name = "cublas"
 
@@ -245,11 +249,13 @@ class CublasBackend(_DeviceBackend):
         """Allocate; there is nothing to compile."""
         kernel = launch.kernel
         _check_device(launch)
-        types = kernel.dtype, kernel.accumulate, kernel.dtype_out
-        if types in MIXED and not kernel.column_major:
+        types = kernel.types
+        if types in MIXED and kernel.column_major <= {"B"}:
             return MixedPrepared(cupy(), launch, Build())
-        if len({*types}) == 1 and kernel.dtype in _CUPY_MULTIPLIES:
+        if len({*types[:3]}) == 1 and kernel.dtype in _CUPY_MULTIPLIES and not kernel.math:
             return CublasPrepared(cupy(), launch, Build())
+        if kernel.dtype in cublaslt.TYPES and kernel.dtype_out == "float32" and kernel.column_major == {"B"}:
+            return cublaslt.LtPrepared(cupy(), launch, Build())
         order = ", stored by columns" if kernel.column_major else ""
         said = f"A and B in {types[0]}, sums in {types[1]} and C in {types[2]}{order}"
         raise ConstraintError(f"{kernel.name}: cuBLAS is not called for {said} here")

@@ -30,7 +30,7 @@ from math import ceil, exp, log, sqrt
 import ml_dtypes
 
 from gemmviz.bench.row import Bound
-from gemmviz.catalogue.dtypes import FP8_SUM_BITS, TF32_ROUNDOFF, is_float, is_fp8, roundoff
+from gemmviz.catalogue.dtypes import FP8_SUM_BITS, PROMOTED_AFTER, TF32_ROUNDOFF, is_float, is_fp8, roundoff
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
@@ -73,8 +73,10 @@ def _of_sums(kernel: Kernel, problem: Problem) -> tuple[Bound, float]:
     k, sums = problem.k, kernel.accumulate
     if is_fp8(kernel.dtype) and is_float(sums):
         # They are cut off, so that their errors have no mean of zero.
-        known = _gamma(k, 2.0**-FP8_SUM_BITS, tensor_cores=True)
-        return ("none", 1.0) if known is None else ("a priori", known)
+        promoted = kernel.math == "promoted"
+        inside = _gamma(min(k, PROMOTED_AFTER) if promoted else k, 2.0**-FP8_SUM_BITS, tensor_cores=True)
+        outside = _gamma(ceil(k / PROMOTED_AFTER), roundoff(sums), tensor_cores=False) if promoted else 0.0
+        return ("none", 1.0) if inside is None or outside is None else ("a priori", _both(inside, outside))
     tensor_cores = kernel.dtype in ("float16", "bfloat16") or bool(kernel.math)
     known = gamma(k, sums, tensor_cores, kernel.math)
     if known is not None:

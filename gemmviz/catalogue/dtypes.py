@@ -18,8 +18,11 @@ SUM_TYPES: tuple[SumType, ...] = get_args(SumType)
 ELEMENT_TYPES: tuple[ElementType, ...] = get_args(ElementType)
 NAMES = {name: np.dtype(name) for name in ELEMENT_TYPES if np.dtype(name).isbuiltin != 1}
 """The types that NumPy knows from ``ml_dtypes`` only."""
-# The precision of products: that of the type, or of tensor cores that keep 10 bits of a float's fraction.
-MATHS = ("", "tf32")
+PROMOTED_AFTER = 128
+"""With `math` "promoted": the products that tensor cores add up before that sum is added in the type of the sums."""
+# How products are made and added where the types do not say it, and the element types for which that is a choice. Of
+# tf32 operands tensor cores use 10 bits of a float's fraction; for "promoted" see above.
+MATHS: dict[str, tuple[ElementType, ...]] = {"tf32": ("float32",), "promoted": ("float8_e4m3fn", "float8_e5m2")}
 # A tf32 operand is within this of the float that it was made of, relatively. Rounded to nearest it would be half of it;
 # a kernel may also leave the rounding to the hardware, which cuts the bits off.
 TF32_ROUNDOFF = 2.0**-10

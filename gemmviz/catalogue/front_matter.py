@@ -146,11 +146,11 @@ def one_line(text: str) -> str:
 
 
 def math(matter: Matter) -> str:
-    """Return the type that operands are rounded to before they are multiplied; empty if they are not rounded."""
+    """Return how products are made and added, a key of `MATHS`; empty if the types say it."""
     value, element_type = one_line(matter.get("math", "")), matter.get("dtype", "float32")
-    if value not in MATHS or (value and element_type != "float32"):
-        where = 'math may be "tf32" where dtype is float32, and is left out elsewhere'
-        raise FrontMatterError(f"{where}; not {quoted(value)}")
+    if value and element_type not in MATHS.get(value, ()):
+        where = 'math may be "tf32" where dtype is float32, "promoted" where it is a float of 8 bits'
+        raise FrontMatterError(f"{where}, and is left out elsewhere; not {quoted(value)}")
     return value
 
 

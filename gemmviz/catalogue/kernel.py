@@ -77,7 +77,8 @@ class Kernel:
     zeroed, epilogue
         Whether C is set to zero before each launch, as the kernel adds to it; ``"relu"`` if it cuts negative elements.
     math
-        ``"tf32"``: products are made of operands that are rounded to tf32 before.
+        ``"tf32"``: products are made of operands that are rounded to tf32 before. ``"promoted"``: sums of
+        `gemmviz.catalogue.dtypes.PROMOTED_AFTER` products of 8-bit floats are added in the type of the sums.
     column_major
         The matrices that are stored by columns.
     exhibit

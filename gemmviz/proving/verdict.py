@@ -26,7 +26,7 @@ _MOST_TRIED = 100_000
 BY_INSTRUCTION = {
     "boxes loaded": ("UTMALDG",),
     "boxes stored": ("UTMASTG", "UTMAREDG"),
-    "wgmma wavefronts": ("HGMMA",),
+    "wgmma wavefronts": ("HGMMA", "QGMMA"),
 }
 # The counters of each space, of loads and of stores.
 _FIGURES = {"global": ("sectors", "requests"), "shared": ("wavefronts", "conflicts")}

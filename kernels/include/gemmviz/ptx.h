@@ -318,6 +318,14 @@ GEMMVIZ_PTX void wgmma_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "m
 GEMMVIZ_PTX void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(Left) : "memory"); }
 
+// Keeps the compiler from reading d before the wait above: needed where other products go on.
+template <int N> GEMMVIZ_PTX void wgmma_ready(float (&d)[N])
+{
+    #pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+f"(d[i])::"memory");
+}
+
 enum { ALONG_K = 0, ACROSS_K = 1 };
 
 // clang-format off
@@ -378,6 +386,48 @@ GEMMVIZ_WGMMA_OF(192)
 GEMMVIZ_WGMMA_OF(256)
 #undef GEMMVIZ_WGMMA_OF
 #undef GEMMVIZ_WGMMA
+// wgmma_m64n64k8_f32_tf32(d, a, b, add) and wgmma_m64n64k32_f32_e4m3(d, a, b, add), and so on: 32 bytes of K each, and both
+// operands lie along K. Of a float the hardware uses the 10 upper bits of the fraction.
+#define GEMMVIZ_WGMMA_ALONG(n, depth, type, registers, names, a_at, b_at, add_at, ...) \
+    GEMMVIZ_PTX void wgmma_m64n##n##k##depth##_f32_##type(float (&d)[registers], operand a, operand b, int add) \
+    { \
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" add_at ", 0;\n" \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k" #depth ".f32." #type "." #type " {" names "}, %" a_at ", %" b_at \
+                     ", add, 1, 1;\n}" \
+                     : __VA_ARGS__ \
+                     : "l"(a.bits), "l"(b.bits), "r"(add)); \
+    }
+#define GEMMVIZ_WGMMAS_ALONG(depth, type) \
+    GEMMVIZ_WGMMA_ALONG(64, depth, type, 32, GEMMVIZ_N32_0, "32", "33", "34", GEMMVIZ_D32(0)) \
+    GEMMVIZ_WGMMA_ALONG(96, depth, type, 48, GEMMVIZ_N32_0 "," GEMMVIZ_N16_1, "48", "49", "50", GEMMVIZ_D32(0), GEMMVIZ_D16(32)) \
+    GEMMVIZ_WGMMA_ALONG(128, depth, type, 64, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1, "64", "65", "66", GEMMVIZ_D64(0)) \
+    GEMMVIZ_WGMMA_ALONG(192, depth, type, 96, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2, "96", "97", "98", \
+                        GEMMVIZ_D64(0), GEMMVIZ_D32(64)) \
+    GEMMVIZ_WGMMA_ALONG(256, depth, type, 128, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2 "," GEMMVIZ_N32_3, "128", \
+                        "129", "130", GEMMVIZ_D64(0), GEMMVIZ_D64(64))
+GEMMVIZ_WGMMAS_ALONG(8, tf32)
+GEMMVIZ_WGMMAS_ALONG(32, e4m3)
+#undef GEMMVIZ_WGMMAS_ALONG
+#undef GEMMVIZ_WGMMA_ALONG
+// The same with a in registers: warp w of the group gives rows 16 w to 16 w + 15. In lane l, a[i] is row l / 4 + i % 2 * 8
+// of these, and element l % 4 + i / 2 * 4 of K. The registers must not change before `wgmma_wait`.
+#define GEMMVIZ_WGMMA_FROM(n, registers, names, a0, a1, a2, a3, b_at, add_at, ...) \
+    GEMMVIZ_PTX void wgmma_m64n##n##k8_f32_tf32(float (&d)[registers], const float (&a)[4], operand b, int add) \
+    { \
+        asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" add_at ", 0;\n" \
+                     "wgmma.mma_async.sync.aligned.m64n" #n "k8.f32.tf32.tf32 {" names "}, {%" a0 ", %" a1 ", %" a2 \
+                     ", %" a3 "}, %" b_at ", add, 1, 1;\n}" \
+                     : __VA_ARGS__ \
+                     : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), \
+                       "r"(__float_as_uint(a[3])), "l"(b.bits), "r"(add)); \
+    }
+GEMMVIZ_WGMMA_FROM(64, 32, GEMMVIZ_N32_0, "32", "33", "34", "35", "36", "37", GEMMVIZ_D32(0))
+GEMMVIZ_WGMMA_FROM(128, 64, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1, "64", "65", "66", "67", "68", "69", GEMMVIZ_D64(0))
+GEMMVIZ_WGMMA_FROM(192, 96, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2, "96", "97", "98", "99", "100", "101",
+                   GEMMVIZ_D64(0), GEMMVIZ_D32(64))
+GEMMVIZ_WGMMA_FROM(256, 128, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2 "," GEMMVIZ_N32_3, "128", "129", "130",
+                   "131", "132", "133", GEMMVIZ_D64(0), GEMMVIZ_D64(64))
+#undef GEMMVIZ_WGMMA_FROM
 #undef GEMMVIZ_N32_3
 #undef GEMMVIZ_N32_2
 #undef GEMMVIZ_N32_1

@@ -139,6 +139,8 @@ GEMMVIZ_PTX void wgmma_begin() {}
 GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
 
+template <int N> GEMMVIZ_PTX void wgmma_ready(float (&)[N]) {}
+
 enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GV_WGMMA(n, type, kind) \
     template <int LieOfB, int LieOfA = ALONG_K> \
@@ -178,6 +180,36 @@ GV_WGMMA_OF(128)
 GV_WGMMA_OF(192)
 GV_WGMMA_OF(256)
 #undef GV_WGMMA_OF
+#define GV_WGMMA_ALONG(n, depth, type, kind) \
+    GEMMVIZ_PTX void wgmma_m64n##n##k##depth##_f32_##type(float (&d)[n / 2], operand a, operand b, int add) \
+    { \
+        gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, kind, kind, ALONG_K, ALONG_K, add, 0}; \
+        gv_wgmma(d, &p); \
+    }
+GV_WGMMA_ALONG(64, 8, tf32, GV_TF32)
+GV_WGMMA_ALONG(96, 8, tf32, GV_TF32)
+GV_WGMMA_ALONG(128, 8, tf32, GV_TF32)
+GV_WGMMA_ALONG(192, 8, tf32, GV_TF32)
+GV_WGMMA_ALONG(256, 8, tf32, GV_TF32)
+GV_WGMMA_ALONG(64, 32, e4m3, GV_E4M3)
+GV_WGMMA_ALONG(96, 32, e4m3, GV_E4M3)
+GV_WGMMA_ALONG(128, 32, e4m3, GV_E4M3)
+GV_WGMMA_ALONG(192, 32, e4m3, GV_E4M3)
+GV_WGMMA_ALONG(256, 32, e4m3, GV_E4M3)
+#undef GV_WGMMA_ALONG
+#define GV_WGMMA_FROM(n) \
+    GEMMVIZ_PTX void wgmma_m64n##n##k8_f32_tf32(float (&d)[n / 2], const float (&a)[4], operand b, int add) \
+    { \
+        unsigned words[4]; \
+        __builtin_memcpy(words, a, sizeof words); \
+        gv_wgmma_product p = {{}, b, words, n, GV_FLOAT, GV_TF32, GV_TF32, ALONG_K, ALONG_K, add, 0}; \
+        gv_wgmma(d, &p); \
+    }
+GV_WGMMA_FROM(64)
+GV_WGMMA_FROM(128)
+GV_WGMMA_FROM(192)
+GV_WGMMA_FROM(256)
+#undef GV_WGMMA_FROM
 
 } // namespace ptx
 } // namespace gemmviz

@@ -1,0 +1,113 @@
+// Parts of rung 67, as it writes them out: shares of k-steps, the flags between clusters, and the store that can add.
+// The rungs from 69 on include them.
+#pragma once
+#include <gemmviz/box_store.h>
+#include <gemmviz/ptx.h>
+#include <gemmviz/tile_order.h>
+
+namespace gemmviz {
+
+enum { MOST_BLOCKS = 264, MOST_GROUPS = 3 };
+// Whether a group of a block has stored its part of a tile that the next cluster adds to. A cluster waits only for the one
+// before it: GPUs start that first, though CUDA does not promise it. The group that has waited lowers the flag, so the next
+// launch finds all of them down; two launches at one time would not.
+__device__ volatile int begun[MOST_BLOCKS][MOST_GROUPS];
+
+// One thread of a group tells the next cluster that the sums which it has sent are in C.
+GEMMVIZ_PTX void tell(int group)
+{
+    ptx::tma_store_wait_written();
+    __threadfence();
+    begun[blockIdx.x][group] = 1;
+}
+
+// The same thread waits until the cluster before has stored its part.
+template <int CLUSTER> GEMMVIZ_PTX void wait_for_first_part(int group)
+{
+    volatile int &first_part = begun[blockIdx.x - CLUSTER][group];
+    while (!first_part) {}
+    first_part = 0;
+    __threadfence();
+    ptx::global_read();
+}
+
+// Where a tile is, in tiles, and which k-steps of it are meant.
+struct piece {
+    int row, col, from, to;
+};
+
+// The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave a
+// quarter of the clusters or more without a tile, the tiles of it and of one wave more are divided into equal shares of
+// k-steps (to one step), which come before the whole tiles. Each share runs from its end to its beginning: so the first
+// part of a tile is stored long before the cluster with the rest adds to it. No share is shorter than a tile, so a tile
+// has two parts at most.
+template <int GROUP> struct share {
+    int down, across, steps, workers, begin, end, tile, whole;
+
+    __device__ share(int down, int across, int steps, int me, int workers)
+        : down(down), across(across), steps(steps), workers(workers)
+    {
+        int tiles = down * across, rest = tiles % workers;
+        int split = tiles > workers && rest && 4 * rest <= 3 * workers ? workers + rest : 0;
+        whole = split + me;
+        begin = end = 0;
+        tile = -1;
+        if (split) {
+            int each = split * steps / workers, more = split * steps % workers;
+            begin = each * me + min(me, more);
+            end = begin + each + (me < more);
+            tile = (end - 1) / steps;
+        }
+    }
+    __device__ bool next(piece &p)
+    {
+        bool part = tile >= 0 && (tile + 1) * steps > begin;
+        int t = part ? tile : whole;
+        if (t >= down * across)
+            return false;
+        tile_place at = tile_at<GROUP>(t, down, across);
+        p = {at.row, at.col, 0, steps};
+        if (part) {
+            p.from = max(begin - t * steps, 0);
+            p.to = min(end - t * steps, steps);
+            tile--;
+        } else
+            whole += workers;
+        return true;
+    }
+};
+
+// Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to C, through the group's boxes of 64 rows
+// and 32 columns: one is written while the copy engine reads the other.
+template <int BN>
+GEMMVIZ_PTX void store(const ptx::tensor_map &C, int row, int col, const float (&sum)[BN / 2], float (*boxes)[64][32],
+                       bool add)
+{
+    int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
+    bool sends = threadIdx.x % 128 == 0;
+    #pragma unroll
+    for (int part = 0; part < BN; part += 32) {
+        auto &box = boxes[part / 32 % 2];
+        // The copy engine has to have read the box: all stores but the last one, or that too where it used this box.
+        if (sends)
+            BN % 64 && part == 0 ? ptx::tma_store_wait<0>() : ptx::tma_store_wait<1>();
+        ptx::threads_meet(group, 128);
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            #pragma unroll
+            for (int j = 0; j < 4; j++)
+                put(&box, r, h, j, &sum[part / 2]);
+        }
+        ptx::shared_written();
+        ptx::threads_meet(group, 128);
+        if (sends) {
+            if (add)
+                ptx::tma_add(C, col + part, row, box);
+            else
+                ptx::tma_store(C, col + part, row, box);
+            ptx::tma_store_commit();
+        }
+    }
+}
+
+} // namespace gemmviz
