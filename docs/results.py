@@ -29,7 +29,10 @@ REFERENCE, CPU = ROOT / "resources" / "reference" / "nvidia-h200.json", _DOCS / 
 PAGE = _DOCS / "results.md"
 BEGIN = "<!-- results: made by docs/results.py, down to the next mark -->\n"
 END = "<!-- end of the results -->\n"
-GROUPS = {"FP32": ("float32",), "Tensor cores": ("float16", "bfloat16"), "Integers": ("int32", "int8")}
+GROUPS = {
+    **{"FP32": ("float32",), "Tensor cores": ("float16", "bfloat16")},
+    **{"TF32 and FP8": ("tf32", "float8_e4m3fn"), "Integers": ("int32", "int8")},
+}
 _CPU_SIZES = (1024, 2048)
 _NOTHING = (NOT_MEASURED, "–", "–")
 _LETTERS = {

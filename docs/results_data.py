@@ -56,26 +56,31 @@ def share(row: Row) -> float | None:
     return row["gflops"] / library if library else None
 
 
+def kind(kernel: Kernel) -> str:
+    """Return what the kernels of one table share: the element type, or "tf32" for products of such operands."""
+    return "tf32" if kernel.math == "tf32" else kernel.dtype
+
+
 def rungs(document: Document, kernels: Sequence[Kernel], types: Sequence[str]) -> list[Rung]:
     """Return the GPU's rungs of some element types, and the libraries behind them, in the ladder's order."""
     figures, size = Figures(document["results"]), (SIDE, SIDE, SIDE)
     found: list[Rung] = []
     before: dict[str, Row | None] = {}
     for kernel in kernels:
-        if kernel.backend not in ("cuda", "cublas") or kernel.dtype not in types or kernel.exhibit:
+        if kernel.backend not in ("cuda", "cublas") or kind(kernel) not in types or kernel.exhibit:
             continue
         row = figures.at(kernel.name, size, kernel.defaults)
-        last = None if kernel.backend in LIBRARIES else before.get(kernel.dtype)
+        last = None if kernel.backend in LIBRARIES else before.get(kind(kernel))
         failed = [r["status"] for r in figures.of(kernel.name) if size_of(r) == size]
         found.append(Rung(kernel, row, last, "" if row else f"no figure: {failed[-1]}" if failed else NOT_MEASURED))
-        before[kernel.dtype] = row
+        before[kind(kernel)] = row
     return found
 
 
 def last_rungs(kernels: Sequence[Kernel]) -> list[Kernel]:
     """Return the last rung of the GPU with each of the `TYPES`, which no library is."""
     own = [k for k in kernels if k.backend == "cuda" and not k.exhibit]
-    return [[k for k in own if k.dtype == dtype][-1] for dtype in TYPES]
+    return [[k for k in own if kind(k) == dtype][-1] for dtype in TYPES]
 
 
 def sweep(document: Document, kernel: Kernel) -> list[Row | None]:

@@ -11,6 +11,7 @@ from gemmviz.bench import error_bound
 from gemmviz.bench.error_bound import FAILURE, gamma, probable_gamma
 from gemmviz.bench.verify import Reference, check
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem, random_inputs
 
 HALF, BRAIN = np.float16, ml_dtypes.bfloat16
@@ -98,3 +99,11 @@ def test_a_c_in_half_may_be_rounded_once_more() -> None:
 def test_a_c_of_more_digits_than_the_sums_adds_no_error() -> None:
     same, wider = (error_bound.of_kernel(kernel("float16", "float16", c), Problem.cube(8)) for c in (None, "float32"))
     assert same.tolerance == wider.tolerance
+
+
+@pytest.mark.parametrize(("k", "kind"), [(1024, "a priori"), (4096, "none")])
+def test_sums_of_8_bit_floats_have_a_bound_up_to_some_k_and_promoted_ones_at_any(k: int, kind: str) -> None:
+    problem = Problem(128, 128, k)
+    assert error_bound.of_kernel(find("fp8", ladder()), problem).kind == kind
+    promoted = error_bound.of_kernel(find("fp8_promoted", ladder()), problem)
+    assert promoted.kind == "a priori" and 0.03 < promoted.tolerance < 0.05
