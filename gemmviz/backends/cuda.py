@@ -17,6 +17,7 @@ from gemmviz.backends.driver import driver
 from gemmviz.backends.environment import Environment
 from gemmviz.backends.nvml import sensors, watch_gpu
 from gemmviz.backends.nvrtc import compile_launch, first_line
+from gemmviz.backends.padding import Padding
 from gemmviz.backends.signature import DESCRIBE, MOST, scalar_types
 from gemmviz.backends.tensor_maps import encode
 from gemmviz.backends.transfer import DeviceTrip
@@ -258,8 +259,9 @@ class _CudaPrepared(DevicePrepared):
         self._kernel = kernel
         self._types = types
         self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view, BIAS: self.c.bias}
-        matrices = self._matrices
-        self._maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
+        self._padding = Padding(cupy(), launch, {"A": self.a, "B": self.b})
+        mapped = self._matrices | self._padding.copies
+        self._maps = {matrix + SUFFIX: encode(launch, matrix, mapped[matrix].data.ptr) for matrix in launch.maps}
         for name in self._maps.keys() & types.keys():  # the kernel takes a pointer to it
             self._maps[name] = cupy().asarray(np.frombuffer(self._maps[name].tobytes(), np.uint8))
         self._arguments: tuple[Any, ...] = ()
@@ -274,8 +276,9 @@ class _CudaPrepared(DevicePrepared):
         )
 
     def start(self) -> None:
-        """Queue one launch, behind one that sets C to zero where the kernel needs that."""
+        """Queue one launch, behind what it needs: C set to zero, or copies of A and B with longer rows."""
         launch = self.launch
+        self._padding.start()
         if launch.kernel.zeroed:
             self.c.clear()
         self._kernel(launch.grid, launch.block, self._arguments, shared_mem=launch.shared_bytes)
@@ -283,6 +286,7 @@ class _CudaPrepared(DevicePrepared):
     def close(self) -> None:
         """Give the device memory back."""
         self._arguments, self._matrices, self._maps = (), {}, {}
+        self._padding.close()
         super().close()
 
 

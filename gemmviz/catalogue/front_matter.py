@@ -14,9 +14,19 @@ from gemmviz.catalogue.typed_reading import FromOne, Misfit, read_as
 from gemmviz.catalogue.user_file import quoted
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
-VERSION = 5
+VERSION = 6
 """The newest version of the front matter that this gemmviz knows."""
-_SINCE = {"version": 2, "demo": 2, "code_of": 3, "stores": 4, "zero": 4, "epilogue": 4, "constants": 5}
+_SINCE = {
+    "version": 2,
+    "demo": 2,
+    "code_of": 3,
+    "stores": 4,
+    "zero": 4,
+    "epilogue": 4,
+    "constants": 5,
+    "unaligned": 6,
+    "schedule": 6,
+}
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 """Finds the front matter in a kernel's text."""
@@ -25,7 +35,7 @@ Words = str | int
 
 
 class Matter(TypedDict, total=False):
-    """The front matter; ``maps`` and ``demo`` have separate readers."""
+    """The front matter; ``maps``, ``demo`` and ``schedule`` have separate readers."""
 
     version: FromOne
     title: str
@@ -49,10 +59,12 @@ class Matter(TypedDict, total=False):
     accumulate: SumType
     stores: SumType
     zero: list[Literal["C"]]
+    unaligned: list[Literal["A", "B", "C"]]
     epilogue: Literal["", "relu"]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
+    schedule: object
     code_of: object
 
 
@@ -69,6 +81,7 @@ _WANTED: Mapping[str, str] = {
     "stores": _A_SUM_TYPE,
     "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
     "zero": 'be ["C"]: the matrices that are set to zero before each launch',
+    "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 
