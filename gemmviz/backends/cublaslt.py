@@ -1,7 +1,7 @@
 """The products that cuBLASLt's heuristic proposes, through ctypes and a CuPy that the caller hands in.
 
-``cublasLtMatmulAlgoGetHeuristic`` (cuBLAS, "Using the cuBLASLt API") gives several algorithms for a product, the one that
-it expects to be the fastest first; which one really is has to be measured.
+``cublasLtMatmulAlgoGetHeuristic`` (cuBLAS, "Using the cuBLASLt API") gives several algorithms for a product, the one
+that it expects to be the fastest first; which one really is has to be measured.
 """
 
 import ctypes

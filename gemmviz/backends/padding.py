@@ -1,4 +1,4 @@
-"""Copies A and B to rows of multiples of 16 bytes, for the copy engine (TMA), through a CuPy that the caller hands in."""
+"""Copies A and B to rows of multiples of 16 bytes, for the copy engine (TMA), through a CuPy that is handed in."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,8 @@
 """A kernel's schedule: the parameters that it takes for a size when the user gives none, by a small model of its time.
 
 The front matter declares sets of values, and the expression of a cost: a time in any unit, of which only the order
-counts. Of the sets that can be launched the one with the least cost is taken. The names of the expressions are M, N, K, the
-parameters, ``SMS`` (multiprocessors), and those that the schedule declares itself, each from names before it.
+counts. Of the sets that can be launched the one with the least cost is taken. The names of the expressions are M, N,
+K, the parameters, ``SMS`` (multiprocessors), and those that the schedule declares itself, each from names before it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -161,8 +161,11 @@ def _sets(schedule: Schedule, sizes: Params, defaults: Params, given: Params) ->
     for one in schedule.sets:
         for values in product(*lists):
             chosen = dict(defaults)
-            for name, expression in (*one, *zip(names, values, strict=True)):
-                chosen[name] = expression.integer(sizes | chosen)
+            try:
+                for name, expression in (*one, *zip(names, values, strict=True)):
+                    chosen[name] = expression.integer(sizes | chosen)
+            except FrontMatterError:
+                continue
             yield chosen | given
 
 

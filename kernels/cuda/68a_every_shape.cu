@@ -4,7 +4,7 @@
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
 // entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "C", "M", "N", "K"]
-// params     = { BM = [128, 64, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 12, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 3, 4, 8, 16] }
+// params     = { BM = [128, 64, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 5, 12, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 3, 4, 8, 16] }
 // schedule.sets  = [
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1 },
 //   { BM = 192, BN = 192, STAGES = 3, CLUSTER = 1 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2 },
