@@ -104,7 +104,7 @@ def _elements(kernel: Kernel) -> str:
     return kernel.dtype + sums + (f", C {kernel.stores}" if kernel.stores else "")
 
 
-def _schedule(kernel: Kernel) -> Plain:
+def _schedule(kernel: Kernel) -> Plain | None:
     """Return the choice of a kernel's schedule at 4096, and the reason for it; None without a schedule."""
     if kernel.schedule is None:
         return None
