@@ -1,6 +1,8 @@
-"""Products of 8-bit floats by cuBLASLt, through ctypes: CuPy has no call for it.
+"""Products by cuBLASLt, through ctypes: CuPy has no call for 8-bit floats, nor for the library's choice of algorithms.
 
-cuBLAS, "Using the cuBLASLt API"; the numbers are those of ``cublasLt.h``, ``cublas_api.h`` and ``library_types.h``.
+``cublasLtMatmulAlgoGetHeuristic`` gives several algorithms for a product, the one that it expects to be the fastest
+first; which one really is has to be measured. cuBLAS, "Using the cuBLASLt API"; the numbers are those of
+``cublasLt.h``, ``cublas_api.h`` and ``library_types.h``.
 """
 
 import ctypes
@@ -15,12 +17,16 @@ from gemmviz.backends.device import DevicePrepared
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 
-TYPES = {"float8_e4m3fn": 28}
-"""The element types of A and B that are multiplied here, with the library's numbers."""
+TYPES = {"float8_e4m3fn"}
+"""The element types of A and B for which only cuBLASLt has a product."""
+WORKSPACE_BYTES = 32 << 20
+"""As much as cuBLAS itself takes on Hopper."""
+_MORE_WORKSPACE_BYTES = 64 << 20
+_NUMBERS = {"float32": 0, "float16": 2, "bfloat16": 14, "float8_e4m3fn": 28}
 _FLOAT, _COMPUTE_FLOAT, _TRANSPOSED = 0, 68, 1
 _TRANS_A, _SCALE_OF_A, _SCALE_OF_B, _FAST_ACCUMULATION = 3, 17, 18, 25
-_MOST_WORKSPACE, _WORKSPACE_BYTES = 1, 64 << 20
-_MOST_ALGORITHMS, _ROUNDS, _LAUNCHES = 16, 5, 4
+_MOST_WORKSPACE = 1
+_ROUNDS, _LAUNCHES = 5, 4
 _APART = 64  # floats: the library wants its scales aligned
 _NO_NAN = 0xBF  # clears a bit that every NaN has
 
@@ -37,98 +43,103 @@ class _Found(ctypes.Structure):
     )
 
 
-class LtPrepared(DevicePrepared):
-    """``cublasLtMatmul`` with A by rows, B by columns and C by rows in float32, and a scale for each of A and B.
+class LtProduct:
+    """C = A B with A and C by rows and sums in single precision, by the algorithms that the heuristic proposes.
 
-    The library proposes algorithms; the one that is fastest here, on random numbers, is taken. It counts by columns, so
-    that it computes the transposed product of the operands swapped.
+    Parameters
+    ----------
+    cp
+        The module ``cupy``.
+    sizes
+        M, N and K.
+    dtype, dtype_out
+        NumPy names of the element types of A and B, and of C.
+    by_columns
+        Whether B is stored by columns.
+    scales
+        Addresses of two floats on the device, by which A and B are multiplied; None for types without scales.
+    fast
+        With scales: whether sums stay in the tensor cores, with fewer bits.
+    workspace_bytes
+        Memory that an algorithm may use.
+    most
+        How many algorithms to ask for.
+
+    Raises
+    ------
+    LaunchError
+        When the library refuses the product.
     """
 
-    def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
-        super().__init__(cp, launch, build)
+    def __init__(
+        self,
+        cp: Any,
+        sizes: tuple[int, int, int],
+        dtype: str,
+        dtype_out: str,
+        *,
+        by_columns: bool = False,
+        scales: tuple[int, int] | None = None,
+        fast: bool = True,
+        workspace_bytes: int = WORKSPACE_BYTES,
+        most: int = 16,
+    ) -> None:
+        m, n, k = sizes
         cp.cuda.device.get_cublas_handle()  # loads the library
+        self._cp = cp
         self._library = ctypes.CDLL(f"libcublasLt.so.{cp.cuda.runtime.runtimeGetVersion() // 1000}")
         self._open = ExitStack()
-        m, n, k = launch.problem.m, launch.problem.n, launch.problem.k
-        kind = TYPES[launch.kernel.dtype]
-        self._scales = cp.ones((2, _APART), "float32")
-        self._workspace = cp.empty(_WORKSPACE_BYTES, "uint8")
+        self._workspace = cp.empty(workspace_bytes, "uint8")
         self._scalars = np.array([1, 0], np.float32)
         self._handle = self._made("cublasLt", "Create", "Destroy")
         self._product = self._made("cublasLtMatmulDesc", "Create", "Destroy", _COMPUTE_FLOAT, _FLOAT)
-        one = self._scales.data.ptr
-        attributes = (
-            (_TRANS_A, ctypes.c_int32(_TRANSPOSED)),
-            (_SCALE_OF_A, ctypes.c_uint64(one)),
-            (_SCALE_OF_B, ctypes.c_uint64(one + _APART * self._scales.itemsize)),
-            (_FAST_ACCUMULATION, ctypes.c_int8(launch.kernel.math != "promoted")),
-        )
+        attributes: list[tuple[int, Any]] = [(_TRANS_A, ctypes.c_int32(_TRANSPOSED))] if by_columns else []
+        if scales is not None:
+            attributes += [(_SCALE_OF_A, ctypes.c_uint64(scales[1])), (_SCALE_OF_B, ctypes.c_uint64(scales[0]))]
+            attributes.append((_FAST_ACCUMULATION, ctypes.c_int8(fast)))
         for attribute, value in attributes:
             self._set("cublasLtMatmulDescSetAttribute", self._product, attribute, value)
-        self._layouts = [
-            self._made("cublasLtMatrixLayout", "Create", "Destroy", *shape)
-            for shape in (
-                (kind, ctypes.c_uint64(k), ctypes.c_uint64(n), ctypes.c_int64(k)),
-                (kind, ctypes.c_uint64(k), ctypes.c_uint64(m), ctypes.c_int64(k)),
-                (_FLOAT, ctypes.c_uint64(n), ctypes.c_uint64(m), ctypes.c_int64(n)),
-            )
-        ]
-        self._algorithm = self._fastest()
+        # The library counts by columns: this is the transposed product of the operands swapped.
+        of, out = _NUMBERS[dtype], _NUMBERS[dtype_out]
+        shapes = ((of, k, n) if by_columns else (of, n, k), (of, k, m), (out, n, m))
+        self._layouts = [self._layout(*shape) for shape in shapes]
+        preference = self._made("cublasLtMatmulPreference", "Create", "Destroy")
+        room = ctypes.c_uint64(workspace_bytes)
+        self._set("cublasLtMatmulPreferenceSetAttribute", preference, _MOST_WORKSPACE, room)
+        found, count = (_Found * most)(), ctypes.c_int()
+        b, a, c = self._layouts
+        self._call(
+            "cublasLtMatmulAlgoGetHeuristic",
+            *(self._handle, self._product, b, a, c, c, preference, most, found, ctypes.byref(count)),
+        )
+        self._algorithms = [each for each in found[: count.value] if each.status == 0]
 
-    def start(self) -> None:
-        """Queue one product."""
-        self._multiply(self._algorithm)
+    def __len__(self) -> int:
+        """Return the number of proposed algorithms."""
+        return len(self._algorithms)
 
-    def close(self) -> None:
-        """Give the library's objects and the device memory back."""
-        self._open.close()
-        del self._scales, self._workspace
-        super().close()
-
-    def _multiply(self, algorithm: _Found) -> None:
-        one, (b, a, c) = self._scalars.ctypes.data, self._layouts
+    def start(self, number: int, a: int, b: int, c: int) -> None:
+        """Queue one product by a proposed algorithm; `a`, `b` and `c` are addresses on the device."""
+        one, (of_b, of_a, of_c) = self._scalars.ctypes.data, self._layouts
         pointer = ctypes.c_void_p
         self._call(
             "cublasLtMatmul",
             *(self._handle, self._product, pointer(one)),
-            *(pointer(self.b.data.ptr), b, pointer(self.a.data.ptr), a),
-            *(pointer(one + self._scalars.itemsize), pointer(self.c.address), c, pointer(self.c.address), c),
-            *(ctypes.byref(algorithm), pointer(self._workspace.data.ptr), ctypes.c_size_t(_WORKSPACE_BYTES)),
+            *(pointer(b), of_b, pointer(a), of_a),
+            *(pointer(one + self._scalars.itemsize), pointer(c), of_c, pointer(c), of_c),
+            ctypes.byref(self._algorithms[number]),
+            *(pointer(self._workspace.data.ptr), ctypes.c_size_t(self._workspace.size)),
             pointer(self._cp.cuda.get_current_stream().ptr),
         )
 
-    def _fastest(self) -> _Found:
-        """Return the algorithm of those proposed whose median is the least, in turns."""
-        preference = self._made("cublasLtMatmulPreference", "Create", "Destroy")
-        workspace = ctypes.c_uint64(_WORKSPACE_BYTES)
-        self._set("cublasLtMatmulPreferenceSetAttribute", preference, _MOST_WORKSPACE, workspace)
-        found, count = (_Found * _MOST_ALGORITHMS)(), ctypes.c_int()
-        b, a, c = self._layouts
-        self._call(
-            "cublasLtMatmulAlgoGetHeuristic",
-            *(self._handle, self._product, b, a, c, c, preference, _MOST_ALGORITHMS, found, ctypes.byref(count)),
-        )
-        random = np.random.default_rng(0)
-        for matrix in (self.a, self.b):
-            matrix.set(random.integers(0, 256, matrix.size, np.uint8) & _NO_NAN)
-        usable = [each for each in found[: count.value] if each.status == 0 and self._runs(each)]
-        if not usable:
-            said = tr("cuBLASLt has no algorithm for {kernel} at this size", kernel=self.launch.kernel.name)
-            raise LaunchError(said)
-        seconds: list[list[float]] = [[] for _ in usable]
-        for _ in range(_ROUNDS):
-            for algorithm, its in zip(usable, seconds, strict=True):
-                self._algorithm = algorithm
-                its.append(self.sample(_LAUNCHES, cold=True))
-        return usable[int(np.argmin([median(its[1:]) for its in seconds]))]
+    def close(self) -> None:
+        """Give the library's objects and the workspace back."""
+        self._open.close()
+        self._workspace = None
 
-    def _runs(self, algorithm: _Found) -> bool:
-        """Whether the library can do what it proposes."""
-        try:
-            self._multiply(algorithm)
-        except LaunchError:
-            return False
-        return True
+    def _layout(self, kind: int, rows: int, columns: int) -> ctypes.c_void_p:
+        shape = kind, ctypes.c_uint64(rows), ctypes.c_uint64(columns), ctypes.c_int64(rows)
+        return self._made("cublasLtMatrixLayout", "Create", "Destroy", *shape)
 
     def _made(self, what: str, make: str, end: str, *values: Any) -> ctypes.c_void_p:
         """Return a new object of the library, which `close` gives back."""
@@ -144,4 +155,62 @@ class LtPrepared(DevicePrepared):
     def _call(self, function: str, *values: Any) -> None:
         status = getattr(self._library, function)(*values)
         if status:
-            raise LaunchError(f"{self.launch.label} at {self.launch.problem}: {function} fails with status {status}")
+            raise LaunchError(f"{function} fails with status {status}")
+
+
+class LtPrepared(DevicePrepared):
+    """A reference by cuBLASLt with B by columns and C in float32, and a scale for each of A and B.
+
+    The library proposes algorithms; the one that is fastest here, on random numbers, is taken.
+    """
+
+    def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
+        super().__init__(cp, launch, build)
+        self._scales = cp.ones((2, _APART), "float32")
+        first = self._scales.data.ptr
+        problem, kernel = launch.problem, launch.kernel
+        self._product = LtProduct(
+            cp,
+            (problem.m, problem.n, problem.k),
+            kernel.dtype,
+            kernel.dtype_out,
+            by_columns=True,
+            scales=(first, first + _APART * self._scales.itemsize),
+            fast=kernel.math != "promoted",
+            workspace_bytes=_MORE_WORKSPACE_BYTES,
+        )
+        self._number = self._fastest()
+
+    def start(self) -> None:
+        """Queue one product."""
+        self._product.start(self._number, self.a.data.ptr, self.b.data.ptr, self.c.address)
+
+    def close(self) -> None:
+        """Give the library's objects and the device memory back."""
+        self._product.close()
+        del self._scales
+        super().close()
+
+    def _fastest(self) -> int:
+        """Return the number of the algorithm whose median is the least, in turns."""
+        random = np.random.default_rng(0)
+        for matrix in (self.a, self.b):
+            matrix.set(random.integers(0, 256, matrix.size, np.uint8) & _NO_NAN)
+        usable = [number for number in range(len(self._product)) if self._runs(number)]
+        if not usable:
+            said = tr("cuBLASLt has no algorithm for {kernel} at this size", kernel=self.launch.kernel.name)
+            raise LaunchError(said)
+        seconds: list[list[float]] = [[] for _ in usable]
+        for _ in range(_ROUNDS):
+            for self._number, its in zip(usable, seconds, strict=True):
+                its.append(self.sample(_LAUNCHES, cold=True))
+        return usable[int(np.argmin([median(its[1:]) for its in seconds]))]
+
+    def _runs(self, number: int) -> bool:
+        """Whether the library can do what it proposes."""
+        self._number = number
+        try:
+            self.start()
+        except LaunchError:
+            return False
+        return True

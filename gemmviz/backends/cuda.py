@@ -18,6 +18,7 @@ from gemmviz.backends.driver import driver
 from gemmviz.backends.environment import Environment
 from gemmviz.backends.nvml import sensors, watch_gpu
 from gemmviz.backends.nvrtc import compile_launch, first_line
+from gemmviz.backends.padding import Padding
 from gemmviz.backends.signature import DESCRIBE, MOST, scalar_types
 from gemmviz.backends.struct_arguments import struct_fillers
 from gemmviz.backends.tensor_maps import encode
@@ -267,8 +268,9 @@ class _CudaPrepared(DevicePrepared):
         self._kernel = kernel
         self._types = types
         self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view, BIAS: self.c.bias}
-        matrices = self._matrices
-        self._maps = {matrix + SUFFIX: encode(launch, matrix, matrices[matrix].data.ptr) for matrix in launch.maps}
+        self._padding = Padding(cupy(), launch, {"A": self.a, "B": self.b})
+        mapped = self._matrices | self._padding.copies
+        self._maps = {matrix + SUFFIX: encode(launch, matrix, mapped[matrix].data.ptr) for matrix in launch.maps}
         for name in self._maps.keys() & types.keys():  # the kernel takes a pointer to it
             self._maps[name] = cupy().asarray(np.frombuffer(self._maps[name].tobytes(), np.uint8))
         self._pointers = {name: self._entries(name) for name in launch.kernel.args if name in POINTERS}
@@ -295,8 +297,9 @@ class _CudaPrepared(DevicePrepared):
         return cupy().asarray(memory.data.ptr + np.arange(count) * (stride * memory.itemsize), np.uint64)
 
     def start(self) -> None:
-        """Queue one launch, behind one that sets C to zero where the kernel needs that."""
+        """Queue one launch, behind what it needs: C set to zero, or copies of A and B with longer rows."""
         launch = self.launch
+        self._padding.start()
         if launch.kernel.zeroed:
             self.c.clear()
         self._kernel(launch.grid, launch.block, self._arguments, shared_mem=launch.shared_bytes)
@@ -304,6 +307,7 @@ class _CudaPrepared(DevicePrepared):
     def close(self) -> None:
         """Give the device memory back."""
         self._arguments, self._matrices, self._maps, self._pointers = (), {}, {}, {}
+        self._padding.close()
         super().close()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gemmviz.backends.base import LaunchError
 from gemmviz.backends.driver import error_text
+from gemmviz.backends.padding import padded_row_bytes
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.tensor_map import UNIT_BYTES
 
@@ -53,6 +54,8 @@ def geometry(launch: Launch, matrix: str) -> Geometry:
     dtype = kernel.dtype_of(matrix)
     itemsize = np.dtype(dtype).itemsize
     row_bytes = sizes[0] * itemsize
+    if matrix in kernel.unaligned:
+        row_bytes = padded_row_bytes(row_bytes)
     tensor: tuple[int, ...] = sizes
     strides: tuple[int, ...] = (row_bytes,)
     box: tuple[int, ...] = wanted.columns, wanted.rows

@@ -29,6 +29,7 @@ from gemmviz.catalogue.kernel import read as read_source
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import usual
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
 FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
@@ -52,7 +53,7 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "dtype_acc": kernel.accumulate,
         "dtype_out": kernel.dtype_out,
         "layout": {"A": stored["A"], "B": stored["B"], "C": stored["C"]},
-        "params": kernel.defaults | dict(params),
+        "params": usual(kernel, problem, params),
         **deepcopy(schema.UNKNOWN),
         "flags": [f"{BROKEN}: {', '.join(kernel.defects)}"] if kernel.defects else [],
         "exhibit": bool(kernel.exhibit),

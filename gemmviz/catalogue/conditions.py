@@ -56,7 +56,7 @@ def holds(must_hold: Iterable[Expression], values: dict[str, int]) -> bool:
 
 
 def _rows(kernel: Kernel) -> Iterator[Condition]:
-    for matrix in kernel.maps:
+    for matrix in sorted(kernel.maps.keys() - kernel.unaligned):
         elements = UNIT_BYTES // np.dtype(kernel.dtype_of(matrix)).itemsize
         size = _ROW[matrix][matrix in kernel.column_major]
         why = tr(

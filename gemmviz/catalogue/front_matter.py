@@ -26,6 +26,8 @@ _SINCE = {
     "constants": 5,
     "batch": 6,
     "strides": 6,
+    "unaligned": 6,
+    "schedule": 6,
 }
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
@@ -35,7 +37,7 @@ Words = str | int
 
 
 class Matter(TypedDict, total=False):
-    """The front matter; ``maps`` and ``demo`` have separate readers."""
+    """The front matter; ``maps``, ``demo`` and ``schedule`` have separate readers."""
 
     version: FromOne
     title: str
@@ -61,10 +63,12 @@ class Matter(TypedDict, total=False):
     batch: Words
     strides: dict[Literal["A", "B", "C"], Words]
     zero: list[Literal["C"]]
+    unaligned: list[Literal["A", "B", "C"]]
     epilogue: Literal["", "relu"]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
     demo: object
+    schedule: object
     code_of: object
 
 
@@ -84,6 +88,7 @@ _WANTED: Mapping[str, str] = {
     "stores": _A_SUM_TYPE,
     "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
     "zero": 'be ["C"]: the matrices that are set to zero before each launch',
+    "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 

@@ -18,6 +18,7 @@ from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.catalogue.moment import line_of
+from gemmviz.catalogue.schedule import Schedule, read_schedule
 from gemmviz.catalogue.source_files import CUDA, C
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
@@ -76,6 +77,12 @@ class Kernel:
         NumPy name of the element type of C where it is another than that of the sums; else None. See `dtype_out`.
     zeroed, epilogue
         Whether C is set to zero before each launch, as the kernel adds to it; ``"relu"`` if it cuts negative elements.
+    unaligned
+        The matrices whose rows may have any length although the copy engine takes multiples of 16 bytes only. Where
+        they have another, a matrix that the kernel also takes as a pointer is reached without its map, and another is
+        copied to longer rows before each launch.
+    schedule
+        How parameters follow from the size, where the user gives none; None: they are the defaults at every size.
     math
         ``"tf32"``: products are made of operands that are rounded to tf32 before. ``"promoted"``: sums of
         `gemmviz.catalogue.dtypes.PROMOTED_AFTER` products of 8-bit floats are added in the type of the sums.
@@ -118,6 +125,8 @@ class Kernel:
     accumulate: SumType = "float32"
     stores: SumType | None = None
     zeroed: bool = False
+    unaligned: frozenset[str] = frozenset()
+    schedule: Schedule | None = None
     epilogue: Literal["", "relu"] = ""
     math: str = ""
     column_major: frozenset[str] = frozenset()
@@ -158,6 +167,7 @@ class Kernel:
                 "accumulate": self.accumulate,
                 "stores": self.stores or "",
                 "zero": ["C"] if self.zeroed else [],
+                "unaligned": sorted(self.unaligned),
                 "epilogue": self.epilogue,
                 "math": self.math,
                 "by columns": sorted(self.column_major),
@@ -385,6 +395,8 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         accumulate=front_matter.sums(matter),
         stores=front_matter.stores(matter),
         zeroed=bool(matter.get("zero")),
+        unaligned=frozenset(matter.get("unaligned", ())),
+        schedule=read_schedule(matter["schedule"], params) if "schedule" in matter else None,
         epilogue=matter.get("epilogue", ""),
         math=front_matter.math(matter),
         column_major=front_matter.column_major(matter),

@@ -13,6 +13,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import located
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
+from gemmviz.catalogue.scheduled import usual
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
 from gemmviz.language import tr
 
@@ -150,8 +151,8 @@ def launch(kernel: Kernel, problem: Problem, params: dict[str, int] | None = Non
     kernel, problem
         The kernel to launch, and its size.
     params
-        Values for some of the kernel's parameters; the others take their default. A value need not be one of those
-        offered, as long as the constraints hold.
+        Values for some of the kernel's parameters; the others take those of its schedule, or else their default. A
+        value need not be one of those offered, as long as the constraints hold.
 
     Raises
     ------
@@ -175,7 +176,7 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
                 "{kernel} has no parameter {name}; it has: {known}", kernel=kernel.name, name=repr(name), known=known
             )
             raise ConstraintError(said)
-    chosen = kernel.defaults | params
+    chosen = usual(kernel, problem, params)
     names = _names(problem, chosen)
     shapes = (("block", kernel.block), ("grid", kernel.grid), ("cluster", kernel.cluster))
     must_hold = conditions(kernel)

@@ -17,8 +17,11 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.plain import Plain
+from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import usual, why
 from gemmviz.catalogue.switches import NOTHING
 
+_SCHEDULED_AT = 4096
 _BACKEND = {
     "c": "CPU (C)",
     "cuda": "CUDA",
@@ -101,6 +104,15 @@ def _elements(kernel: Kernel) -> str:
     return kernel.dtype + sums + (f", C {kernel.stores}" if kernel.stores else "")
 
 
+def _schedule(kernel: Kernel) -> Plain | None:
+    """Return the choice of a kernel's schedule at 4096, and the reason for it; None without a schedule."""
+    if kernel.schedule is None:
+        return None
+    problem = Problem.cube(_SCHEDULED_AT)
+    params = usual(kernel, problem)
+    return {"size": _SCHEDULED_AT, "params": params, "why": why(kernel, problem, params)}
+
+
 def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
     """Return the description in a kernel's file and the names that the documents use for it, as plain data."""
     return {
@@ -121,6 +133,7 @@ def describe(kernel: Kernel, sources: Sequence[Document]) -> Plain:
         "grid": [e.text for e in kernel.grid],
         "shared": kernel.shared.text,
         "requires": [e.text for e in kernel.requires],
+        "schedule": _schedule(kernel),
         "capability": kernel.capability,
         "cluster": [e.text for e in kernel.cluster],
         "maps": {

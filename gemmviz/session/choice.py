@@ -10,6 +10,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatt
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import usual
 from gemmviz.language import tr
 from gemmviz.session import kernel_names
 from gemmviz.session.picture_size import picture_params, picture_problem
@@ -62,7 +63,7 @@ class Choice:
         """Whether every access that the text names is recorded, or those that a compiler leaves."""
         self.square, self.bench_square = Square(), Square()
         self.bench_problem = Problem.cube(_BENCH_SIZE)
-        self.bench_params: dict[str, int] = dict(self.kernel.defaults)
+        self.bench_params: dict[str, int] = usual(self.kernel, self.bench_problem)
         self.protocol: dict[str, float] = {}
         """The values of the measuring protocol that differ from the defaults."""
         self.sweep = ""
@@ -238,7 +239,7 @@ class Choice:
         self.base = base
         self.problem = problem or picture_problem(kernel, self.wanted)
         self.params = kernel.defaults | picture_params(kernel, self.problem) | (params or {})
-        self.bench_params = dict(kernel.defaults)
+        self.bench_params = usual(kernel, self.bench_problem)
         self.kernel = kernel
         self.chosen.emit()
         self.opened.emit()
@@ -278,7 +279,12 @@ class Choice:
             self.chosen.emit()
 
     def choose_bench(self, problem: Problem | None = None, params: dict[str, int] | None = None) -> None:
-        """Choose the size and parameters to measure with."""
+        """Choose the size and parameters to measure with.
+
+        Parameters that the kernel's schedule chose follow the size.
+        """
+        if problem is not None and self.bench_params == usual(self.kernel, self.bench_problem):
+            self.bench_params = usual(self.kernel, problem)
         self.bench_problem = problem or self.bench_problem
         self.bench_params = self.bench_params | (params or {})
         self.bench_chosen.emit()

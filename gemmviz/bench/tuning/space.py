@@ -12,6 +12,7 @@ from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import SharedMemoryError, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import usual
 from gemmviz.language import mark, tr
 
 Params = dict[str, int]
@@ -30,7 +31,7 @@ class Space:
     candidates
         Values for all of the kernel's parameters, in the declared order: the defaults, where they can run, come first.
     default
-        The defaults with the held values, whether they can run or not.
+        The defaults, or the choice of the kernel's schedule, with the held values, whether they can run or not.
     left_out
         The number of combinations that cannot run, by reason: a condition that does not hold, `BLOCK` or `SHARED`.
     """
@@ -95,7 +96,7 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
             left_out[reason] += 1
         else:
             candidates.append(params)
-    default = kernel.defaults | dict(held)
+    default = usual(kernel, problem, held)
     if not candidates:
         raise ConstraintError(_nothing_fits(kernel, problem, default))
     return Space(tuple(candidates), default, dict(left_out.most_common()))

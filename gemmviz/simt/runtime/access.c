@@ -135,7 +135,8 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     r->last_pc = pc;
     if (pending.is) gv_settle();
     uint32_t slot = (uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1), i = recent[slot].array;
-    if (!inside(&gv_known[i], at, bytes)) {
+    // Another instruction in the same slot may have accessed an array that contains the tile of this access.
+    if (recent[slot].pc != pc || !inside(&gv_known[i], at, bytes)) {
         i = array_at(at, bytes, write, pc);
         if (i == GV_NOWHERE) return;
     }

@@ -6,6 +6,7 @@ from gemmviz.bench.status_names import status_name
 from gemmviz.bench.tuning.outcome import Candidate, Outcome, params_text
 from gemmviz.bench.tuning.space import BLOCK, SHARED
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.scheduled import why
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.tuning import Tuning
@@ -64,7 +65,8 @@ def invitation(session: Session) -> str:
         "“Tune” (Ctrl+U) verifies and times each of them on this machine, at the size to measure, and lets the fastest "
         "ones race. Every dot here is one of them."
     )
-    return f"{what}\n\n{values}\n\n{how}"
+    reason = why(kernel, session.choice.bench_problem, session.choice.bench_params)
+    return "\n\n".join(text for text in (what, values, reason, how) if text)
 
 
 def candidate_text(candidate: Candidate, tuning: Tuning) -> str:

@@ -1,0 +1,185 @@
+"""A kernel's schedule: the parameters that it takes for a size when the user gives none, by a small model of its time.
+
+The front matter declares sets of values, and the expression of a cost: a time in any unit, of which only the order
+counts. Of the sets that can be launched the one with the least cost is taken. The names of the expressions are M, N,
+K, the parameters, ``SMS`` (multiprocessors), and those that the schedule declares itself, each from names before it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import msgspec
+
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression, Number
+from gemmviz.catalogue.typed_reading import Misfit, read_as
+
+SMS = 132
+"""Multiprocessors for which schedules are made: those of an H100 (SXM) and of an H200."""
+_FORM = (
+    "schedule must be a table of sets (a list of tables of parameters), tile (two expressions), tiles, cost, and maybe "
+    "names and each"
+)
+Params = dict[str, int]
+Sizes = tuple[int, int, int]
+
+
+class _Said(msgspec.Struct, forbid_unknown_fields=True):
+    sets: list[dict[str, int | str]]
+    tile: tuple[str, str]
+    tiles: str
+    cost: str
+    names: dict[str, str] = {}
+    each: dict[str, list[int | str]] = {}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A schedule as it is declared.
+
+    Attributes
+    ----------
+    sets
+        Sets of values of parameters; a value is an expression of sizes and of parameters before it.
+    each
+        Further parameters, each with the values that every set is tried with.
+    names
+        Names that the cost is made of, with their expressions, in order.
+    tile
+        Rows and columns of C that a block computes at once.
+    tiles
+        How many blocks' worth of work there are: tiles, times their parts.
+    cost
+        What is least for the best set.
+    """
+
+    sets: tuple[tuple[tuple[str, Expression], ...], ...]
+    each: tuple[tuple[str, tuple[Expression, ...]], ...]
+    names: tuple[tuple[str, Expression], ...]
+    tile: tuple[Expression, Expression]
+    tiles: Expression
+    cost: Expression
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A set of values for a size.
+
+    Attributes
+    ----------
+    params
+        The values.
+    rows, columns
+        Of C, that a block computes at once.
+    tiles
+        How many blocks' worth of work there are.
+    cost
+        By the model; a ratio of two of them is a ratio of times.
+    """
+
+    params: Params
+    rows: int
+    columns: int
+    tiles: int
+    cost: float
+
+    @property
+    def busy(self) -> int:
+        """The multiprocessors that have work, of `SMS`."""
+        return min(self.tiles, SMS)
+
+
+def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Schedule:
+    """Return the schedule that the key ``schedule`` of a front matter declares.
+
+    Raises
+    ------
+    FrontMatterError
+        When it declares none, or names a parameter that there is not.
+    """
+    try:
+        said = read_as(value, _Said)
+    except Misfit:
+        raise FrontMatterError(_FORM) from None
+    if not said.sets:
+        raise FrontMatterError(_FORM)
+    strange = {name for one in said.sets for name in one} | set(said.each)
+    if strange - params.keys():
+        raise FrontMatterError(f"schedule names {min(strange - params.keys())!r}, which is no parameter")
+    return Schedule(
+        tuple(tuple((name, Expression(str(value))) for name, value in one.items()) for one in said.sets),
+        tuple((name, tuple(Expression(str(value)) for value in values)) for name, values in said.each.items()),
+        tuple((name, Expression(text)) for name, text in said.names.items()),
+        (Expression(said.tile[0]), Expression(said.tile[1])),
+        Expression(said.tiles),
+        Expression(said.cost),
+    )
+
+
+def choices(
+    schedule: Schedule, must_hold: tuple[Expression, ...], sizes: Sizes, defaults: Params, given: Params
+) -> tuple[Choice, ...]:
+    """Return the sets that can be launched at a size, the one with the least cost first.
+
+    Parameters
+    ----------
+    schedule
+        The schedule.
+    must_hold
+        The kernel's conditions.
+    sizes
+        M, N and K.
+    defaults
+        Values of the parameters that no set names.
+    given
+        Values that the user gives: no set changes them.
+    """
+    return _choices(schedule, must_hold, sizes, tuple(defaults.items()), tuple(given.items()))
+
+
+@lru_cache(maxsize=4096)
+def _choices(
+    schedule: Schedule,
+    must_hold: tuple[Expression, ...],
+    sizes: Sizes,
+    defaults: tuple[tuple[str, int], ...],
+    given: tuple[tuple[str, int], ...],
+) -> tuple[Choice, ...]:
+    known = dict(zip(("M", "N", "K"), sizes, strict=True)) | {"SMS": SMS}
+    found: dict[tuple[tuple[str, int], ...], Choice] = {}
+    for values in _sets(schedule, known, dict(defaults), dict(given)):
+        key = tuple(values.items())
+        if key not in found and (choice := _judged(schedule, must_hold, known, values)):
+            found[key] = choice
+    return tuple(sorted(found.values(), key=lambda one: one.cost))
+
+
+def _sets(schedule: Schedule, sizes: Params, defaults: Params, given: Params) -> Iterator[Params]:
+    names, lists = [name for name, _ in schedule.each], [values for _, values in schedule.each]
+    for one in schedule.sets:
+        for values in product(*lists):
+            chosen = dict(defaults)
+            try:
+                for name, expression in (*one, *zip(names, values, strict=True)):
+                    chosen[name] = expression.integer(sizes | chosen)
+            except FrontMatterError:
+                continue
+            yield chosen | given
+
+
+def _judged(schedule: Schedule, must_hold: tuple[Expression, ...], sizes: Params, values: Params) -> Choice | None:
+    known: dict[str, Number] = {**sizes, **values}
+    try:
+        if not all(condition.evaluate(known) for condition in must_hold):  # type: ignore[arg-type]
+            return None
+        for name, expression in schedule.names:
+            known[name] = expression.evaluate(known)  # type: ignore[arg-type]
+        rows, columns, tiles, cost = (
+            expression.evaluate(known)  # type: ignore[arg-type]
+            for expression in (*schedule.tile, schedule.tiles, schedule.cost)
+        )
+    except FrontMatterError:
+        return None
+    return Choice(values, int(rows), int(columns), int(tiles), float(cost))

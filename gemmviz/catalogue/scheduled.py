@@ -1,0 +1,73 @@
+"""The parameters of a kernel at a size where the user gives none, and the reason for them in words."""
+
+from collections.abc import Mapping
+
+from gemmviz.catalogue.conditions import conditions
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.schedule import SMS, Choice, choices
+from gemmviz.language import tr
+
+
+def scheduled(kernel: Kernel, problem: Problem, given: Mapping[str, int] | None = None) -> tuple[Choice, ...]:
+    """Return the sets of a kernel's schedule that can be launched at a size, the best first; empty without a schedule.
+
+    Parameters
+    ----------
+    kernel, problem
+        The kernel, and the size.
+    given
+        Values that the user gives: no set changes them.
+    """
+    if kernel.schedule is None:
+        return ()
+    must_hold = tuple(condition.expression for condition in conditions(kernel))
+    return choices(kernel.schedule, must_hold, (problem.m, problem.n, problem.k), kernel.defaults, dict(given or {}))
+
+
+def usual(kernel: Kernel, problem: Problem, given: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Return the values of all parameters: those that are given, and for the others the schedule's, or the defaults."""
+    given = dict(given or {})
+    found = scheduled(kernel, problem, given) if kernel.params.keys() - given.keys() else ()
+    return kernel.defaults | (found[0].params if found else {}) | given
+
+
+def why(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> str:
+    """Return why a kernel has these parameters at a size, in a sentence or two; empty if no schedule chose them.
+
+    The figures are modelled.
+    """
+    found = scheduled(kernel, problem)
+    if not found or found[0].params != dict(params):
+        return ""
+    best = found[0]
+    text = _of(best)
+    other = _rival(best, found)
+    if other is None:
+        return text
+    return tr(
+        "{text} {rows} x {columns} tiles would keep {busy} of them busy, and take {times} times as long (modelled).",
+        text=text,
+        rows=other.rows,
+        columns=other.columns,
+        busy=other.busy,
+        times=f"{other.cost / best.cost:.2f}",
+    )
+
+
+def _of(best: Choice) -> str:
+    said = {"rows": best.rows, "columns": best.columns, "busy": best.busy, "sms": SMS}
+    parts = best.params.get("SPLIT", 1)
+    if parts > 1:
+        return tr(
+            "Tiles of {rows} x {columns}, each in {parts} parts along K, keep {busy} of {sms} multiprocessors busy.",
+            parts=parts,
+            **said,
+        )
+    return tr("Tiles of {rows} x {columns} keep {busy} of {sms} multiprocessors busy.", **said)
+
+
+def _rival(best: Choice, found: tuple[Choice, ...]) -> Choice | None:
+    """Return the best set of those with the largest other tile: the one that people would think of first."""
+    others = [one for one in found if (one.rows, one.columns) != (best.rows, best.columns)]
+    return max(others, key=lambda one: (one.rows * one.columns, -one.cost), default=None)

@@ -1,0 +1,285 @@
+// ---gemmviz
+// version    = 6
+// title      = "Every shape, FP32"
+// idea       = "The tile follows from M, N and K, down to 32 rows; a few rows of C, or a few tiles with a long sum, then keep all multiprocessors busy."
+// entry      = "every_shape_fp32<TM, WM, WN, TN, BK, STAGES, GROUP>"
+// args       = ["A", "B.map", "C", "M", "N", "K"]
+// params     = { TM = [8, 4], WM = [2, 1], WN = [4, 8], TN = [16, 8, 4], BK = [16, 8], STAGES = [8, 6, 4, 2], GROUP = [8, 16, 4], BLOCKS = [132, 264, 2, 3] }
+// schedule.sets  = [
+//   { TM = 8, WM = 2, WN = 4, TN = 16, STAGES = 6, GROUP = 16 },
+//   { TM = 8, WM = 2, WN = 4, TN = 8 }, { TM = 8, WM = 1, WN = 8, TN = 8 },
+//   { TM = 4, WM = 1, WN = 4, TN = 16 }, { TM = 4, WM = 1, WN = 8, TN = 8 }, { TM = 4, WM = 1, WN = 4, TN = 8 },
+//   { TM = 8, WM = 1, WN = 4, TN = 4 }, { TM = 4, WM = 1, WN = 4, TN = 4 }
+// ]
+// schedule.each  = { BLOCKS = ["SMS", "min(SMS, max(1, floor(SMS / (ceil(M / (8 * TM * WM)) * ceil(N / (4 * WN * TN))))) * ceil(M / (8 * TM * WM)) * ceil(N / (4 * WN * TN)))"] }
+// schedule.tile  = ["8 * TM * WM", "4 * WN * TN"]
+// schedule.tiles = "BLOCKS"
+// schedule.names.tile  = "8 * TM * WM * 4 * WN * TN"
+// schedule.names.tiles = "ceil(M / (8 * TM * WM)) * ceil(N / (4 * WN * TN))"
+// schedule.names.step  = "tile / 8 * (1 + (TM + TN) / (TM * TN) + (WM * WN == 4) * 13 / 100) + 70"
+// schedule.names.parts = "(tiles % BLOCKS > 0) * max(1, ceil(BLOCKS / tiles))"
+// schedule.cost  = "tiles * ceil(K / 16) / BLOCKS * step + ceil(tiles / BLOCKS) * tile / 12 + (parts > 0) * 3000 + parts * tile / 6"
+// demo       = { size = [32, 128, 24], params = { TM = 4, WM = 1, WN = 4, TN = 4, BK = 8, STAGES = 2, GROUP = 4, BLOCKS = 3 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
+// capability = "9.0a"
+// maps       = { B = { box = ["BK", "4 * WN * TN"], swizzle = 0 } }
+// unaligned  = ["B"]
+// block      = ["128 + 32 * WM * WN"]
+// grid       = ["BLOCKS"]
+// shared     = "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + 128"
+// requires   = [
+//   "TM == 4 or TM == 8", "WM * WN == 4 or WM * WN == 8", "TN % 4 == 0", "BK % 8 == 0", "4 * WN * TN <= 256",
+//   "WM * WN * TN <= 128", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2", "M * K <= 4294967295",
+//   "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + 128 <= 231424"
+// ]
+// ---
+#include <gemmviz/ptx.h>
+using namespace gemmviz::ptx;
+
+enum { COPIERS = 128, LARGEST_TILE = 128 * 256, MOST_BLOCKS = 264 };
+// What a block has summed up of a tile that another block finishes, and whether it is there. A block waits only for
+// blocks with lower numbers: GPUs start these first, though CUDA does not promise it. Who has waited lowers the flag, so
+// the next launch finds all of them down; two launches at one time would not.
+__device__ float4 unfinished[MOST_BLOCKS][LARGEST_TILE / 4];
+__device__ volatile int ready[MOST_BLOCKS];
+
+struct piece {
+    int tile, from, to; // k-steps of a tile
+};
+
+// The pieces of a block. First comes its equal share of the k-steps of as many tiles as would be the last wave and one
+// more, from the share's end to its beginning; then whole tiles, block by block, which fill all multiprocessors evenly.
+struct share {
+    int steps, split, begin, tile, end, whole, tiles;
+
+    __device__ share(int tiles, int steps) : steps(steps), tiles(tiles)
+    {
+        int blocks = gridDim.x, me = blockIdx.x;
+        split = tiles < blocks ? tiles : tiles % blocks ? blocks + tiles % blocks : 0;
+        begin = first_step(me);
+        end = first_step(me + 1);
+        tile = (end - 1) / steps;
+        whole = split + me;
+    }
+    __device__ int first_step(int block) const { return (long long)split * steps * block / (int)gridDim.x; }
+    // The block that has a step.
+    __device__ int block_of(int step) const
+    {
+        int block = (int)((long long)step * gridDim.x / ((long long)split * steps));
+        while (first_step(block + 1) <= step)
+            block++;
+        return block;
+    }
+    __device__ bool next(piece &p)
+    {
+        if (begin < end && tile >= begin / steps) {
+            p = {tile, max(begin - tile * steps, 0), min(end - tile * steps, steps)};
+            tile--;
+            return true;
+        }
+        p = {whole, 0, steps};
+        whole += gridDim.x;
+        return p.tile < tiles;
+    }
+};
+
+struct place {
+    int row, col;
+};
+
+// Bands of GROUP block rows, each walked column by column: blocks that run together share rows of A and columns of B in L2.
+template <int GROUP> __device__ place place_of(int tile, int rows, int cols)
+{
+    int band = tile / (GROUP * cols), first = band * GROUP, high = min(GROUP, rows - first), in = tile - first * cols;
+    return {first + in % high, in / high};
+}
+
+__device__ __forceinline__ void take4(float *to, const float *from)
+{
+    float4 v = *(const float4 *)from;
+    to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+}
+
+template <int TM, int WM, int WN, int TN, int BK, int STAGES, int GROUP>
+__global__ void __launch_bounds__(COPIERS + 32 * WM * WN, 1)
+every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C, int M, int N, int K)
+{
+    // A's tile lies transposed, so that a thread takes four rows at once; 4 more columns keep the copies off each other's banks.
+    constexpr int WARPS = WM * WN, BM = 8 * TM * WM, BN = 4 * TN * WN, PITCH = BM + 4;
+    extern __shared__ __align__(128) float tiles_of[];
+    float *Bs = tiles_of, *As = tiles_of + STAGES * BK * BN;
+    __shared__ barrier full[STAGES], empty[STAGES];
+    int warp = threadIdx.x / 32 - COPIERS / 32, lane = threadIdx.x % 32;
+    int rows = (M + BM - 1) / BM, cols = (N + BN - 1) / BN;
+    share work(rows * cols, (K + BK - 1) / BK);
+    int stage = 0;
+    unsigned parity = 0;
+
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(full[s], COPIERS + 1);
+            barrier_init(empty[s], WARPS);
+        }
+        barriers_ready();
+    }
+    __syncthreads();
+
+    if (warp < 0) {
+        registers_down<40>();
+        constexpr int ROWS = COPIERS / 8;
+        int k0 = lane % 8, m0 = threadIdx.x / 8; // 8 lanes read 8 columns of a row of A, one sector; a warp, 4 rows
+        piece p;
+        while (work.next(p)) {
+            place at = place_of<GROUP>(p.tile, rows, cols);
+            // Rows below the last one are copies of it: nobody stores what comes of them.
+            unsigned from[BM / ROWS];
+            #pragma unroll
+            for (int i = 0; i < BM / ROWS; i++)
+                from[i] = (unsigned)min(at.row * BM + m0 + i * ROWS, M - 1) * (unsigned)K + p.from * BK + k0;
+            for (int step = p.from; step < p.to; step++) {
+                barrier_wait(empty[stage], parity ^ 1);
+                if (threadIdx.x == 0) {
+                    barrier_arrive_expect(full[stage], BK * BN * sizeof(float));
+                    tma_load(Bs + stage * BK * BN, B, at.col * BN, step * BK, full[stage]);
+                }
+                float *to = As + (stage * BK + k0) * PITCH + m0;
+                int left = K - step * BK - k0;
+                #pragma unroll
+                for (int h = 0; h < BK; h += 8) {
+                    int bytes = h < left ? 4 : 0;
+                    #pragma unroll
+                    for (int i = 0; i < BM / ROWS; i++)
+                        cp_async_ca_zfill<4>(to + h * PITCH + i * ROWS, A + (size_t)from[i] + h, bytes);
+                }
+                #pragma unroll
+                for (int i = 0; i < BM / ROWS; i++)
+                    from[i] += BK;
+                barrier_arrive_copied(full[stage]);
+                if (++stage == STAGES)
+                    stage = 0, parity ^= 1;
+            }
+        }
+        return;
+    }
+
+    registers_up<232>();
+    // Of 8 x 4 lanes, lane l is in row l / 4 and column l % 4. It has 4 rows of the warp tile, and 4 more 32 rows below;
+    // of its columns, 4 side by side, then 4 more every 16: lanes that read at once then read side by side.
+    int tm = lane / 4, tn = lane % 4, me = threadIdx.x - COPIERS;
+    int row0 = warp % WM * 8 * TM + 4 * tm, col0 = warp / WM * 4 * TN + 4 * tn;
+    float a[2][TM], b[2][TN]; // this k's operands, and the next one's on their way
+    const float *a0 = As + row0, *b0 = Bs + col0;
+    piece p, later;
+    bool any = work.next(p);
+    if (any) {
+        barrier_wait(full[0], 0);
+        #pragma unroll
+        for (int i = 0; i < TM; i += 4)
+            take4(&a[0][i], a0 + 8 * i);
+        #pragma unroll
+        for (int j = 0; j < TN; j += 4)
+            take4(&b[0][j], b0 + 4 * j);
+    }
+    for (; any; p = later) {
+        any = work.next(later);
+        float sum[TM][TN] = {};
+        for (int step = p.from; step < p.to; step++) {
+            int next = stage + 1 == STAGES ? 0 : stage + 1;
+            unsigned next_parity = next ? parity : parity ^ 1;
+            bool more = step + 1 < p.to || any;
+            const float *a_at = a0 + stage * BK * PITCH, *b_at = b0 + stage * BK * BN;
+            const float *a_next = a0 + next * BK * PITCH, *b_next = b0 + next * BK * BN;
+            #pragma unroll
+            for (int k = 0; k < BK; k++) {
+                bool last = k == BK - 1;
+                if (last && more)
+                    barrier_wait(full[next], next_parity);
+                const float *at = last ? a_next : a_at + (k + 1) * PITCH;
+                const float *bt = last ? b_next : b_at + (k + 1) * BN;
+                if (!last || more) {
+                    #pragma unroll
+                    for (int j = 0; j < TN; j += 4)
+                        take4(&b[(k + 1) % 2][j], bt + 4 * j);
+                    #pragma unroll
+                    for (int i = 0; i < TM; i += 4)
+                        take4(&a[(k + 1) % 2][i], at + 8 * i);
+                }
+                // To and fro: each product shares an operand with the one before, which the hardware need not read again.
+                // Registers stand in two banks: three operands, or two of one bank, take two cycles.
+                #pragma unroll
+                for (int i = 0; i < TM; i++) {
+                    #pragma unroll
+                    for (int e = 0; e < TN; e++) {
+                        int j = i % 2 ? TN - 1 - e : e;
+                        sum[i][j] += a[k % 2][i] * b[k % 2][j];
+                    }
+                }
+            }
+            __syncwarp();
+            if (lane == 0)
+                barrier_arrive(empty[stage]);
+            stage = next, parity = next_parity;
+        }
+
+        if (p.to < work.steps) { // another block finishes this tile
+            float4 *mine = unfinished[blockIdx.x];
+            #pragma unroll
+            for (int i = 0; i < TM; i++) {
+                #pragma unroll
+                for (int j = 0; j < TN; j += 4)
+                    mine[(i * TN / 4 + j / 4) * 32 * WARPS + me] =
+                        make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
+            }
+            __threadfence();
+            threads_meet(1, 32 * WARPS);
+            if (me == 0)
+                ready[blockIdx.x] = 1;
+            continue;
+        }
+        // Blocks before this one have the tile's first steps: one thread waits for each. A block without steps, where there
+        // are fewer steps than blocks, is not waited for.
+        int other = blockIdx.x;
+        if (p.from > 0) {
+            int early = work.block_of(p.tile * work.steps) + me;
+            for (; early < other; early += 32 * WARPS)
+                if (work.first_step(early) < work.first_step(early + 1)) {
+                    while (!ready[early]) {}
+                    ready[early] = 0;
+                }
+            threads_meet(1, 32 * WARPS);
+            __threadfence();
+        }
+        while (p.from > 0 && work.first_step(other) > p.tile * work.steps) {
+            other--;
+            if (work.first_step(other) == work.first_step(other + 1))
+                continue;
+            #pragma unroll
+            for (int i = 0; i < TM; i++) {
+                #pragma unroll
+                for (int j = 0; j < TN; j += 4) {
+                    float4 v = __ldcg(&unfinished[other][(i * TN / 4 + j / 4) * 32 * WARPS + me]);
+                    sum[i][j] += v.x, sum[i][j + 1] += v.y, sum[i][j + 2] += v.z, sum[i][j + 3] += v.w;
+                }
+            }
+        }
+        place at = place_of<GROUP>(p.tile, rows, cols);
+        #pragma unroll
+        for (int i = 0; i < TM; i++) {
+            int row = at.row * BM + row0 + i / 4 * 32 + i % 4;
+            #pragma unroll
+            for (int j = 0; j < TN; j += 4) {
+                int col = at.col * BN + col0 + 4 * j;
+                if (row < M && N % 4) {
+                    for (int e = 0; e < 4 && col + e < N; e++)
+                        C[(size_t)row * N + col + e] = sum[i][j + e];
+                    continue;
+                }
+                // Adding 0 makes a copy: a store wants its four sums in neighbouring registers, and tied to these they would
+                // stand in the same bank as their factors in the loop above.
+                if (row < M && col < N)
+                    *(float4 *)(C + (size_t)row * N + col) =
+                        make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
+            }
+        }
+    }
+}
+

@@ -1,0 +1,85 @@
+"""Schedules: the parameters that follow from the size."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.scheduled import scheduled, usual, why
+
+HEAD = """// ---gemmviz
+// version  = 6
+// entry    = "k"
+// args     = ["A", "B", "C", "M", "N", "K"]
+// params   = {{ TS = [64, 16], SPLIT = [1, 2, 4] }}
+// block    = ["TS"]
+// grid     = ["ceil(M / TS) * ceil(N / TS) * SPLIT"]
+// requires = ["SPLIT <= K"]
+{schedule}// ---
+__global__ void k(const float *A, const float *B, float *C, int M, int N, int K) {{}}
+"""
+SCHEDULE = """// schedule.sets  = [{ TS = 64 }, { TS = "max(16, floor(M / 64))" }]
+// schedule.each  = { SPLIT = [1, 4] }
+// schedule.tile  = ["TS", "TS"]
+// schedule.tiles = "tiles * SPLIT"
+// schedule.names.tiles = "ceil(M / TS) * ceil(N / TS)"
+// schedule.cost  = "ceil(tiles * SPLIT / SMS) * TS * TS * K / SPLIT + SPLIT * 100"
+"""
+
+
+def kernel(schedule=SCHEDULE):
+    return parse(HEAD.format(schedule=schedule), Path("30_k.cu"))
+
+
+def test_the_set_of_the_least_cost_is_taken_and_conditions_leave_sets_out():
+    assert usual(kernel(), Problem(64, 64, 512)) == {"TS": 16, "SPLIT": 4}
+    assert usual(kernel(), Problem(64, 64, 2)) == {"TS": 16, "SPLIT": 1}
+    assert usual(kernel(""), Problem(64, 64, 512)) == {"TS": 64, "SPLIT": 1}
+
+
+def test_what_the_user_gives_stays_and_the_rest_follows():
+    assert usual(kernel(), Problem(64, 64, 512), {"SPLIT": 2}) == {"TS": 16, "SPLIT": 2}
+    assert launch(kernel(), Problem(64, 64, 512)).params == {"TS": 16, "SPLIT": 4}
+    assert launch(kernel(), Problem(64, 64, 512), {"TS": 64}).params == {"TS": 64, "SPLIT": 4}
+
+
+def test_the_reason_names_tiles_and_multiprocessors():
+    said = why(kernel(), Problem(64, 64, 512), {"TS": 16, "SPLIT": 4})
+    assert said.startswith(
+        "Tiles of 16 x 16, each in 4 parts along K, keep 64 of 132 multiprocessors busy. 64 x 64 tiles "
+    )
+    assert why(kernel(), Problem(64, 64, 512), {"TS": 64, "SPLIT": 1}) == ""
+    assert why(kernel(""), Problem(64, 64, 512), {"TS": 64, "SPLIT": 1}) == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("{ sets = [] }", "must be a table"),
+        ('{ sets = [{ X = 1 }], tile = ["1", "1"], tiles = "1", cost = "1" }', "'X'"),
+    ],
+)
+def test_a_faulty_schedule_is_named(line, fault):
+    with pytest.raises(FrontMatterError, match=fault):
+        kernel(f"// schedule = {line}\n")
+
+
+@pytest.mark.parametrize("name", ["every_shape_fp32", "every_shape", "every_shape_c16"])
+def test_the_ladder_has_a_launch_for_any_size(name):
+    rung = find(name, ladder())
+    for size in (Problem(1, 1, 1), Problem(1023, 1025, 1021), Problem(16, 8192, 8192), Problem(512, 512, 16384)):
+        assert scheduled(rung, size), size
+        assert launch(rung, size).blocks <= 132
+    assert launch(find("every_shape", ladder()), Problem(512, 512, 16384)).params["SPLIT"] > 1
+
+
+def test_rows_of_any_length_need_to_be_declared():
+    rung = find("every_shape", ladder())
+    line = next(line for line in rung.text.splitlines() if line.startswith("// unaligned"))
+    with pytest.raises(ConstraintError, match="multiple of 16 bytes"):
+        launch(parse(rung.text.replace(f"{line}\n", ""), Path("68a_k.cu")), Problem(64, 64, 65))
+    assert launch(rung, Problem(64, 64, 65)).blocks
