@@ -34,10 +34,14 @@ AHEAD: dict[str, str | int] = {
     **dict.fromkeys(("async_pipeline", "register_buffer", "l2_swizzle", "mma_pipeline"), "BK"),
     **dict.fromkeys(("warp_specialised", "two_consumers", "persistent", "tma_store", "cluster"), 64),
     **dict.fromkeys(("stream_k_tma", "stream_k_tma_bf16"), 64),
+    **dict.fromkeys(("tf32", "tf32_by_rows"), 32),
+    **dict.fromkeys(("fp8", "fp8_in_turns", "fp8_promoted"), 128),
 }
 FRAGMENTS = ("matmul_tc", "matmul_tc_2d_warp_tiling")
 PACKED = ("packed", "simd", "simd_threads")  # a CPU's panels; see test_rungs_cpu.py
-WALKING = [name for name in RUNGS if name not in (*DEPTH, *AHEAD, *FRAGMENTS, *PACKED, "stream_k")]
+# Several blocks make the sum of one tile of C, each along a part of K.
+SHARED = ("stream_k", "every_shape_fp32", *(f"every_shape{types}" for types in ("", "_bf16", "_c16", "_bf16_c16")))
+WALKING = [name for name in RUNGS if name not in (*DEPTH, *AHEAD, *FRAGMENTS, *PACKED, *SHARED)]
 
 
 def played(recording: Recording, order: Order = "grid") -> Playable:
@@ -61,7 +65,8 @@ def plot(story: Story) -> list[tuple[str, int]]:
 def tiles_of(name: str, depth: str | int) -> tuple[Recording, int]:
     """Record a rung where K has some tiles, the last not full; return the recording and how deep a tile is."""
     deep = find(name, ladder()).dtype == "float16" or name == "matmul_kernel_2d_thread_tiling"
-    recording = rung(name, Problem(17, 20, 200 if deep else 70))
+    k = 400 if depth == 128 else 200 if deep else 70
+    recording = rung(name, Problem(17, 20, k))
     return recording, depth if isinstance(depth, int) else recording.params[depth]
 
 
@@ -97,6 +102,20 @@ def test_blocks_that_share_the_sum_of_one_tile_of_c_use_different_parts_of_k() -
     assert uses[:, 0].tolist() == list(range(parts))
     turn = np.searchsorted(story.turns, uses[:, 1], side="right")
     assert np.unique(turn).tolist() == list(range(1, recording.blocks + 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "params", "depth"),
+    [
+        ("every_shape", (64, 64, 256), {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "SPLIT": 2}, 64),
+        ("every_shape_fp32", (32, 128, 24), {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 3}, 8),
+    ],
+)
+def test_each_block_that_shares_a_tile_of_c_brings_in_tiles_of_its_own_part_of_k(name, size, params, depth) -> None:
+    recording = record(launch(find(name, ladder()), Problem(*size), params), deadline_s=20)
+    story = told(recording, "block")
+    assert story.depth == depth and len(story.turns) == recording.blocks > 1
+    assert sorted(set(story.spans[KINDS.index("use")][:, 0].tolist())) == list(range(size[2] // depth))
 
 
 @pytest.mark.parametrize("name", WALKING)
