@@ -124,6 +124,7 @@ def test_an_exhibit_that_does_not_compile_is_explained_too(window, qtbot):
 def test_an_exhibit_never_gets_a_bar(window):
     session = window.session
     exhibit = rung(session, "mm_printed")
+    session.results.want_references(False)
     session.results.add_result(result(exhibit, 9.0, status="wrong", exhibit=True, message="64 elements differ"))
     window.charts.ladder.refresh()
     assert window.charts.ladder.bars() == []
