@@ -139,7 +139,7 @@ def main() -> int:
             if workers > 1 and kernel.backend != "cuda":
                 continue
             settings = [{}] if smallest == kernel.defaults else [{}, smallest]
-            settings = settings[-1:] if asked.quick else settings
+            settings = settings[:1] if asked.quick else settings
             todo += [(kernel.name, None, params, workers, runs) for params in settings]
     for name, size in () if asked.quick else _LARGE:
         if not names or name in names:

@@ -8,7 +8,6 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.lenses.lens import Lens, LensMoment
-from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.stage import Stage
 
@@ -39,8 +38,12 @@ class LensPane(QWidget):
     @property
     def lens(self) -> Lens | None:
         """The lens that is drawn; None: there is none, or the recording has nothing that it shows."""
-        playable = self._session.cursor.playable
-        return lens_for(self._session.lens.shown, playable) if playable is not None else None
+        playable, chosen = self._session.cursor.playable, self._session.lens.shown
+        if playable is None or chosen is None:
+            return None
+        from gemmviz.ui.lenses.registry import lens_for  # late: the first picture has none
+
+        return lens_for(chosen, playable)
 
     def appear(self) -> None:
         """Be seen only where there is a lens."""

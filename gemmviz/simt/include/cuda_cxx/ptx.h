@@ -1,5 +1,5 @@
-// <cuda/ptx> for the recorder: the functions of cuda::ptx that the recorder knows as inline PTX. Meanings as in the CUDA
-// C++ Core Libraries, "PTX", and the PTX ISA. A function that is not here does not compile, and is named.
+// <cuda/ptx> for the recorder: the functions of cuda::ptx that the recorder knows as inline PTX. Meanings as in the
+// CUDA C++ Core Libraries, "PTX", and the PTX ISA. A function that is not here does not compile, and is named.
 #pragma once
 #include "barrier.h"
 

@@ -139,7 +139,7 @@ GEMMVIZ_PTX void wgmma_begin() {}
 GEMMVIZ_PTX void wgmma_commit() { gv_wgmma_commit(); }
 template <int Left> GEMMVIZ_PTX void wgmma_wait() { gv_wgmma_wait(Left); }
 
-template <int N> GEMMVIZ_PTX void wgmma_ready(float (&)[N]) {}
+template <int N> GEMMVIZ_PTX void wgmma_ready(float (&d)[N]) { (void)d; }
 
 enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GV_WGMMA(n, type, kind) \
