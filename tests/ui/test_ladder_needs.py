@@ -41,7 +41,7 @@ def test_a_suitable_gpu_gives_no_warning(listed):
 
 
 def test_a_title_keeps_its_lines_whatever_is_done_with_its_font(listed):
-    title = "A title of a kernel that is far too long for one line of the list"
+    title = "A title of a kernel that is far too long " * 3 + "for one line of the list"
     font, lines = listed.title_lines(title)
     font.setBold(False)
     again, same = listed.title_lines(title)

@@ -93,13 +93,13 @@ def test_every_bar_has_a_name_of_its_own(window, qtbot):
     add(window, {k.name: float(i + 1) for i, k in enumerate(kernels)})
     window.session.choice.auto = False
     seen = set()
-    for name in ("gputiled", "hostmult0", "mm", "wgmma", "stream_k_tma_bf16", "cublas_int8"):
+    for name in ("gputiled", "hostmult0", "mm", "wgmma", "stream_k_tma_bf16", "cublas_int8", "fp8"):
         window.session.choice.choose_kernel(next(k for k in kernels if k.name == name))
         chart = window.charts.ladder
         chart.refresh()
         bars = chart.figures.bars
         names = [chart._drawing._name(bar, above) for bar, above in zip(bars, (None, *bars), strict=False)]
-        assert len(set(names)) == len(names)
+        assert len(set(names)) == len(names), sorted(n for n in names if names.count(n) > 1)
         seen |= {bar.kernel.name for bar in bars}
     assert seen == {kernel.name for kernel in kernels}
 

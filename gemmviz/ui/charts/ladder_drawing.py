@@ -214,7 +214,9 @@ class LadderDrawing:
         if kernel.changes and above is not None and above.kernel.base_name == kernel.base_name:
             return f"↳ {changes_text(kernel)}"
         if kernel.backend in LIBRARIES:
-            return ", ".join(shown_name(kernel, session).split(", ")[::2])  # the element type is above the bars
+            name = shown_name(kernel, session)
+            # The element type is above the bars; products of TF32 stand beside those of its floats.
+            return name if kernel.math == "tf32" else ", ".join(name.split(", ")[::2])
         usual = kernel.changes or has_params(bar.standing.row, kernel.defaults)
         return shown_name(kernel, session) if usual else rung_text(kernel, bar.standing.row, session)
 
