@@ -55,6 +55,7 @@ class Provenance:
         self._shared = np.array([a.space == "shared" for a in recording.arrays])
         self._size = np.array([a.size for a in recording.arrays], np.int64)
         self._base = np.array(history.base, np.int64)
+        self._product = np.array([s.product for s in recording.sites], bool)
         self._line = np.array([s.line for s in recording.sites], np.int64)
         self._bits = max(len(log) - 1, 1).bit_length()
         self._index = self._sorted_index()
@@ -197,7 +198,8 @@ class Provenance:
         if self._owned[owner.block * self.recording.threads + owner.thread] > 1:
             alone = alone.taken(closest(alone.matrix, alone.k, alone.use))
         known = min(alone.covered(A), alone.covered(B))
-        if self.recording.backend != "cuda" or known == self.recording.k or alone.unknown:
+        of_group = self.by_product(alone.use)
+        if self.recording.backend != "cuda" or alone.unknown or (known == self.recording.k and not of_group):
             return alone
         size = together(self.recording)
         first = owner.thread // size * size
@@ -207,7 +209,12 @@ class Provenance:
             a, b = (all_of_them.k[all_of_them.matrix == matrix] for matrix in (A, B))
             all_of_them = all_of_them.taken(np.flatnonzero(np.isin(all_of_them.k, np.intersect1d(a, b))))
             all_of_them = all_of_them.taken(closest(all_of_them.matrix, all_of_them.k, all_of_them.use))
-        return all_of_them if min(all_of_them.covered(A), all_of_them.covered(B)) > known else alone
+        more = min(all_of_them.covered(A), all_of_them.covered(B)) > known
+        return all_of_them if of_group or more else alone
+
+    def by_product(self, uses: Ints) -> bool:
+        """Return whether some of these reads are those of a wgmma: they belong to its warpgroup, not to one thread."""
+        return bool(self._product[self.recording.accesses.site[uses]].any())
 
     def _element(self, array: int, row: int, column: int) -> int:
         """Return the place of an element of a matrix in memory."""

@@ -102,9 +102,12 @@ def staged(recording: Recording) -> Staged:
     origin_of[log.copies[:, 0]] = log.copies[:, 1]
     at = np.flatnonzero(arrives[row])
     origin = origin_of[row[at]]
-    offset = element[at] - log.element[row[at]]
-    read[at] = origin
-    read_element[at] = np.where(origin >= 0, log.element[origin] + offset, -1)
+    offset = element[at] - log.element[row[at]].astype(np.int64)
+    # At the edge of a matrix a copy reads fewer elements than it writes: the rest are zeros, and have no source.
+    itemsize = np.array([a.itemsize for a in recording.arrays], np.int64)
+    brought = (origin >= 0) & (offset * itemsize[log.array[origin]] < log.bytes[origin])
+    read[at] = np.where(brought, origin, -1)
+    read_element[at] = np.where(brought, log.element[origin] + offset, -1)
     return Staged(row, element, read, read_element, unknown, doubtful)
 
 

@@ -140,9 +140,10 @@ def products(playable: Playable, block: int, thread: int, element: tuple[int, in
         alone = _covered(operands, int(rows[0]), int(columns[0]))
         size = together(recording)
         first = thread // size * size
-        if alone < recording.k:
+        of_group = asked.by_product(operands.use)
+        if alone < recording.k or of_group:
             all_of_them = asked.operands(block, first, first + size)
-            if _covered(all_of_them, int(rows[0]), int(columns[0])) > alone:
+            if of_group or _covered(all_of_them, int(rows[0]), int(columns[0])) > alone:
                 operands, by_warp = all_of_them, True
     of_element, a, b = _pairs(operands, rows, columns, recording.k)
     step = playable.timeline.step_of_row

@@ -118,6 +118,13 @@ def test_each_block_that_shares_a_tile_of_c_brings_in_tiles_of_its_own_part_of_k
     assert sorted(set(story.spans[KINDS.index("use")][:, 0].tolist())) == list(range(size[2] // depth))
 
 
+def test_a_copy_that_the_edge_of_b_cuts_short_makes_no_tile_deeper() -> None:
+    # Rows of B end within 16 bytes: the zeros behind them are not the beginning of the next row.
+    params = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "SPLIT": 1}
+    recording = record(launch(find("every_shape", ladder()), Problem(17, 20, 200), params), deadline_s=20)
+    assert told(recording).depth == 64
+
+
 @pytest.mark.parametrize("name", WALKING)
 def test_where_each_thread_walks_along_k_there_are_no_tiles(name: str) -> None:
     playable = played(rung(name, Problem.cube(16)))

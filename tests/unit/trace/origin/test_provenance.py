@@ -71,7 +71,8 @@ def test_the_operands_of_an_element_are_found_for_every_kernel(name: str, proble
         fed = asked.operand_paths(row, column)
         if fed.rest:
             # A block before this one computed the first products; how their sum gets here is not recorded.
-            assert name == "stream_k" and owner.block > 0
+            # (Other kernels of every shape have one block per tile at these sizes, or the copy engine adds.)
+            assert name in ("stream_k", "every_shape_fp32") and owner.block > 0
             assert np.unique(fed.k).tolist() == list(range(int(fed.k.min()), recording.k)) and fed.k.min() > 0
             assert fed.total != fed.stored
         else:

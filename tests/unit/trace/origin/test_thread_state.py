@@ -116,6 +116,12 @@ def test_every_element_of_a_fragment_lies_with_one_lane() -> None:
             assert fragment.lane[row, column] == lanes[fragment.row + row, fragment.column + column]
 
 
+def test_reads_of_one_thread_for_a_product_are_those_of_its_warpgroup() -> None:
+    # A row of A is one read of 16 bytes: a single thread reads all the operands of some elements, for all.
+    known = products(playable(rung("fp8", Problem.cube(16))), 0, int(rung("fp8", Problem.cube(16)).owners[1][0, 0]))
+    assert known.by_warp
+
+
 def test_before_its_first_load_a_warp_holds_sums_only() -> None:
     shown = small("matmul_tc", 16)
     operands = shown.provenance.operands(0, 0, 32)
