@@ -25,7 +25,7 @@
 // schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 128 / 44 * (3 + busy) / 4) + 60"
 // schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) + shared * (4000 + BM * BN / 2)"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + CLUSTER * 3000"
-// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, SPLIT = 2 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
+// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, SPLIT = 2 }, block = [1, 0], stop = { share = 0.2 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"
