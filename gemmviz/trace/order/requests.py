@@ -133,7 +133,8 @@ def _with_boxes(recording: Recording, cut: slice, whole: bool) -> Requests:
         # Pieces at an edge of the matrix may have another width: in each row of the box, the last one.
         _, first, kind = np.unique(of_head << 16 | width, return_index=True, return_inverse=True)
         heads = np.sort(first)
-        of_head = np.searchsorted(heads, first)[kind]
+        place: Ints = np.asarray(np.searchsorted(heads, first))
+        of_head = place[kind]
     found = _align(recording, cut.start + heads)
     return Requests(cut.start, found.of_row[of_head], cut.start + heads[found.row])
 
