@@ -127,12 +127,16 @@ def _with_boxes(recording: Recording, cut: slice, whole: bool) -> Requests:
     inside = continues(log.boxes, cut.start, cut.stop)
     if not whole:
         inside &= _rank(inside) % WARP > 0
-    # A piece at an edge of the matrix may have another width.
-    kind = log.bytes[cut]
-    inside[1:] &= kind[1:] == kind[:-1]
-    heads = np.flatnonzero(~inside)
+    of_head, heads = np.cumsum(~inside) - 1, np.flatnonzero(~inside)
+    width = log.bytes[cut].astype(np.int64)
+    if (width != width[heads][of_head]).any():
+        # Pieces at an edge of the matrix may have another width: in each row of the box, the last one.
+        _, first, kind = np.unique(of_head << 16 | width, return_index=True, return_inverse=True)
+        heads = np.sort(first)
+        place: Ints = np.asarray(np.searchsorted(heads, first))
+        of_head = place[kind]
     found = _align(recording, cut.start + heads)
-    return Requests(cut.start, found.of_row[np.cumsum(~inside) - 1], cut.start + heads[found.row])
+    return Requests(cut.start, found.of_row[of_head], cut.start + heads[found.row])
 
 
 def _align(recording: Recording, cut: slice | Ints) -> Requests:
