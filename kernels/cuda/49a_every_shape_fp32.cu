@@ -283,3 +283,12 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
     }
 }
 
+// ---gemmviz breaks
+// [no-wait-for-empty]
+// title = "Without waiting for a stage to be empty"
+// find = "barrier_wait(empty[stage], parity ^ 1);"
+// replace = ";"
+// expect = ["race", "read of memory nobody wrote"]
+// at = [32, 64, 64]
+// set = { TM = 4, WM = 1, WN = 4, TN = 4, BK = 8, STAGES = 2, BLOCKS = 2 }
+// ---

@@ -6,3 +6,13 @@
 // entry      = "every_shape<__nv_bfloat16, float, BM, BN, STAGES, GROUP, CLUSTER>"
 // dtype      = "bfloat16"
 // ---
+
+// ---gemmviz breaks
+// [given-back-too-early]
+// title = "With a stage given back before its product is waited for"
+// find = "wgmma_wait<1>();"
+// replace = "wgmma_wait<2>();"
+// expect = ["race"]
+// at = [64, 64, 200]
+// set = { BM = 64, BN = 128, STAGES = 2, CLUSTER = 1 }
+// ---

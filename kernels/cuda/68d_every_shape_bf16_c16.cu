@@ -8,3 +8,13 @@
 // stores     = "bfloat16"
 // maps.C     = { box = [64, 32], swizzle = 64 }
 // ---
+
+// ---gemmviz breaks
+// [given-back-too-early]
+// title = "With a stage given back before its product is waited for"
+// find = "wgmma_wait<1>();"
+// replace = "wgmma_wait<2>();"
+// expect = ["race"]
+// at = [64, 64, 200]
+// set = { BM = 64, BN = 128, STAGES = 2, CLUSTER = 1 }
+// ---

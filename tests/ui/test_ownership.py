@@ -60,7 +60,7 @@ def test_the_pointer_on_an_element_shows_all_elements_of_its_thread(window, qtbo
 def test_a_chosen_element_shows_the_index_formulas_of_its_thread(window, qtbot):
     stage = window.stage
     window.session.cursor.pick((C, 2 * 8 + 1), 0)
-    said = stage._painter_now()._sentence(stage.moment())
+    said = stage._painter_now()._sentences.at(stage.moment())
     assert said.lead.startswith("C[2, 1] of block (0, 0)")
     size = window.session.cursor.playable.recording.params["TS"]
     assert [lines[0] for lines in said.formulas] == [
