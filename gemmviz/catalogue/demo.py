@@ -13,6 +13,7 @@ from gemmviz.catalogue.lens_names import LENSES, LensName
 from gemmviz.catalogue.moment import Moment
 from gemmviz.catalogue.switches import Size
 from gemmviz.catalogue.typed_reading import FromOne, FromZero
+from gemmviz.language import tr
 
 _EXAMPLE = "demo = { size = 8, params = { TS = 4 } }"
 _WANTED = {
@@ -110,3 +111,25 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
         stop, unknown = None, [*unknown, "stop"]
     m, n, k = size if isinstance(size, list) else (size, size, size)
     return Demo((m, n, k), settings, said.get("block"), said.get("thread"), stop, said.get("lens")), unknown
+
+
+def not_found(demo: Demo | None, text: str, file: str) -> tuple[str, ...]:
+    """Return a sentence for people if the line of the demo's stop is not in the kernel's text.
+
+    Parameters
+    ----------
+    demo
+        The demo, or None.
+    text
+        The kernel's whole text.
+    file
+        The file's name.
+    """
+    stop = demo.stop if demo is not None else None
+    if stop is None or "line" not in stop:
+        return ()
+    try:
+        moment.line_of(stop["line"], text)
+    except GemmvizError as error:
+        return (tr("{file}: the demo's step is not found: {reason}.", file=file, reason=error),)
+    return ()

@@ -7,11 +7,14 @@ from typing import Annotated, Any, Literal, TypedDict
 from msgspec import Meta
 
 from gemmviz.catalogue import batch, capability
+from gemmviz.catalogue.batch import BatchForm
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, hints_of, read_as
 from gemmviz.catalogue.user_file import quoted
+from gemmviz.language import tr
 
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
 VERSION = 6
@@ -91,6 +94,12 @@ _WANTED: Mapping[str, str] = {
     "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
+
+
+def code_start(text: str) -> int:
+    """Return where a kernel's code begins: behind its front matter, or at 0 where there is none."""
+    found = FENCE.search(text)
+    return found.end() if found else 0
 
 
 def read_matter(table: Mapping[str, object]) -> Matter:
@@ -183,3 +192,71 @@ def needed_capability(matter: Matter, with_tma: str) -> str:
     if with_tma and capability.number(declared) < capability.number(capability.TMA):
         raise FrontMatterError(f"capability is {declared}, but {with_tma} needs {capability.TMA} or later")
     return declared
+
+
+def expressions(words: Iterable[Words]) -> tuple[Expression, ...]:
+    """Return a list of the front matter as expressions."""
+    return tuple(Expression(str(word)) for word in words)
+
+
+def arguments(matter: Matter) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+    """Return the roles of all arguments in order.
+
+    Returns
+    -------
+    tuple
+        The roles, with those of a structure's members in its place; and of each structure the position of its first
+        member and the position after its last one.
+    """
+    roles: list[str] = []
+    structures = []
+    for argument in matter.get("args", []):
+        members = argument if isinstance(argument, list) else [argument]
+        if isinstance(argument, list):
+            structures.append((len(roles), len(roles) + len(members)))
+        roles += map(str, members)
+    return tuple(roles), tuple(structures)
+
+
+def batch_form(matter: Matter) -> BatchForm | None:
+    """Return the batch, or None where one launch computes one product.
+
+    Raises
+    ------
+    FrontMatterError
+        For strides without a batch.
+    """
+    strides: dict[str, Expression] = {
+        matrix: Expression(str(stride)) for matrix, stride in matter.get("strides", {}).items()
+    }
+    if "batch" in matter:
+        return BatchForm(Expression(str(matter["batch"])), strides)
+    if strides:
+        raise FrontMatterError("strides are those of a batch: add batch, the number of its entries")
+    return None
+
+
+def left_out(unknown: Iterable[str], version: int, file: str) -> tuple[str, ...]:
+    """Return a sentence about keys that only a newer gemmviz knows, if there are any.
+
+    Parameters
+    ----------
+    unknown
+        The keys.
+    version
+        The version that the file is written for.
+    file
+        Its name.
+    """
+    keys = ", ".join(map(repr, unknown))
+    if not keys:
+        return ()
+    sentence = tr(
+        "{file} is written for version {version} of the front matter, and this gemmviz knows version {known}: "
+        "it leaves out {keys}.",
+        file=file,
+        version=version,
+        known=VERSION,
+        keys=keys,
+    )
+    return (sentence,)

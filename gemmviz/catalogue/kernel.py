@@ -11,19 +11,17 @@ from gemmviz.catalogue import batch, demo, front_matter, launch_checks, shared_c
 from gemmviz.catalogue.batch import BatchForm
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.dtypes import ElementType, SumType
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import line_of_key, located
-from gemmviz.catalogue.front_matter import FENCE, Matter, Words, one_line
+from gemmviz.catalogue.front_matter import FENCE, expressions, one_line
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.matter_table import matter_table
-from gemmviz.catalogue.moment import line_of
 from gemmviz.catalogue.schedule import Schedule, read_schedule
+from gemmviz.catalogue.shared_code import read
 from gemmviz.catalogue.source_files import CUDA, C
 from gemmviz.catalogue.switches import Break
 from gemmviz.catalogue.tensor_map import Box
-from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
-from gemmviz.language import tr
 
 __all__ = ["Backend", "Kernel", "code", "load", "parse", "read"]
 
@@ -32,7 +30,7 @@ _BACKEND_OF: dict[str, Backend] = {**dict.fromkeys(C, "c"), **dict.fromkeys(CUDA
 _LIBRARIES: dict[str, Backend] = {"numpy": "numpy", "openblas": "openblas", "cublas": "cublas"}
 # Two digits may have a letter behind them, which puts a rung between two others.
 _NUMBER = re.compile(r"^(\d+|\d\d[a-z])_")
-_KEYS = Matter.__annotations__.keys()
+_KEYS = front_matter.Matter.__annotations__.keys()
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ class Kernel:
         fence, (start, end) = FENCE.search(self.text), switches.block(self.text)
         before = self.text[: fence.start()] if fence else ""
         return what_runs.digest(
-            before + self.text[_code_start(self.text) : start] + self.text[end:] if self.recordable else "",
+            before + self.text[front_matter.code_start(self.text) : start] + self.text[end:] if self.recordable else "",
             {
                 "backend": self.backend,
                 "entry": self.entry,
@@ -186,7 +184,7 @@ class Kernel:
     @property
     def code_line(self) -> int:
         """The line of the file, from 1, on which the code begins: behind the front matter."""
-        start = _code_start(self.text)
+        start = front_matter.code_start(self.text)
         return self.text[:start].count("\n") + (2 if start else 1)
 
     @property
@@ -196,31 +194,8 @@ class Kernel:
         They name keys that only a newer gemmviz knows, and a demo whose line is not in the source. A variant has
         another text than its demo is written for, so its demo is not checked.
         """
-        return (*self._left_out(), *(self._lost_demo() if not self.changes else ()))
-
-    def _left_out(self) -> tuple[str, ...]:
-        if not self.unknown:
-            return ()
-        keys = ", ".join(map(repr, self.unknown))
-        said = tr(
-            "{file} is written for version {version} of the front matter, and this gemmviz knows version {known}: "
-            "it leaves out {keys}.",
-            file=self.path.name,
-            version=self.version,
-            known=front_matter.VERSION,
-            keys=keys,
-        )
-        return (said,)
-
-    def _lost_demo(self) -> tuple[str, ...]:
-        stop = self.demo.stop if self.demo is not None else None
-        if stop is None or "line" not in stop:
-            return ()
-        try:
-            line_of(stop["line"], self.text)
-        except GemmvizError as error:
-            return (tr("{file}: the demo's step is not found: {reason}.", file=self.path.name, reason=error),)
-        return ()
+        left_out = front_matter.left_out(self.unknown, self.version, self.path.name)
+        return (*left_out, *(demo.not_found(self.demo, self.text, self.path.name) if not self.changes else ()))
 
     @property
     def base_name(self) -> str:
@@ -286,12 +261,7 @@ class Kernel:
 
 def code(text: str) -> tuple[int, int]:
     """Return where a kernel's code begins and ends: between its front matter and the changes that it declares."""
-    return _code_start(text), switches.block(text)[0]
-
-
-def _code_start(text: str) -> int:
-    found = FENCE.search(text)
-    return found.end() if found else 0
+    return front_matter.code_start(text), switches.block(text)[0]
 
 
 def _texts(expressions: Iterable[Expression]) -> list[str]:
@@ -309,19 +279,6 @@ def load(path: Path) -> Kernel:
         When the file cannot be read.
     """
     return parse(read(path), path)
-
-
-def read(path: Path) -> str:
-    """Return the text of a kernel file: with the code of another file if it names one (``code_of``).
-
-    Raises
-    ------
-    FrontMatterError
-        When its code cannot be found.
-    OSError, UnreadableFile
-        When the file cannot be read.
-    """
-    return shared_code.whole(read_text(path, KERNEL_BYTES), path)
 
 
 def parse(text: str, path: Path) -> Kernel:
@@ -369,8 +326,8 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         raise FrontMatterError(f"a {path.suffix} file needs library = one of {', '.join(_LIBRARIES)}")
     dtype = matter.get("dtype", "float32")
     maps = tensor_map.read_tensor_maps(matter.get("maps", {}), MATRICES)
-    cluster = _expressions(matter.get("cluster", []))
-    args, structs = _arguments(matter.get("args", []))
+    cluster = expressions(matter.get("cluster", []))
+    args, structs = front_matter.arguments(matter)
     kernel = Kernel(
         name=name,
         path=path,
@@ -384,13 +341,13 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         exhibit=one_line(matter.get("exhibit", "")),
         args=args,
         structs=structs,
-        batch=_batch(matter),
+        batch=front_matter.batch_form(matter),
         params=params,
         constants={name: Expression(str(said)) for name, said in matter.get("constants", {}).items()},
-        block=_expressions(matter.get("block", [])),
-        grid=_expressions(matter.get("grid", [])),
+        block=expressions(matter.get("block", [])),
+        grid=expressions(matter.get("grid", [])),
         shared=Expression(str(matter.get("shared", 0))),
-        requires=_expressions(matter.get("requires", [])),
+        requires=expressions(matter.get("requires", [])),
         dtype=dtype,
         accumulate=front_matter.sums(matter),
         stores=front_matter.stores(matter),
@@ -411,33 +368,6 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
     if kernel.recordable:
         _check(kernel)
     return kernel
-
-
-def _arguments(said: Iterable[Words | list[Words]]) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
-    """Return the roles of all arguments in a row, and which of them are members of one structure."""
-    args: list[str] = []
-    structs = []
-    for one in said:
-        members = one if isinstance(one, list) else [one]
-        if isinstance(one, list):
-            structs.append((len(args), len(args) + len(members)))
-        args += map(str, members)
-    return tuple(args), tuple(structs)
-
-
-def _batch(matter: Matter) -> BatchForm | None:
-    strides: dict[str, Expression] = {
-        matrix: Expression(str(said)) for matrix, said in matter.get("strides", {}).items()
-    }
-    if "batch" in matter:
-        return BatchForm(Expression(str(matter["batch"])), strides)
-    if strides:
-        raise FrontMatterError("strides are those of a batch: add batch, the number of its entries")
-    return None
-
-
-def _expressions(words: Iterable[Words]) -> tuple[Expression, ...]:
-    return tuple(Expression(str(one)) for one in words)
 
 
 def _alias(alias: str, name: str) -> str:

@@ -79,3 +79,16 @@ def _name(entry: str) -> str:
     if not isinstance(name, str) or not name or Path(name).name != name:
         raise FrontMatterError(f'{KEY} must be the name of a file in the same folder, for example {KEY} = "67_my.cu"')
     return name
+
+
+def read(path: Path) -> str:
+    """Return the text of a kernel file: with the code of another file if it names one (``code_of``).
+
+    Raises
+    ------
+    FrontMatterError
+        When its code cannot be found.
+    OSError, UnreadableFile
+        When the file cannot be read.
+    """
+    return whole(read_text(path, KERNEL_BYTES), path)
