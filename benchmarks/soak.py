@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -29,7 +30,8 @@ _MOST_GROWTH, _MOST_CLOSING_S = 1.10, 1.0
 # Pauses between two actions, in milliseconds: sometimes long enough for a recording to arrive.
 _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
 _GOING_S, _WAITS_S = 3.0, 3.0
-# A recording takes up to tens of megabytes: memory is compared while the window shows the same recording.
+# A recording takes up to tens of megabytes, pictures of a large window as well: memory is compared while the window
+# shows the same recording and looks the same.
 _RESTS_EVERY, _LONGEST_REST_S, _REST_MS, _RESTED_S = 2, 60.0, 300, 1.5
 _MIB = 1 << 20
 
@@ -119,6 +121,9 @@ class Soak:
             self._take_apart(passed)
             self._rests_since, self._next_rest = None, passed + self._sampled * _RESTS_EVERY
             self._rested_since = None
+        elif not self._user.looks_as_at_first:
+            with suppress(StopIteration):  # the window is being exchanged
+                self._user.rest()
         self._timer.start(_REST_MS)
 
     def _at_rest(self, passed):

@@ -30,6 +30,7 @@ class User(Somebody):
         super().__init__(session, random, folder)
         self._dialogs = Dialogs(session, random, folder)
         self._first = session.choice.base
+        self._looks = None  # of the window when it was shown first
         self._weights = {
             self.rung: 8,
             self.size: 8,
@@ -73,6 +74,7 @@ class User(Somebody):
 
     def act(self):
         """Do one thing; return its name."""
+        self._looks = self._looks or self.shown()
         popup = QApplication.activePopupWidget()
         if popup is not None:
             popup.close()
@@ -90,8 +92,13 @@ class User(Somebody):
             raise
 
     def rest(self):
-        """Put the window into the state in which its memory can be compared: one small recording, nothing beside it."""
+        """Put the window into the state in which its memory can be compared: one small recording, nothing beside it.
+
+        It also looks as it did at first: a larger window keeps larger pictures, and each language has its own texts. A
+        change of language exchanges the window, so that this has to be called until `looks_as_at_first`.
+        """
         window, session = self.window, self.session
+        self._look_as_at_first()
         window.presenting.end()
         session.comparison.stop()
         if session.tour.active:
@@ -107,11 +114,32 @@ class User(Somebody):
         window.controller.recording.record()
 
     @property
+    def looks_as_at_first(self):
+        """Whether the window's size, page, theme, language and type size are the first ones."""
+        try:
+            return self._looks in (None, self.shown())
+        except StopIteration:  # the window is being exchanged
+            return False
+
+    def _look_as_at_first(self):
+        window, preferences = self.window, self.session.preferences
+        if self._looks is None or self.looks_as_at_first:
+            return
+        width, height = self._looks["size"]
+        window.resize(width, height)
+        window.pages.turn_to(self._looks["page"])
+        preferences.set_theme(self._looks["theme"])
+        preferences.set_type_scale(self._looks["type scale"])
+        if preferences.language != self._looks["language"]:
+            preferences.speak(self._looks["language"])
+
+    @property
     def rested(self):
         """Whether the window is in that state."""
         session, progress = self.session, self.session.progress
         return (
             session.choice.base is self._first
+            and self.looks_as_at_first
             and session.cursor.playable is not None
             and not session.staged.outdated
             and all(progress[engine] is None for engine in progress)
@@ -122,7 +150,6 @@ class User(Somebody):
         window, preferences = self.window, self.session.preferences
         return {
             "size": [window.width(), window.height()],
-            "windows": sum(isinstance(w, Window) for w in QApplication.topLevelWidgets()),
             "type scale": preferences.type_scale,
             "theme": preferences.theme,
             "language": preferences.language,
