@@ -154,13 +154,13 @@ class Checks:
         }
         if defects:
             first, report = next(reversed(defects.values()))
-            said = f"{report_text.kind(first)}: {report_text.sentence(first)}"
+            sentence = f"{report_text.kind(first)}: {report_text.sentence(first)}"
             if first.line:
-                said = tr("at {size}, line {line}: {defect}", size=report.problem, line=first.line, defect=said)
+                sentence = tr("at {size}, line {line}: {defect}", size=report.problem, line=first.line, defect=sentence)
             else:
-                said = tr("at {size}: {defect}", size=report.problem, defect=said)
+                sentence = tr("at {size}: {defect}", size=report.problem, defect=sentence)
             more = len(defects) - 1
-            return (tr("{defect}, and {count} more", defect=said, count=more) if more else said), True
+            return (tr("{defect}, and {count} more", defect=sentence, count=more) if more else sentence), True
         looked = [report for report in run.reports if not report.refused]
         if not looked:
             return _unchecked(run.reports[0].refused if run.reports else tr("nothing was recorded")), False

@@ -76,7 +76,7 @@ class ClaimsRunner:
         self._wanted: list[Claim] = []
         self._run = 0
         self._busy = self._stopped = self._profiled = False
-        self._said: tuple[str, float | None] | None = None
+        self._shown_progress: tuple[str, float | None] | None = None
         engines.bench.replied.connect(self._on_bench)
         engines.recorder.replied.connect(self._on_record)
         engines.recorder.recorded.connect(self._on_recorded)
@@ -201,11 +201,11 @@ class ClaimsRunner:
     def _say(self, text: str, share: float | None) -> None:
         done = self._asked - len(self._jobs)
         if self._asked > 1:
-            said = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
+            sentence = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
         else:
-            said = tr("Claims: {what}", what=text)
-        self._said = (said, (done + (share or 0.0)) / self._asked)
-        self.session.progress.set("bench", self._said)
+            sentence = tr("Claims: {what}", what=text)
+        self._shown_progress = (sentence, (done + (share or 0.0)) / self._asked)
+        self.session.progress.set("bench", self._shown_progress)
 
     def _done_with_job(self) -> None:
         self._jobs.popleft()
@@ -215,7 +215,7 @@ class ClaimsRunner:
         self._jobs.clear()
         self._run, self._busy = 0, False
         # Another benchmark may have taken this one's place.
-        if self.session.progress["bench"] is self._said:
+        if self.session.progress["bench"] is self._shown_progress:
             self.session.progress.set("bench", None)
         self._keep()
         self.changed.emit()

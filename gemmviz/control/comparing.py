@@ -133,5 +133,5 @@ def _reason(error: GemmvizError) -> str:
     if isinstance(error, ConstraintError):
         return f"{error}\n{tr('Choose another size above.')}"
     line = error.reply.line if isinstance(error, RequestFailed) else None
-    said = str(error)
-    return tr("line {line}: {what}", line=line, what=said) if line and str(line) not in said else said
+    text = str(error)
+    return tr("line {line}: {what}", line=line, what=text) if line and str(line) not in text else text

@@ -45,8 +45,10 @@ def _another_size(session: Session) -> Message | None:
         launch(choice.kernel, choice.wanted, choice.params)
     except GemmvizError as error:
         return Message(tr("Shown at {size}, because {why}", size=choice.problem, why=error), "info")
-    said = {"size": choice.problem, "wanted": choice.wanted}
-    return Message(tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **said), "info")
+    values = {"size": choice.problem, "wanted": choice.wanted}
+    return Message(
+        tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **values), "info"
+    )
 
 
 def _unseen(playable: Playable, session: Session) -> Message | None:

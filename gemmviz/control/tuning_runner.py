@@ -46,10 +46,10 @@ class TuningRunner:
         if not chosen_text.may_run(session):
             return
         if not kernel.params or kernel.exhibit:
-            said = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
+            text = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
             if kernel.exhibit:
-                said = tr("{kernel} is an exhibit, and never timed", kernel=kernel.name)
-            session.messages.tell(Message(said, "info", lasting=True))
+                text = tr("{kernel} is an exhibit, and never timed", kernel=kernel.name)
+            session.messages.tell(Message(text, "info", lasting=True))
             return
         self._checks.judge([(kernel, dict(session.choice.bench_params))], self._judged)
 
@@ -65,8 +65,8 @@ class TuningRunner:
             self._begin(kernel)
             return
         anyway = Answer(tr("Tune anyway"), lambda: self._begin(kernel))
-        said = tr("{kernel} is not tuned: {why}", kernel=self.session.choice.title, why=verdict.fault)
-        self.session.messages.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+        text = tr("{kernel} is not tuned: {why}", kernel=self.session.choice.title, why=verdict.fault)
+        self.session.messages.tell(Message(text, "warning", answers=(anyway,), lasting=True))
 
     def _begin(self, kernel: Kernel) -> None:
         session, problem = self.session, self.session.choice.bench_problem

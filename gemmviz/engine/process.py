@@ -124,10 +124,10 @@ class EngineProcess:
                     elif give_up is not None and now > give_up:
                         raise ProcessLost("cancelled", tr("cancelled"))
                     elif limit is not None and now - heard > limit:
-                        said = tr(
+                        text = tr(
                             "still running after {time} s: an endless loop, or too large a size", time=f"{limit:g}"
                         )
-                        raise ProcessLost("timeout", said)
+                        raise ProcessLost("timeout", text)
                     continue
                 if reply.run != request.run:
                     continue
@@ -188,8 +188,8 @@ class EngineProcess:
         try:
             message = receiver.receive(_POLL_S)
         except framing.NotAMessage as error:
-            said = tr("the engine's process sent an invalid message ({why}): a kernel may have damaged it", why=error)
-            raise ProcessLost("crash", said) from None
+            text = tr("the engine's process sent an invalid message ({why}): a kernel may have damaged it", why=error)
+            raise ProcessLost("crash", text) from None
         except (EOFError, OSError):
             raise self._obituary() from None
         assert message is None or isinstance(message, Reply)

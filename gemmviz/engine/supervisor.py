@@ -86,10 +86,10 @@ class Engine:
         held = refused(request, self._consent)
         if held:
             names = ", ".join(path.name for path in held)
-            said = tr(
+            text = tr(
                 "{files}: not run, because it does not come with gemmviz and you have not allowed it.", files=names
             )
-            yield Failed(request.run, "untrusted", said)
+            yield Failed(request.run, "untrusted", text)
             return
         if isinstance(request, BenchRequest):
             yield from self._bench(request, cancel)

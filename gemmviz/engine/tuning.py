@@ -71,7 +71,9 @@ def tune(
                     case MeasureStep():
                         left = search.left_s(spent)
                         done = max(done, spent / (spent + left) if left else 0.0)
-                        send(Progress(request.run, _said(search, number, left), done, record.deadline_s, number))
+                        send(
+                            Progress(request.run, _progress_text(search, number, left), done, record.deadline_s, number)
+                        )
                     case Finished():
                         if not search.usable:
                             _refuse_hopeless(record.row)
@@ -91,17 +93,17 @@ def _refuse_hopeless(row: Row) -> None:
         raise Unavailable(row["message"])
 
 
-def _said(search: Search, number: int, left_s: float) -> str:
+def _progress_text(search: Search, number: int, left_s: float) -> str:
     """Describe the current trial, the best so far, and the remaining time."""
     params, best = params_text(search.space.candidates[number]), search.best
     if search.racers:
         rounds = search.rounds(number) + 1
-        said = tr("Race of {count}, round {round}: {params}", count=len(search.racing), round=rounds, params=params)
+        text = tr("Race of {count}, round {round}: {params}", count=len(search.racing), round=rounds, params=params)
     else:
         place, count = len(search.order) + 1, len(search.space.candidates)
-        said = tr("Candidate {place} of {count}: {params}", place=place, count=count, params=params)
+        text = tr("Candidate {place} of {count}: {params}", place=place, count=count, params=params)
     if best is not None:
         figure = f"{search.gflops(best):.4g}"
         best_params = params_text(search.space.candidates[best])
-        said = tr("{what}; best so far {gflops} GFLOPS ({params})", what=said, gflops=figure, params=best_params)
-    return tr("{what}; about {seconds} s left", what=said, seconds=round(left_s)) if best is not None else said
+        text = tr("{what}; best so far {gflops} GFLOPS ({params})", what=text, gflops=figure, params=best_params)
+    return tr("{what}; about {seconds} s left", what=text, seconds=round(left_s)) if best is not None else text

@@ -42,8 +42,8 @@ def tool() -> str:
 
 def version(command: str) -> str:
     """Return the version that Nsight Compute gives itself."""
-    said = _run([command, "--version"], _PAGE_S).stdout.strip().splitlines()
-    return said[-1].removeprefix("Version ").split(" ")[0] if said else ""
+    lines = _run([command, "--version"], _PAGE_S).stdout.strip().splitlines()
+    return lines[-1].removeprefix("Version ").split(" ")[0] if lines else ""
 
 
 Tell = Callable[[str], None]
@@ -129,7 +129,7 @@ def _launched(
         jobs_file.write_text(json.dumps([job.to_plain() for job in jobs]), encoding="utf-8")
         progress(tr("Running {count} launches under Nsight Compute", count=len(jobs)))
         # The clocks stay as they are: nothing is timed here.
-        said = _run(
+        process = _run(
             [
                 *(command, "--clock-control", "none", "--profile-from-start", "off", *wanted),
                 *("--force-overwrite", "--export", str(report)),
@@ -137,15 +137,15 @@ def _launched(
             ],
             _START_S + _PER_JOB_S * len(jobs),
         )
-        if _REFUSED in said.stdout + said.stderr:
+        if _REFUSED in process.stdout + process.stderr:
             raise Unavailable(
                 "this user may not read the GPU's counters: run as root, or let the driver allow it to everybody with "
                 'the module option "NVreg_RestrictProfilingToAdminUsers=0"'
             )
         answers = json.loads(answers_file.read_text(encoding="utf-8")) if answers_file.exists() else []
         if not report.exists() and not any(answer["error"] for answer in answers):
-            raise GemmvizError(f"Nsight Compute made no report: {_last(said)}")
-        lost = {"error": f"the process ended before it: {_last(said)}", "launch": None, "wrong": None, "nvrtc": None}
+            raise GemmvizError(f"Nsight Compute made no report: {_last(process)}")
+        lost = {"error": f"the process ended before it: {_last(process)}", "launch": None, "wrong": None, "nvrtc": None}
         yield report, answers + [lost] * (len(jobs) - len(answers))
 
 
@@ -166,7 +166,7 @@ def _read(command: str, report: Path, files: list[str], progress: Tell) -> list[
         for i in range(len(files))
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        sources = [said.stdout for said in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
+        sources = [process.stdout for process in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
     with _known_form():
         return read_counters(raw, sources, files)
 
@@ -180,6 +180,6 @@ def _run(command: Sequence[str], within_s: float) -> subprocess.CompletedProcess
         raise Unavailable(f"Nsight Compute does not start: {error.strerror}") from None
 
 
-def _last(said: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in (said.stdout + said.stderr).splitlines() if line.strip()]
+def _last(process: subprocess.CompletedProcess[str]) -> str:
+    lines = [line for line in (process.stdout + process.stderr).splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "Error" in line or "ERROR" in line), lines[-1] if lines else "")

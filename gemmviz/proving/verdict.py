@@ -207,8 +207,8 @@ def _as_compiled(way: _Way) -> _Made:
     spots = [s for s in way.coarse if not s.copies and s.line not in lines_of_code]
     others = [i for i in code if i.line not in lines]
     if spots:
-        chosen, said = _choice(spots, way.written, others) or (None, _unlike(spots, others))
-        parts.append(_Made(chosen, said))
+        chosen, reason = _choice(spots, way.written, others) or (None, _unlike(spots, others))
+        parts.append(_Made(chosen, reason))
     elif others:
         parts.append(_of_its_own(others, way.own) if way.own else _Made(None, _unlike([], others)))
     costs = [part.costs for part in parts]
@@ -307,12 +307,12 @@ def _choice(
             break
     if found is None:
         return None
-    said = [
-        _said(spot, width, cost)
+    sentences = [
+        _merged_text(spot, width, cost)
         for spot, (width, cost) in zip(spots, found, strict=True)
         if (width, cost.requests) != (spot.bytes, spot.cost.requests)
     ]
-    return [cost for _, cost in found], said
+    return [cost for _, cost in found], sentences
 
 
 def _alike(spots: list[PredictedSite], code: list[Instruction], executed: Counter[int]) -> bool:
@@ -327,7 +327,7 @@ def _alike(spots: list[PredictedSite], code: list[Instruction], executed: Counte
     )
 
 
-def _said(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
+def _merged_text(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
     at: dict[str, str | int] = {"line": spot.line, "array": spot.array}
     if not cost.requests:
         return tr(
@@ -344,8 +344,10 @@ def _said(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
         less, merged = ratio * spot.bytes / width, width // spot.bytes
         stores = mark("line {line}: the compiler merges {count} stores of {array} into one of {width} bytes")
         loads = mark("line {line}: the compiler merges {count} loads of {array} into one of {width} bytes")
-        said = tr(stores if spot.write else loads, count=merged, width=width, **at)
-        return said if less == 1 else tr("{said}, and asks {times} times less often", said=said, times=f"{less:.3g}")
+        text = tr(stores if spot.write else loads, count=merged, width=width, **at)
+        return (
+            text if less == 1 else tr("{text}, and makes {times} times fewer requests", text=text, times=f"{less:.3g}")
+        )
     if ratio < _BRANCHES:
         stores = mark("line {line}: the compiler stores {array} once for lanes that branch apart in the recording")
         loads = mark("line {line}: the compiler loads {array} once for lanes that branch apart in the recording")

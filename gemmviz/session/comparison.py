@@ -218,7 +218,7 @@ class Comparison:
         if playable is None or self.room > 0:
             return False
         size = comparison_match.smaller(playable)
-        said = tr(
+        text = tr(
             "{rung} alone takes {megabytes} MB, and two recordings may take {most} MB together. "
             "At about {size} both fit.",
             rung=playable.recording.label,
@@ -228,7 +228,7 @@ class Comparison:
         )
         use = Answer(tr("Use {size}", size=size), lambda: self._mine.choice.choose(problem=size))
         self.second.cursor.show(None)
-        self.second.messages.tell(Message(said, "warning", answers=(use,)))
+        self.second.messages.tell(Message(text, "warning", answers=(use,)))
         return True
 
     def show(self, playable: Playable) -> None:

@@ -141,8 +141,8 @@ def ratio_text(ratio: float | None) -> str:
         return ""
     if ratio == 1:
         return "="
-    said = f"{ratio:.3g}×" if ratio > 1 else f"1/{1 / ratio:.3g}"
-    return _ABOUT if said in ("1×", "1/1") else said
+    text = f"{ratio:.3g}×" if ratio > 1 else f"1/{1 / ratio:.3g}"
+    return _ABOUT if text in ("1×", "1/1") else text
 
 
 def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
@@ -171,12 +171,12 @@ def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
             two=f"{shares[1]:.0%}",
         )
     if comparison.second.cursor.step >= match.other.last:
-        said = _OTHER_ENDED
+        templates = _OTHER_ENDED
     elif step >= match.mine.last:
-        said = _MINE_ENDED
+        templates = _MINE_ENDED
     else:
-        said = _BY_BYTES
-    return tr(said[_on_gpu(match)], mine=mine, other=other)
+        templates = _BY_BYTES
+    return tr(templates[_on_gpu(match)], mine=mine, other=other)
 
 
 def _verdict(comparison: Comparison, names: tuple[str, str]) -> str:
@@ -185,18 +185,18 @@ def _verdict(comparison: Comparison, names: tuple[str, str]) -> str:
     on_gpu = _on_gpu(match)
     (mine, other), totals = names, [c.at(c.last).bytes for c in (match.mine, match.other)]
     if not all(totals):
-        said = tr("Both have finished.")
+        text = tr("Both have finished.")
     elif on_gpu == 1:
-        said = tr("Both have finished. What a CPU asks for cannot be compared with what a GPU moves.")
+        text = tr("Both have finished. What a CPU asks for cannot be compared with what a GPU moves.")
     else:
         ratio = totals[1] / totals[0]
         texts = _GPU_VERDICTS if on_gpu else _CPU_VERDICTS
         written = ratio_text(ratio)
         kind = written if written in texts else "fewer" if ratio < 1 else "more"
-        said = tr(texts[kind], mine=mine, other=other, share=written, times=written)
+        text = tr(texts[kind], mine=mine, other=other, share=written, times=written)
     wrong = [
         trn("{rung} has {count} wrong element of C.", "{rung} has {count} wrong elements of C.", count, rung=name)
         for name, count in zip(names, (playable.recording.wrong for playable in comparison.pair or ()), strict=False)
         if count
     ]
-    return " ".join([said, *wrong])
+    return " ".join([text, *wrong])

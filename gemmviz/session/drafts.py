@@ -24,7 +24,7 @@ from gemmviz.language import tr
 from gemmviz.session import snapshot
 from gemmviz.session.choice import Choice
 from gemmviz.session.session import Session
-from gemmviz.session.snapshot_form import KernelSaid
+from gemmviz.session.snapshot_form import KernelFields
 from gemmviz.session.state_file import is_kernel
 
 _VERSION = 1
@@ -34,7 +34,7 @@ MOST_TEXTS, MOST_FILES = 20, 10
 _FILE_BYTES = 2 * MOST_TEXTS * KERNEL_BYTES  # JSON writes a line break as two characters
 
 
-class _DraftsSaid(TypedDict):
+class _DraftsFields(TypedDict):
     draft_version: Literal[1]
     kernels: list[Any]
 
@@ -59,7 +59,7 @@ class Lost:
     """
 
     path: Path
-    kernels: tuple[KernelSaid, ...]
+    kernels: tuple[KernelFields, ...]
     lock: int
 
 
@@ -79,7 +79,7 @@ class Drafts:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._written: list[KernelSaid] = []
+        self._written: list[KernelFields] = []
         self._path: Path | None = None
         self._lock: int | None = None
         self.lost: list[Lost] = []
@@ -151,7 +151,7 @@ class Drafts:
         if faults:
             raise GemmvizError("\n".join(faults))
 
-    def _restore(self, name: str, plain: KernelSaid) -> None:
+    def _restore(self, name: str, plain: KernelFields) -> None:
         for base in self._session.choice.all_unsaved():
             if name in (base.name, str(base.path)):
                 raise GemmvizError(tr("{file} has edits that are not saved.", file=base.path.name))
@@ -195,21 +195,21 @@ class Drafts:
 
 def names(lost: Sequence[Lost]) -> list[str]:
     """Return the names of the kernels whose texts were lost, each once."""
-    said = (plain.get("name") or Path(plain["path"]).name for one in lost for plain in one.kernels)
-    return list(dict.fromkeys(said))
+    names = (plain.get("name") or Path(plain["path"]).name for one in lost for plain in one.kernels)
+    return list(dict.fromkeys(names))
 
 
-def _plain(choice: Choice, base: Kernel) -> KernelSaid:
-    said: KernelSaid = {"text": choice.text_of(base)}
-    return {"name": base.name, **said} if choice.is_shipped_file(base) else {"path": str(base.path), **said}
+def _plain(choice: Choice, base: Kernel) -> KernelFields:
+    fields: KernelFields = {"text": choice.text_of(base)}
+    return {"name": base.name, **fields} if choice.is_shipped_file(base) else {"path": str(base.path), **fields}
 
 
-def _read(path: Path) -> tuple[KernelSaid, ...]:
+def _read(path: Path) -> tuple[KernelFields, ...]:
     try:
-        said = read_as(parse_json(read_text(path, _FILE_BYTES)), _DraftsSaid)
+        document = read_as(parse_json(read_text(path, _FILE_BYTES)), _DraftsFields)
     except (OSError, ValueError, GemmvizError, Misfit):
         return ()
-    found: list[KernelSaid] = [plain for plain in said["kernels"] if is_kernel(plain) and "text" in plain]
+    found: list[KernelFields] = [plain for plain in document["kernels"] if is_kernel(plain) and "text" in plain]
     return tuple(found[:MOST_TEXTS])
 
 

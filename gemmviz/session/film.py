@@ -90,8 +90,8 @@ def film(
     steps = playable.timeline.steps
     stop = steps if end is None else min(end, steps)
     if not 0 <= first < stop:
-        said = f"{first}:{'' if end is None else end}"
-        raise ConstraintError(tr("{range} holds no step: this recording has {steps}", range=said, steps=steps))
+        range_text = f"{first}:{'' if end is None else end}"
+        raise ConstraintError(tr("{range} holds no step: this recording has {steps}", range=range_text, steps=steps))
     rate = steps_per_second(playable)
     pace, motion = (rate / fps, motion_at(rate)) if every is None else (float(every), "none")
     made = Film(first, stop - 1, pace, fps, motion)

@@ -45,13 +45,13 @@ class FindingGroup:
     def sentence(self) -> str:
         """The event and its other launches, without the class and the line."""
         others = report_text.names(self.reports[1:] if self.here else self.reports)
-        said = report_text.sentence(self.thing)
+        text = report_text.sentence(self.thing)
         if not others:
-            return said
-        said = said.removesuffix(".")
+            return text
+        text = text.removesuffix(".")
         if self.here:
-            return tr("{said}; also with {others}", said=said, others=others)
-        return tr("{said}; with {others}", said=said, others=others)
+            return tr("{text}; also with {others}", text=text, others=others)
+        return tr("{text}; with {others}", text=text, others=others)
 
     @property
     def text(self) -> str:

@@ -63,9 +63,9 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
         preferences.show_doors(good["doors"])
     preferences.note_kernel(good.get("last_kernel", ""))
     preferences.finish(*good.get("finished", []))
-    said = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
-    said += [unreadable] if unreadable else []
-    return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in said]
+    problems = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
+    problems += [unreadable] if unreadable else []
+    return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in problems]
 
 
 def remember(preferences: Preferences) -> None:
@@ -81,9 +81,9 @@ def remember(preferences: Preferences) -> None:
 
 def system_language(environ: Mapping[str, str]) -> str:
     """Return the code of the system's language if it is one of ours, else English."""
-    said = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
-    said = said or locale.getlocale()[0] or ""
-    code = said.partition("_")[0].partition(".")[0].lower()
+    locale_name = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    locale_name = locale_name or locale.getlocale()[0] or ""
+    code = locale_name.partition("_")[0].partition(".")[0].lower()
     return code if code in LANGUAGES else "en"
 
 

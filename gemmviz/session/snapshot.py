@@ -29,7 +29,7 @@ from gemmviz.session.messages import Messages
 from gemmviz.session.picture_size import picture_params, picture_problem
 from gemmviz.session.playback import Playback
 from gemmviz.session.preferences import Preferences
-from gemmviz.session.snapshot_form import KernelSaid, Snapshot, ViewSaid
+from gemmviz.session.snapshot_form import KernelFields, Snapshot, ViewFields
 from gemmviz.session.staged import Staged
 from gemmviz.session.tour.own_stops import OwnStops
 from gemmviz.session.tour.stops_data import from_plain, to_plain
@@ -54,7 +54,7 @@ class OnScreen(Protocol):
     reopening: "Reopening"
 
 
-def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
+def take(session: OnScreen, view: ViewFields | None = None) -> Snapshot:
     """Return the state of the screen as plain data.
 
     Parameters
@@ -182,7 +182,7 @@ class Reopening:
             self._waiting = None  # people have gone on to something else
 
 
-def _kernel_of(session: OnScreen) -> KernelSaid:
+def _kernel_of(session: OnScreen) -> KernelFields:
     base, text = session.choice.base, session.choice.text_of(session.choice.base)
     if not session.choice.is_shipped_file(base):
         return {"path": str(base.path), "text": text}
@@ -200,21 +200,21 @@ def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
     """
     if "kernel" not in plain:
         return session.choice.kernel, session.choice.base
-    said, breaks = plain["kernel"], plain.get("breaks", [])
-    base = _on_file(session, said)
+    fields, breaks = plain["kernel"], plain.get("breaks", [])
+    base = _on_file(session, fields)
     if breaks:
         return broken(base, breaks), base
-    if "text" in said and said["text"] != base.text:
+    if "text" in fields and fields["text"] != base.text:
         # A text that was saved while it was being edited need not be a kernel: it comes back as it was.
         with suppress(FrontMatterError):
-            return kernels.parse(said["text"], base.path), base
+            return kernels.parse(fields["text"], base.path), base
     return base, base
 
 
-def _on_file(session: OnScreen, said: KernelSaid) -> Kernel:
-    if "name" in said:
-        return find(said["name"], session.choice.kernels)
-    path = Path(said["path"])
+def _on_file(session: OnScreen, fields: KernelFields) -> Kernel:
+    if "name" in fields:
+        return find(fields["name"], session.choice.kernels)
+    path = Path(fields["path"])
     known = next((kernel for kernel in session.choice.kernels if kernel.path == path), None)
     if known is not None:
         return known
@@ -222,23 +222,23 @@ def _on_file(session: OnScreen, said: KernelSaid) -> Kernel:
         return kernels.load(path)
     except (OSError, GemmvizError) as error:
         # The file is gone, or is no kernel any more: its text has come along.
-        if "text" not in said:
+        if "text" not in fields:
             reason = error.strerror if isinstance(error, OSError) else error
             raise UnknownKernel(tr("cannot open {path}: {reason}", path=path, reason=reason)) from None
-        return kernels.parse(said["text"], path)
+        return kernels.parse(fields["text"], path)
 
 
 def _choose(session: OnScreen, plain: Snapshot, base: Kernel, problem: Problem, params: Mapping[str, int]) -> None:
     if "kernel" in plain:
-        said = plain["kernel"]
+        fields = plain["kernel"]
         if base in session.choice.kernels:
             session.choice.choose_kernel(base)
         else:
             session.choice.add_kernel(base, on_file=base.text if base.path.is_file() else "")
         if plain.get("breaks"):
             session.choice.break_it(tuple(plain["breaks"]))
-        elif session.choice.text != said.get("text", base.text):
-            session.choice.edit(said.get("text", base.text))
+        elif session.choice.text != fields.get("text", base.text):
+            session.choice.edit(fields.get("text", base.text))
     order, as_written = plain.get("order", session.choice.order), plain.get("as_written", session.choice.as_written)
     session.choice.choose(problem if "size" in plain else None, dict(params), order, as_written)
 
@@ -292,10 +292,10 @@ def _place(session: OnScreen, plain: Snapshot) -> None:
         session.messages.tell(Message(str(error), "warning"))
 
 
-def _cell(recording: Recording, said: Sequence[str | int] | None) -> Cell | None:
-    if not said:
+def _cell(recording: Recording, given: Sequence[str | int] | None) -> Cell | None:
+    if not given:
         return None
-    array, row, column = said
+    array, row, column = given
     return cell_number(recording, (str(array), int(row), int(column)))
 
 

@@ -35,8 +35,8 @@ def source_hash(path: Path, text: str) -> tuple[str, bool]:
         The hash, and False if the text names a file that a reader cannot determine: ``#include NAME``.
     """
     headers, plain = _headers(path, text)
-    said = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers)]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest(), plain
+    content = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest(), plain
 
 
 def own_headers(path: Path, text: str) -> list[str]:

@@ -126,13 +126,13 @@ class TrustStore:
                 raise ValueError(tr("others than you can write it"))
             return _checked(json.loads(self.path.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
-            said = tr(
+            fault = tr(
                 "{path} is ignored, so no text and no folder is trusted: {reason}. It is written again when you next "
                 "allow a text.",
                 path=self.path,
                 reason=error,
             )
-            return Kept(fault=said)
+            return Kept(fault=fault)
 
     def _write(self, kept: Kept) -> None:
         plain = {

@@ -7,9 +7,7 @@ import pytest
 
 HOUSE = Path(__file__).parents[3]
 TEXT = (HOUSE / "CONTRIBUTING.md").read_text(encoding="utf-8")
-ROWS = re.findall(
-    r"^\| [^|]+ \| (`.+) \|$", TEXT.split("Where to find:")[1].split("\n\nWords:")[0], re.MULTILINE
-)
+ROWS = re.findall(r"^\| [^|]+ \| (`.+) \|$", TEXT.split("Where to find:")[1].split("\n\nWords:")[0], re.MULTILINE)
 PLACES = [
     (path, tuple(re.findall(r"`(\w+)`", names)))
     for row in ROWS
