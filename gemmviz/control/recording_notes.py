@@ -32,7 +32,7 @@ def explained(message: Message | None, kernel: Kernel) -> Message | None:
 
 
 def exhibit_text(exhibit: str) -> str:
-    """Return the purpose of an exhibit in words."""
+    """Return the purpose of an exhibit as text."""
     return tr("Exhibit: {why}", why=tr(exhibit))
 
 
@@ -52,7 +52,7 @@ def _another_size(session: Session) -> Message | None:
 
 
 def _unseen(playable: Playable, session: Session) -> Message | None:
-    """Return a message when a change of the kernel shows no defect at this size, though it does at another one."""
+    """Return a message if a change of the kernel has no visible effect at this size, but has one at another size."""
     choice, report = session.choice, session.findings.here
     if report is None or report.findings or playable.recording.wrong:
         return None
@@ -77,7 +77,7 @@ def _unseen(playable: Playable, session: Session) -> Message | None:
 
 
 def _noticed(playable: Playable) -> Message | None:
-    """Return a message with the recorder's notes, when there are any."""
+    """Return a message with the recorder's notes, if there are any."""
     recording = playable.recording
     notes = list(recording.notes)
     if recording.wrong:
@@ -88,6 +88,6 @@ def _noticed(playable: Playable) -> Message | None:
             kernel=recording.label,
         )
         notes.insert(0, wrong)
-    # A note begins with FILE:LINE where the recorder has found it.
+    # A note begins with FILE:LINE if the recorder knows the line.
     line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
     return Message("\n".join(notes[:4]), "warning", line) if notes else None

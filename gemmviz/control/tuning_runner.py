@@ -34,7 +34,7 @@ class TuningRunner:
         engines.bench.replied.connect(self._on_reply)
 
     def start(self) -> None:
-        """Search for the chosen kernel's parameters, unless a measurement is under way."""
+        """Search for the chosen kernel's parameters, unless a measurement is in progress."""
         session = self.session
         session.choice.settle()
         if not chosen_text.is_kernel(session):
@@ -48,7 +48,7 @@ class TuningRunner:
         if not kernel.params or kernel.exhibit:
             text = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
             if kernel.exhibit:
-                text = tr("{kernel} is an exhibit, and never timed", kernel=kernel.name)
+                text = tr("{kernel} is an exhibit: exhibits are never timed", kernel=kernel.name)
             session.messages.tell(Message(text, "info", lasting=True))
             return
         self._checks.judge([(kernel, dict(session.choice.bench_params))], self._judged)
@@ -103,7 +103,7 @@ class TuningRunner:
                     self.session.messages.tell(Message(reply.message, "warning", lasting=True))
 
     def _say(self, progress: tuple[str, float | None] | None) -> None:
-        # Another benchmark may have taken the engine: its progress stays.
+        # Another benchmark may have replaced the search: its progress stays.
         if progress is None and self.session.progress["bench"] is not self._said:
             return
         self._said = progress

@@ -18,7 +18,7 @@ from gemmviz.engine.benching import Backends, machine_header
 from gemmviz.engine.messages import Header, Progress, Reply, Searched, TuneRequest
 from gemmviz.language import tr
 
-# Reasons that hold for all candidates when they hold for one: there is no GPU, or no memory for the matrices.
+# Reasons that apply to all candidates if they apply to one: there is no GPU, or no memory for the matrices.
 _HOPELESS = ("skipped", "oom")
 
 
@@ -28,7 +28,7 @@ def tune(
     send: Callable[[Reply], None],
     backends: Backends | None = None,
 ) -> bool:
-    """Search for the fastest parameters; True when a candidate broke the GPU's context, so that the process must end.
+    """Search for the fastest parameters; return True if a candidate broke the GPU's context and the process must end.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def tune(
     send
         Takes the replies.
     backends
-        Where kernels run; by default, the real devices.
+        The backends that run kernels; by default, the real devices.
 
     Raises
     ------
     GemmvizError
-        For a kernel or size that cannot be tuned, and where no candidate can run on this machine.
+        For a kernel or size that cannot be tuned, and if no candidate can run on this machine.
     """
     started = time.monotonic() - request.spent_s
     kernel, problem = tuned_kernel(request)

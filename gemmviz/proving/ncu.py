@@ -17,7 +17,7 @@ from gemmviz.language import tr
 from gemmviz.proving.jobs import Answer, Job
 from gemmviz.proving.launch_counters import COUNTERS, LaunchCounters, read_counters, table
 
-# A kernel is launched some ten times over; the slow ones take seconds each time.
+# A kernel is launched about ten times; slow kernels take seconds each time.
 _PER_JOB_S, _START_S, _PAGE_S = 60.0, 120.0, 120.0
 _REFUSED = "ERR_NVGPUCTRPERM"
 
@@ -41,7 +41,7 @@ def tool() -> str:
 
 
 def version(command: str) -> str:
-    """Return the version that Nsight Compute gives itself."""
+    """Return the version that Nsight Compute prints."""
     lines = _run([command, "--version"], _PAGE_S).stdout.strip().splitlines()
     return lines[-1].removeprefix("Version ").split(" ")[0] if lines else ""
 
@@ -57,7 +57,7 @@ def count(
     Parameters
     ----------
     jobs
-        The launches; one that fails does not keep the others from running, unless it breaks the device.
+        The launches; if one fails, the others still run, unless it breaks the GPU's context.
     command
         From `tool`.
     progress
@@ -91,14 +91,14 @@ def metrics(
     Parameters
     ----------
     jobs, command, progress
-        As `count` takes them.
+        As for `count`.
     wanted
-        Nsight Compute's name of each metric by ours.
+        Nsight Compute's name of each metric by our name.
 
     Returns
     -------
     list
-        As `count` has it, with the metrics instead of the counters.
+        As from `count`, with the metrics instead of the counters.
 
     Raises
     ------
@@ -122,13 +122,13 @@ def metrics(
 def _launched(
     jobs: Sequence[Job], command: str, wanted: Sequence[str], progress: Tell
 ) -> Iterator[tuple[Path, list[Answer]]]:
-    """Launch every job; provide the report, and an answer for each job."""
+    """Launch every job; yield the report, and an answer for each job."""
     with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
         work = Path(name)
         jobs_file, answers_file, report = work / "jobs.json", work / "answers.json", work / "report.ncu-rep"
         jobs_file.write_text(json.dumps([job.to_plain() for job in jobs]), encoding="utf-8")
         progress(tr("Running {count} launches under Nsight Compute", count=len(jobs)))
-        # The clocks stay as they are: nothing is timed here.
+        # The clocks are not changed: nothing is timed here.
         process = _run(
             [
                 *(command, "--clock-control", "none", "--profile-from-start", "off", *wanted),

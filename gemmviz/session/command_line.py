@@ -13,7 +13,7 @@ def command(plain: Snapshot) -> str:
 
 
 def left_out(plain: Snapshot) -> str:
-    """Name the parts of a snapshot that its command line does not hold; empty when it holds all."""
+    """Return the parts of a snapshot that its command line does not contain; empty if it contains all."""
     parts = []
     kernel = plain["kernel"]
     if "name" in kernel and "text" in kernel:

@@ -1,4 +1,4 @@
-"""Figures of two recordings that are played in step, side by side: the figures of the race."""
+"""Figures of two recordings that are played in step, side by side."""
 
 from dataclasses import dataclass, replace
 
@@ -10,23 +10,23 @@ from gemmviz.session.results import Results
 from gemmviz.trace.order.progress import Match, Tally
 
 _ABOUT = "≈"  # not equal, but equal in the visible digits
-# Index: how many of the two ran on a GPU.
+# Index: the number of kernels that ran on a GPU.
 _OTHER_ENDED = (
-    mark("{other} has finished with the bytes that {mine} has asked for so far."),
-    mark("{other} has finished with as many bytes as {mine} so far; a CPU's are asked for, a GPU's moved."),
-    mark("{other} has finished with the bytes that {mine} has moved so far."),
+    mark("{other} finished after as many bytes as {mine} has asked for so far."),
+    mark("{other} finished after as many bytes as {mine} has so far; a CPU's bytes are asked for, a GPU's are moved."),
+    mark("{other} finished after as many bytes as {mine} has moved so far."),
 )
 _MINE_ENDED = (
     mark("{mine} has finished; {other} still asks for bytes."),
-    mark("{mine} has finished; {other} goes on."),
+    mark("{mine} has finished; {other} continues."),
     mark("{mine} has finished; {other} still moves bytes."),
 )
 _BY_BYTES = (
-    mark("{other} goes as far as it gets with the bytes that {mine} has asked for."),
-    mark("{other} goes as far as it gets with as many bytes as {mine}; a CPU's are asked for, a GPU's moved."),
-    mark("{other} goes as far as it gets with the bytes that {mine} has moved."),
+    mark("{other} is at the step at which it has asked for as many bytes as {mine}."),
+    mark("{other} is at the step with as many bytes as {mine}; a CPU's bytes are asked for, a GPU's are moved."),
+    mark("{other} is at the step at which it has moved as many bytes as {mine}."),
 )
-# Key: the result of the rung beside, relative to the chosen one.
+# Key: the result of the second rung, relative to the chosen one.
 _GPU_VERDICTS = {
     "=": mark("{other} moves as many bytes as {mine}."),
     _ABOUT: mark("{other} moves about as many bytes as {mine}."),
@@ -43,7 +43,7 @@ _CPU_VERDICTS = {
 
 @dataclass(frozen=True)
 class FigurePair:
-    """One figure of both.
+    """One figure of both rungs.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class FigurePair:
     origin
         On the screen: *recorded as compiled*, *recorded as written* or *measured*.
     now, total
-        Of the chosen rung and of the one beside: so far, and in all. None: a CPU has no such figure.
+        The values of the chosen and of the second rung: up to now, and in total. None: a CPU has no such figure.
     alike
         Whether both figures count the same quantity. A CPU's bytes are requested, a GPU's are moved.
     """
@@ -71,22 +71,22 @@ class FigurePair:
 
     @property
     def ratio(self) -> float | None:
-        """The total of the one beside, relative to the chosen rung's; None if they cannot be compared."""
+        """The second rung's total divided by the chosen rung's; None if they cannot be compared."""
         mine, other = self.total
         return other / mine if self.alike and mine and other else None
 
 
 def figure_pairs(comparison: Comparison, step: int, results: Results, problem: Problem) -> list[FigurePair]:
-    """Return the figures of both at the chosen rung's step; none if they are not in step yet.
+    """Return the figures of both at the chosen rung's step; an empty list if they are not in step yet.
 
     Parameters
     ----------
     comparison
-        The two.
+        The comparison of both rungs.
     step
-        Of the chosen rung.
+        The step of the chosen rung.
     results
-        The results with the GFLOPS: only where both rungs were measured here.
+        The results with the GFLOPS, which are used only if both rungs were measured here.
     problem
         The size of these figures.
     """
@@ -119,7 +119,7 @@ def figure_pairs(comparison: Comparison, step: int, results: Results, problem: P
 
 
 def _on_gpu(match: Match) -> int:
-    """Return the number of the two that ran on a GPU: bytes are comparable where it is none or both."""
+    """Return the number of kernels that ran on a GPU: bytes are comparable if it is none or both."""
     return match.mine.on_gpu + match.other.on_gpu
 
 
@@ -146,25 +146,25 @@ def ratio_text(ratio: float | None) -> str:
 
 
 def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
-    """Describe the state of the race.
+    """Return a sentence about the state of the comparison.
 
     Parameters
     ----------
     comparison, step
         As for `figure_pairs`.
     names
-        Of the chosen rung and of the one beside, as on the screen.
+        The names of the chosen and of the second rung on the screen.
     """
     match = comparison.match
     mine, other = names
     if match is None:
-        return tr("The race begins when both are recorded.")
+        return tr("The comparison begins when both are recorded.")
     if comparison.finished:
         return _verdict(comparison, names)
     if comparison.pace == "work":
         shares = match.mine.share(min(step, match.mine.last)), match.other.share(comparison.second.cursor.step)
         return tr(
-            "Of the reads that feed products, {mine} has done {one}, {other} {two}.",
+            "Reads for products: {mine} has made {one} of its reads, {other} {two}.",
             mine=mine,
             other=other,
             one=f"{shares[0]:.0%}",

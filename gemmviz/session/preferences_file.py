@@ -1,4 +1,4 @@
-"""Keeps the user's preferences in a file between two starts."""
+"""Keeps the user's preferences in a file."""
 
 import json
 import locale
@@ -34,20 +34,20 @@ def file() -> Path:
 
 
 def restore(preferences: Preferences, theme: ThemeName | None = None, language: str | None = None) -> list[str]:
-    """Restore the preferences of the last start; whatever the file holds, the window can start.
+    """Restore the preferences of the last start; whatever the file contains, the window can start.
 
     Parameters
     ----------
     preferences
         The preferences to change.
     theme, language
-        The choice of the command line for this start, or None. At the first start the language is the system's, if
-        gemmviz has it.
+        The values of the command line for this start, or None. At the first start the language is that of the system,
+        if gemmviz has it.
 
     Returns
     -------
     list
-        A sentence for each preference that cannot be used, which is then as at the first start.
+        A sentence for each preference that cannot be used; its default is used instead.
     """
     kept, unreadable = _read()
     good, bad = read_parts(kept, _Kept)
@@ -88,14 +88,14 @@ def system_language(environ: Mapping[str, str]) -> str:
 
 
 def _read() -> tuple[dict[str, object], str]:
-    """Return the kept preferences, and the reason if they cannot be read; a missing file is no fault."""
+    """Return the kept preferences, and the reason if they cannot be read; a missing file is not a fault."""
     try:
         kept = parse_json(read_text(file(), PREFERENCES_BYTES))
     except FileNotFoundError:
         return {}, ""
     except (OSError, ValueError, GemmvizError) as error:
         return {}, str(error)
-    return (kept, "") if isinstance(kept, dict) else ({}, tr("this is no table"))
+    return (kept, "") if isinstance(kept, dict) else ({}, tr("this is not a table"))
 
 
 def _write(preferences: Preferences) -> None:
@@ -108,7 +108,7 @@ def _write(preferences: Preferences) -> None:
         "last_kernel": preferences.last_kernel,
         "finished": sorted(preferences.finished),
     }
-    # The window works without the file, too: no message at every change of colours.
+    # The window works without the file, too: there is no message at every change of colours.
     with suppress(OSError, GemmvizError):
         file().parent.mkdir(parents=True, exist_ok=True)
         write_text(file(), json.dumps(plain, indent=1))

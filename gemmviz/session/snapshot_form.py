@@ -1,4 +1,4 @@
-"""The parts of a snapshot, with the limits that are checked when one is read.
+"""The parts of a snapshot, with the limits that are checked when it is read.
 
 ``docs/schemas.py`` publishes it as ``resources/schema/state-1.json``.
 """
@@ -26,7 +26,7 @@ Shift = Annotated[float, Meta(ge=-FURTHEST_SHIFT, le=FURTHEST_SHIFT)]
 
 
 class KernelFields(TypedDict, total=False):
-    """A shipped kernel by its name, or any other by its file; and its text, where it is edited or not shipped."""
+    """A shipped kernel by its name, or another kernel by its file; and its text, if it is edited or not shipped."""
 
     name: str
     path: str
@@ -41,7 +41,7 @@ class BesideFields(TypedDict):
 
 
 class StopFields(TypedDict, total=False):
-    """One of one's own stops."""
+    """One of the user's own stops."""
 
     step: Required[FromOne]
     say: str

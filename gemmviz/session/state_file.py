@@ -21,7 +21,7 @@ _KERNEL_KEYS = KernelFields.__annotations__.keys()
 
 
 def is_kernel(value: object) -> bool:
-    """Say whether a value names a kernel as a snapshot does: by name or path, with or without a text."""
+    """Return whether a value describes a kernel as in a snapshot: by name or path, with or without a text."""
     if not isinstance(value, dict) or not fits(value, KernelFields):
         return False
     # A TypedDict cannot require exactly one of two keys.
@@ -47,13 +47,13 @@ def read_state(path: Path) -> tuple[Snapshot, list[str]]:
     Raises
     ------
     GemmvizError
-        When it is no snapshot, is damaged as a whole, or comes from a newer gemmviz.
+        When it is not a snapshot, is damaged as a whole, or comes from a newer gemmviz.
     """
     try:
         document = parse_json(read_text(path, STATE_BYTES))
     except OSError as error:
         raise GemmvizError(tr("cannot read {path}: {reason}", path=path, reason=error.strerror or error)) from None
-    except ValueError as error:  # no JSON
+    except ValueError as error:  # not JSON
         raise GemmvizError(tr("{file} is damaged: {reason}", file=path.name, reason=error)) from None
     return checked(document, path.name)
 
@@ -64,7 +64,7 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
     Raises
     ------
     GemmvizError
-        When it is no snapshot, names no kernel, or comes from a newer gemmviz.
+        When it is not a snapshot, has no kernel, or comes from a newer gemmviz.
     """
     if not isinstance(document, dict) or "state_version" not in document:
         raise GemmvizError(tr("{file} is not a state of gemmviz: it has no {key}", file=file, key="state_version"))
@@ -86,7 +86,7 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
         raise GemmvizError(tr("{file} is damaged: {key} cannot be {value}", file=file, key="kernel", value=name))
     plain, bad = read_parts(document, Snapshot)
     wrong = {key: document[key] for key in bad}
-    if isinstance(view := document.get("view"), dict):  # its parts are left out one by one
+    if isinstance(view := document.get("view"), dict):  # invalid parts of it are left out one by one
         plain["view"], bad = read_parts(view, ViewFields)
         wrong = {key: value for key, value in wrong.items() if key != "view"} | {key: view[key] for key in bad}
     if plain.get("speed", SPEEDS[0]) not in SPEEDS:  # msgspec cannot check a choice of fractions
@@ -95,5 +95,5 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
         tr("{file}: {key} cannot be {value}, and is left out", file=file, key=key, value=quoted(value))
         for key, value in wrong.items()
     ]
-    # A file that does not name the view is from when there was one.
+    # A file without the view is from a version that had only one view.
     return cast(Snapshot, {"as_written": False} | plain), faults

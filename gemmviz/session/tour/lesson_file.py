@@ -1,4 +1,4 @@
-"""The form of a lesson's file: TOML that a teacher writes without Python (see ``docs/lessons.md``)."""
+"""Reads and writes lesson files: TOML that a teacher writes without Python (see ``docs/lessons.md``)."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ SUFFIX = ".toml"
 _NEEDED = {"kernel", "title", "stop", "say"}
 _ENGLISH = "en"
 DEMO = "demo"
-"""The moment that the demo of the rung names, with its block and its thread."""
+"""The moment of the rung's demo, with its block and its thread."""
 
 Texts = Mapping[str, str]
 
@@ -62,12 +62,12 @@ class _StopFields(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class LessonStop:
-    """One stop as the file describes it.
+    """One stop of the file.
 
     Attributes
     ----------
     at
-        Where in the recording: see ``docs/lessons.md``.
+        The moment in the recording: see ``docs/lessons.md``.
     say
         The sentence per language.
     cell
@@ -106,7 +106,7 @@ class Lesson:
     next
         The rung whose lesson follows; empty: none.
     as_written
-        Whether every access that the text names is recorded, or those that a compiler leaves.
+        Whether every access in the text is recorded, or only those that remain after compiling.
     """
 
     path: Path
@@ -125,7 +125,7 @@ class Lesson:
 
 
 def in_language(texts: Texts, code: str) -> str:
-    """Return a text in a language, or else in English, or else in whichever there is."""
+    """Return a text in a language, else in English, else in any available language."""
     return texts.get(code) or texts.get(_ENGLISH) or next(iter(texts.values()))
 
 
@@ -135,7 +135,7 @@ def load_lesson(path: Path) -> Lesson:
     Raises
     ------
     GemmvizError
-        When the file cannot be read or is no lesson; the message names the file, the stop and the remedy.
+        When the file cannot be read or is not a lesson; the message has the file, the stop and what to do.
     """
     try:
         table = parse_toml(read_text(path, LESSON_BYTES))
@@ -168,7 +168,7 @@ def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
 
 
 def _wanted(key: str) -> str:
-    """Return the sentence about a key that is not there and has to be, or whose value is not of its type."""
+    """Return the sentence about a required key that is missing, or that has a value of a wrong type."""
     match key:
         case "kernel":
             return tr("say which kernel it is about: {example}", example='kernel = "gputiled"')
@@ -199,7 +199,7 @@ def _wanted(key: str) -> str:
 
 
 class _Reader:
-    """Reads a file's tables, and names file and stop where something is wrong."""
+    """Reads a file's tables; its errors name file and stop."""
 
     def __init__(self, name: str, stop: int = 0) -> None:
         self.name, self.number = name, stop

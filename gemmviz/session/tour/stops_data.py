@@ -1,4 +1,4 @@
-"""One's own stops as plain data for a state file, and back."""
+"""The user's own stops as plain data for a state file, and back."""
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.snapshot_form import StopFields
