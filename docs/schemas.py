@@ -15,7 +15,7 @@ from gemmviz.session.playback import SPEEDS
 from gemmviz.session.snapshot_form import Snapshot
 from gemmviz.session.state_file import VERSION
 
-_MAY_GROW = {"AppFacts", "CompilerFacts", "CpuSaid", "DeviceFacts", "Environment", "OpenblasFacts", "Rules"}
+_MAY_GROW = {"AppFacts", "CompilerFacts", "CpuFields", "DeviceFacts", "Environment", "OpenblasFacts", "Rules"}
 """Tables that may hold more than their type says; a file of ours has no other keys in the others."""
 _LINE = 110
 
@@ -48,7 +48,7 @@ def state() -> dict[str, Any]:
         "written_by": {"type": "string", "description": "gemmviz and its version"},
         "speed": {"enum": list(SPEEDS)},
     }
-    made["$defs"]["KernelSaid"]["oneOf"] = [{"required": ["name"]}, {"required": ["path"]}]
+    made["$defs"]["KernelFields"]["oneOf"] = [{"required": ["name"]}, {"required": ["path"]}]
     return made
 
 

@@ -1,4 +1,4 @@
-"""Finds the data folders (``kernels``, ``resources``), in a checkout and in an installed wheel alike."""
+"""Finds the data folders (``kernels``, ``resources``), both in a checkout and in an installed wheel."""
 
 import errno
 import os
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import platformdirs
 
-# A build takes a few megabytes; a quota is met only by writing.
+# A build takes a few megabytes; an exceeded quota is noticed only by writing.
 _ROOM_BYTES, _PROBE_BYTES = 32 << 20, 1 << 16
 
 
-@cache  # lists of kernels ask for each of them
+@cache  # called for each kernel of a list
 def root(name: str) -> Path:
     """Return the folder ``name`` that gemmviz ships.
 
@@ -27,7 +27,7 @@ def root(name: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        When neither the installed package nor the checkout holds it.
+        When neither the installed package nor the checkout has it.
     """
     package = Path(str(files("gemmviz")))
     for folder in (package / name, package.parent / name):
@@ -50,7 +50,7 @@ def cache_dir() -> Path:
 
 
 def cache_folder(name: str) -> tuple[Path, str]:
-    """Return a folder of that name that can be written, and a note when it is not in the user's cache.
+    """Return a writable folder of that name, and a note if it is not in the user's cache.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def cache_folder(name: str) -> tuple[Path, str]:
     Returns
     -------
     tuple
-        The folder (a temporary one of this user's where the cache cannot be written), and why, or an empty text.
+        The folder (a temporary folder of this user if the cache cannot be written), and the reason, or an empty text.
     """
     try:
         folder = _own(cache_dir()) / name
@@ -83,12 +83,12 @@ def cache_folder(name: str) -> tuple[Path, str]:
 
 
 def _own(folder: Path) -> Path:
-    """Return a folder that only this user can have filled. Content that others could have put into it is deleted.
+    """Return a folder that only this user can have filled. Content that others may have put into it is deleted.
 
     Raises
     ------
     OSError
-        When it is a link or another user's, or lies where another user may put another one in its place.
+        When it is a link or belongs to another user, or when another user may replace it.
     """
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
@@ -107,5 +107,5 @@ def _own(folder: Path) -> Path:
 
 
 def _only_group(found: os.stat_result) -> bool:
-    """Return whether only a group may write, and its number is this user's own, as many systems set it up."""
+    """Return whether only a group may write, and the group is this user's private one, as many systems set it up."""
     return not found.st_mode & stat.S_IWOTH and found.st_gid == os.getuid() == os.getgid()

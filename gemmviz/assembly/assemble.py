@@ -99,8 +99,8 @@ def listed(launch: Launch, made_for: str, made: Compiled, text: str, folder: Pat
         raise BuildError(tr("nvdisasm lists no instruction of {entry}", entry=made.entry[:200]))
     lines = list(ptx.lines(made.ptx, made.entry))
     if len(found) > MOST_INSTRUCTIONS or len(lines) > MOST_PTX:
-        said = tr("the machine code is too long to show: {count} instructions", count=f"{len(found):,}")
-        raise ConstraintError(said)
+        text = tr("the machine code is too long to show: {count} instructions", count=f"{len(found):,}")
+        raise ConstraintError(text)
     places = _Places(launch.kernel, folder)
     numbers = {line.number: index for index, line in enumerate(lines)}
     instructions = [

@@ -82,14 +82,14 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
     # The standard library, NVRTC with its parts, and the headers.
     read = [Path(os.__file__).parent, Path(sys.base_prefix) / "lib", library.parent, tools.nvrtc.parent]
     read += [source_folder(launch.kernel.path), *mma_folders()]
-    said = _run([str(python), "-I", "-S", str(_PROGRAM), str(tools.nvrtc)], folder, read, tools.nvrtc.parent)
+    result = _run([str(python), "-I", "-S", str(_PROGRAM), str(tools.nvrtc)], folder, read, tools.nvrtc.parent)
     answer = folder / "answer.json"
-    if said.stopped or not answer.is_file():
-        ended = by_signal(-said.code) if said.code < 0 else ""
-        why = said.stopped or ended or _first_line(said.errors) or tr("the compiler said nothing")
-        if said.stopped or ended:
+    if result.stopped or not answer.is_file():
+        ended = by_signal(-result.code) if result.code < 0 else ""
+        why = result.stopped or ended or _first_line(result.errors) or tr("the compiler said nothing")
+        if result.stopped or ended:
             raise CompileStopped(tr("{file} does not compile: {why}", file=launch.kernel.path.name, why=why))
-        raise no_room(said.errors, folder) or Unavailable(tr("NVRTC does not start: {why}", why=why))
+        raise no_room(result.errors, folder) or Unavailable(tr("NVRTC does not start: {why}", why=why))
     facts = json.loads(_read(answer))
     known = tuple(int(number) for number in facts["architectures"])
     version, log = str(facts["version"]), _read(folder / "log.txt")
@@ -113,11 +113,11 @@ def disassembled(cubin: Path, tools: Toolkit) -> str:
         When nvdisasm cannot read it.
     """
     command = [str(tools.nvdisasm), "-c", "-gi", "-gp", cubin.name]
-    said = _run(command, cubin.parent, [], tools.nvdisasm.parent)
-    if said.code or said.stopped:
-        why = said.stopped or _first_line(said.errors) or str(said.code)
+    result = _run(command, cubin.parent, [], tools.nvdisasm.parent)
+    if result.code or result.stopped:
+        why = result.stopped or _first_line(result.errors) or str(result.code)
         raise BuildError(tr("nvdisasm cannot read the machine code: {why}", why=why))
-    return said.output
+    return result.output
 
 
 def _run(command: Sequence[str], folder: Path, read: Sequence[Path], libraries: Path) -> confined.Compiled:

@@ -58,8 +58,8 @@ def lines(ptx: str, entry: str) -> Iterator[Line]:
         inside = inside or begin.search(line) is not None
         if not inside:
             continue
-        if said := _PLACE.match(line):
-            place = _place(said, files, known)
+        if location := _PLACE.match(line):
+            place = _place(location, files, known)
         elif line.strip():
             yield Line(number, line.rstrip().expandtabs(4), place)
             depth += line.count("{") - line.count("}")
@@ -67,13 +67,13 @@ def lines(ptx: str, entry: str) -> Iterator[Line]:
                 return
 
 
-def _place(said: re.Match[str], files: dict[int, str], known: dict[_Point, Raw]) -> Raw:
-    point = int(said["file"]), int(said["line"]), int(said["column"])
+def _place(location: re.Match[str], files: dict[int, str], known: dict[_Point, Raw]) -> Raw:
+    point = int(location["file"]), int(location["line"]), int(location["column"])
     # Line 0: from no line of the source.
     own: Raw = ((files.get(point[0], ""), point[1]),) if point[1] else ()
     outer: Raw = ()
-    if said["at_file"]:
-        at = int(said["at_file"]), int(said["at_line"]), int(said["at_column"])
+    if location["at_file"]:
+        at = int(location["at_file"]), int(location["at_line"]), int(location["at_column"])
         outer = known.get(at, ((files.get(at[0], ""), at[1]),))
     known[point] = own + outer
     return known[point]

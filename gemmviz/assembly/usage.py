@@ -28,6 +28,6 @@ def usage(log: str, entry: str, dynamic_bytes: int) -> Usage:
         The shared memory that the launch adds.
     """
     parts = _KERNEL.split(log)
-    said = next((after for name, after in zip(parts[1::2], parts[2::2], strict=True) if name == entry), "")
-    figures = {name: int(found[1]) if (found := form.search(said)) else 0 for name, form in _FIGURES.items()}
+    report = next((after for name, after in zip(parts[1::2], parts[2::2], strict=True) if name == entry), "")
+    figures = {name: int(found[1]) if (found := form.search(report)) else 0 for name, form in _FIGURES.items()}
     return Usage(**figures | {"shared_bytes": figures["shared_bytes"] + dynamic_bytes})

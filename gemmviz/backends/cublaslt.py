@@ -198,8 +198,8 @@ class LtPrepared(DevicePrepared):
             matrix.set(random.integers(0, 256, matrix.size, np.uint8) & _NO_NAN)
         usable = [number for number in range(len(self._product)) if self._runs(number)]
         if not usable:
-            said = tr("cuBLASLt has no algorithm for {kernel} at this size", kernel=self.launch.kernel.name)
-            raise LaunchError(said)
+            text = tr("cuBLASLt has no algorithm for {kernel} at this size", kernel=self.launch.kernel.name)
+            raise LaunchError(text)
         seconds: list[list[float]] = [[] for _ in usable]
         for _ in range(_ROUNDS):
             for self._number, its in zip(usable, seconds, strict=True):

@@ -220,22 +220,22 @@ def _check_cluster(cp: Any, kernel: Any, launch: Launch) -> None:
     if (x, y, z) == launch.cluster:
         return
     source = launch.kernel
-    said = tr(
+    text = tr(
         "the code asks for clusters of {code} blocks (__cluster_dims__), the front matter says {matter} (cluster)",
         code=f"{x} x {y} x {z}",
         matter=" x ".join(map(str, launch.cluster)),
     )
-    raise BuildError(f"{source.path.name}: {said}", source.line_of("cluster"))
+    raise BuildError(f"{source.path.name}: {text}", source.line_of("cluster"))
 
 
 def _too_much_shared(launch: Launch, wanted: int, limit: int) -> ConstraintError:
-    said = tr(
+    text = tr(
         "{kernel} asks for {wanted} bytes of shared memory per block; this GPU allows {limit}",
         kernel=launch.label,
         wanted=f"{wanted:,}",
         limit=f"{limit:,}",
     )
-    return ConstraintError(said)
+    return ConstraintError(text)
 
 
 class CublasBackend(_DeviceBackend):
@@ -258,8 +258,8 @@ class CublasBackend(_DeviceBackend):
         if kernel.dtype in cublaslt.TYPES and kernel.dtype_out == "float32" and kernel.column_major == {"B"}:
             return cublaslt.LtPrepared(cupy(), launch, Build())
         order = ", stored by columns" if kernel.column_major else ""
-        said = f"A and B in {types[0]}, sums in {types[1]} and C in {types[2]}{order}"
-        raise ConstraintError(f"{kernel.name}: cuBLAS is not called for {said} here")
+        types_text = f"A and B in {types[0]}, sums in {types[1]} and C in {types[2]}{order}"
+        raise ConstraintError(f"{kernel.name}: cuBLAS is not called for {types_text} here")
 
 
 class _CudaPrepared(DevicePrepared):

@@ -12,7 +12,7 @@ class CpuFacts(TypedDict):
     cores: int
 
 
-class CpuSaid(TypedDict, total=False):
+class CpuFields(TypedDict, total=False):
     """A processor in the form of a result file; some processors do not report their model."""
 
     model: str | None
@@ -45,7 +45,7 @@ class Environment(TypedDict, total=False):
     nvrtc: str | None
     compiler: CompilerFacts | None
     blas: dict[str, str]
-    cpu: CpuSaid | None
+    cpu: CpuFields | None
     openblas: OpenblasFacts
 
 

@@ -33,8 +33,8 @@ def load(library: Path, launch: Launch) -> ctypes.CDLL:
         name = _plain(found[1])
         line = _line_of(name, launch)
         where = f"{file}:{line}" if line else file
-        said = tr("{name} is used and defined nowhere: define it in this file", name=name)
-        raise BuildError(f"{where}: {said}", line) from None
+        text = tr("{name} is used and defined nowhere: define it in this file", name=name)
+        raise BuildError(f"{where}: {text}", line) from None
 
 
 def _plain(symbol: str) -> str:

@@ -181,8 +181,16 @@ def _cpu_line(name: str) -> str:
 def _machine(original: Path) -> str:
     """Return a digest of the library and the processor, with the number of cores that this process may use."""
     stat, cores = original.stat(), len(os.sched_getaffinity(0))
-    said = (original.name, stat.st_size, stat.st_mtime_ns, _cpu_line("model name"), _cpu_line("flags"), cores, _TRIAL)
-    return hashlib.sha256(repr(said).encode()).hexdigest()
+    identity = (
+        original.name,
+        stat.st_size,
+        stat.st_mtime_ns,
+        _cpu_line("model name"),
+        _cpu_line("flags"),
+        cores,
+        _TRIAL,
+    )
+    return hashlib.sha256(repr(identity).encode()).hexdigest()
 
 
 def _kept(file: Path) -> Choice | None:

@@ -55,8 +55,8 @@ def filling_source(launch: Launch) -> str:
         zip(kernel.structs, (n for n, one in enumerate(members) if one.startswith("{")), strict=True)
     ):
         values = [_member(name, at) for at, name in enumerate(kernel.args[first:end])]
-        said = {"name": f"{_FILL}{number}", "number": parameter, "entry": launch.entry}
-        parts.append(_SOURCE % {**said, "members": f"{{{', '.join(values)}}}"})
+        fields = {"name": f"{_FILL}{number}", "number": parameter, "entry": launch.entry}
+        parts.append(_SOURCE % {**fields, "members": f"{{{', '.join(values)}}}"})
     return "".join(parts)
 
 

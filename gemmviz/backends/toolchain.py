@@ -80,8 +80,8 @@ def compiler() -> Compiler:
         zig = Path(spec.origin or "").parent / "zig"
         start = (str(zig), "cc") if zig.is_file() else command
     else:
-        said = mark("no C compiler: `pip install ziglang`, or let {variable} name one (for example gcc)")
-        raise Unavailable(tr(said, variable=VARIABLE))
+        text = mark("no C compiler: `pip install ziglang`, or let {variable} name one (for example gcc)")
+        raise Unavailable(tr(text, variable=VARIABLE))
     answer = _run([*start, "--version"], _environment())
     if answer.returncode != 0:
         why = _first_line(answer.stderr)
@@ -103,9 +103,9 @@ def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
         return (program,)
     parts = [program]
     for name in ("cc1", "as", "ld"):
-        said = _run([*start, f"-print-prog-name={name}"], _environment())
-        place = shutil.which(said.stdout.strip())
-        if said.returncode or place is None:
+        result = _run([*start, f"-print-prog-name={name}"], _environment())
+        place = shutil.which(result.stdout.strip())
+        if result.returncode or place is None:
             continue
         # Beside GCC's own compiler lie those for other languages, and the linker's wrapper.
         parts.append(Path(place).resolve().parent if name == "cc1" else Path(place).resolve())
@@ -166,11 +166,11 @@ def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
     access = rules.compiling(
         output.parent, [*beside, scratch.copies(own), *_read_by(arguments)], [cache], tool.programs
     )
-    said = confined.compile_with(command, environment | {"TMPDIR": str(output.parent)}, output.parent, access)
-    if said.stopped and not _DIAGNOSTIC.search(said.errors):
-        raise CompileStopped(tr("{file} does not compile: {why}", file=blame.name, why=said.stopped))
-    if said.code != 0:
-        raise no_room(said.errors, output.parent) or first_error(said.errors, blame)
+    result = confined.compile_with(command, environment | {"TMPDIR": str(output.parent)}, output.parent, access)
+    if result.stopped and not _DIAGNOSTIC.search(result.errors):
+        raise CompileStopped(tr("{file} does not compile: {why}", file=blame.name, why=result.stopped))
+    if result.code != 0:
+        raise no_room(result.errors, output.parent) or first_error(result.errors, blame)
 
 
 _FOLDER_FLAGS = re.compile("^(?:-I|-iquote|-idirafter)(?=/)")

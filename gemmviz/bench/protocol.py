@@ -77,7 +77,7 @@ class Protocol:
 
     def describe(self) -> Rules:
         """Return the part ``protocol`` of a result file."""
-        said = {
+        rules = {
             "distribution": "uniform in [-1, 1); whole numbers from -4 to 4 for integer types",
             "l2": (
                 "GPU, cold: twice its size cleared before each sample; GPU, hot: batches, nothing cleared; "
@@ -90,4 +90,4 @@ class Protocol:
                 f"{self.slow_s:g} s; or {self.timeout_s:g} s, flagged noisy"
             ),
         }
-        return cast(Rules, asdict(self) | said)
+        return cast(Rules, asdict(self) | rules)

@@ -125,10 +125,10 @@ class References:
         c, bias = c_before(problem.shape("C"), self._seed), c_before((1, problem.n), self._seed + 1)[0]
         result = alpha * expected + beta * c + (bias if kernel.has_bias else 0)
         known = {"alpha": f"alpha = {alpha}", "beta": f"beta = {beta}", BIAS: "a bias"}
-        said = [text for name, text in known.items() if name in kernel.args]
-        said += ["C added"] * (adds and beta == 1) + ["negative sums"] * bool(kernel.epilogue)
+        features = [text for name, text in known.items() if name in kernel.args]
+        features += ["C added"] * (adds and beta == 1) + ["negative sums"] * bool(kernel.epilogue)
         return VerificationCase(
-            f"on whole numbers, with {' and '.join(said)}",
+            f"on whole numbers, with {' and '.join(features)}",
             *(a, b, Reference(_after(kernel, result)), alpha, beta),
             c.astype(kernel.dtype_out) if adds else None,
             bias.astype(kernel.dtype_out) if kernel.has_bias else None,

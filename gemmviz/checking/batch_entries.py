@@ -1,4 +1,4 @@
-"""Whether the last entry of a batch is right, too: the first one is right whatever lies between two entries."""
+"""Checks the last entry of a batch: the first entry can be right although the distance between entries is wrong."""
 
 from collections.abc import Callable
 from dataclasses import replace

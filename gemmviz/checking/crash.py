@@ -26,9 +26,9 @@ def crashed(
     message
         The message for people; a FILE:LINE at its beginning is left out.
     line
-        Of the kernel's file, from 1, where known.
+        The line in the kernel's file, from 1, if known.
     defect, array
-        Its class, and the array that it is about, where known.
+        Its class, and the array, if known.
     """
     where = f"{kernel.path.name}:{line}: " if line else f"{kernel.path.name}: "
     report = skipped(kernel, problem, params, "")
@@ -37,7 +37,7 @@ def crashed(
 
 
 def skipped(kernel: Kernel, problem: Problem, params: dict[str, int], reason: str) -> Report:
-    """Return the report of a launch that was not made."""
+    """Return the report of a launch that was skipped."""
     try:
         job = launch(kernel, problem, params)
     except (ConstraintError, FrontMatterError):

@@ -1,6 +1,6 @@
-"""The defects of a launch, from its recording; a wrong C that the recording leaves open is recorded once more.
+"""The defects of a launch, from its recording; if it does not explain a wrong C, the launch is recorded once more.
 
-The compiler moves and drops accesses that a result does not need, as where a sum is overwritten. Without
+The compiler moves and removes accesses that a result does not need, for example if a sum is overwritten. Without
 optimisation each operation of the source stays on its line.
 """
 
@@ -43,5 +43,5 @@ def diagnose(job: Launch, recording: Recording, again: Callable[[Launch], Record
             return [unset]
         kernel = replace(job.kernel, text=_NOT_OPTIMISED + job.kernel.text)
         return hazards.find(again(replace(job, kernel=kernel)), c_is_input=c_is_input) or found
-    except (BuildError, ConstraintError):  # the first findings are worth more than the reason why there are no more
+    except (BuildError, ConstraintError):  # the first findings are kept; why there are no more is less important
         return found

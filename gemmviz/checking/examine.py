@@ -28,9 +28,9 @@ def examine(
     deadline_s: float = 20.0,
     progress: Callable[[str, float | None], None] = lambda text, within_s: None,
 ) -> Report:
-    """Return the defects of a launch. A reason why it cannot be recorded is part of the report.
+    """Return the defects of a launch. If it cannot be recorded, the report has the reason.
 
-    Call it in a process that may die: a kernel is foreign code.
+    Call this in a process that may crash: a kernel is foreign code.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def examine(
     deadline_s
         The time limit of the kernel.
     progress
-        Called at each stage with a text and the seconds after which it has ended unless it hangs (None: unknown).
+        Called at each stage with a text and the longest time in seconds that it takes unless it hangs (None: unknown).
 
     Raises
     ------
     KernelFault
-        When the kernel crashes or does not end: this process must not go on.
+        When the kernel crashes or does not end: this process must not continue.
     Unavailable
         When there is no compiler.
     """
@@ -61,7 +61,7 @@ def examine(
     try:
         recording = again(job)
     except TooManyBarriers as error:
-        # At the sizes at which kernels are checked this is a loop that does not end.
+        # At the sizes of a check this means a loop that does not end.
         text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
         report.findings = [Finding("crash", error.line or 0, text)]
         return report

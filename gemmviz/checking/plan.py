@@ -1,4 +1,4 @@
-"""At which sizes and with which parameters the checker looks at a kernel."""
+"""Chooses the sizes and parameters at which the checker records a kernel."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.switches import Break
 from gemmviz.language import tr
 
-# One that tiles divide, and the first of these whose lengths still differ after rounding for the kernel:
-# an index that mixes up M, N and K goes unnoticed where two of them are equal. A tile of 32 has a neighbour each way:
-# a hazard between two tile steps does not show in one step.
+# A size that tiles divide, and the first of these whose lengths still differ after rounding for the kernel: an index
+# that confuses M, N and K is not noticed if two of them are equal. A tile of 32 has a neighbour on each side: a hazard
+# between two tile steps is not visible with one step.
 _EVEN = Problem.cube(32)
 _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), (96, 64, 32), (256, 128, 64)))
 # Each offered value needs its own compilation; with these limits a check ends within seconds.
@@ -31,14 +31,14 @@ class CheckEntry(TypedDict):
 
 @dataclass
 class CheckPlan:
-    """The launches to look at, in this order.
+    """The launches to check, in this order.
 
     Attributes
     ----------
     launches
         Sizes with parameters, at least one.
     left_out
-        The launches that are left out and why, for people.
+        The launches that are left out, with the reasons, for people.
     """
 
     launches: list[tuple[Problem, dict[str, int]]] = field(default_factory=list)
@@ -57,9 +57,9 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     kernel
         The kernel to be checked.
     sizes
-        The requested sizes; none for sizes that suit the kernel.
+        The requested sizes; if there are none, sizes that suit the kernel are chosen.
     params
-        The requested parameters; none for the defaults, for those of the kernel's declared changes, and then each
+        The requested parameters. If there are none: the defaults, those of the kernel's declared changes, and then each
         other offered value, one at a time.
 
     Raises
@@ -67,7 +67,7 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     ConstraintError
         When the kernel takes no size near the usual ones; the text names its constraints.
     FrontMatterError
-        When that cannot be evaluated.
+        When the front matter cannot be evaluated.
     """
     chosen = CheckPlan()
     asked = list(sizes)
@@ -94,16 +94,16 @@ def plan(kernel: Kernel, sizes: Iterable[Problem], params: dict[str, int]) -> Ch
     chosen.launches += [(size, varied) for size, varied, _ in fitting[:_MOST_VALUES]]
     if fitting[_MOST_VALUES:]:
         rest = ", ".join(what for _, _, what in fitting[_MOST_VALUES:])
-        said = tr("{values}: more values than are checked by default, name one with --set", values=rest)
-        chosen.left_out.append(said)
+        text = tr("{values}: more values than are checked by default, name one with --set", values=rest)
+        chosen.left_out.append(text)
     return chosen
 
 
 def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[Problem]:
-    """Return sizes with one tile and with three along K, as far as the kernel's conditions say how long a tile is.
+    """Return sizes with one tile and with three along K, if the kernel's conditions give the length of a tile.
 
-    The first and the last tile of a pipeline are handled by code of their own: with one tile they are the same, with
-    three the one between them is like none of them.
+    A pipeline has separate code for the first and the last tile. With one tile both are the same; with three there is
+    one tile in the middle, which is neither.
     """
     one = nearest_size(kernel, Problem(size.m, size.n, 1), base)
     three = nearest_size(kernel, Problem(size.m, size.n, 3 * one.k), base) if one else None
@@ -111,7 +111,7 @@ def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[
 
 
 def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:
-    """Return where a kernel's declared changes show: the code that they break is at work there."""
+    """Return the sizes and parameters at which a kernel's declared changes have an effect."""
     found: list[tuple[Problem, dict[str, int]]] = []
     for change in kernel.breaks:
         case = shown_at(kernel, change, base)
@@ -121,7 +121,7 @@ def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[st
 
 
 def shown_at(kernel: Kernel, change: Break, base: dict[str, int]) -> tuple[Problem, dict[str, int]] | None:
-    """Return a size and parameters at which the effect of a declared change shows; None where no size fits."""
+    """Return a size and parameters at which a declared change has an effect; None if no size fits."""
     params = base | change.params
     size = nearest_size(kernel, Problem(*change.at), params) if change.at else uneven(kernel, params)
     return (size, params) if size else None
@@ -130,15 +130,16 @@ def shown_at(kernel: Kernel, change: Break, base: dict[str, int]) -> tuple[Probl
 def uneven(kernel: Kernel, params: dict[str, int]) -> Problem | None:
     """Return the smallest of a few sizes that the kernel takes with M, N and K as different as it allows, or None.
 
-    Of equals one with several blocks each way is taken: a block's place in the grid goes unnoticed where it is 0.
+    Of equal sizes one with several blocks in both directions is taken: a wrong use of a block's index is not noticed if
+    the index is 0.
     """
     taken = [size for wanted in _UNEVEN if (size := nearest_size(kernel, wanted, params))]
 
     def worth(size: Problem) -> tuple[int, int]:
         try:
             ways = sum(side > 1 for side in launch(kernel, size, params).grid)
-        except GemmvizError:  # it is worth a look: the check will name the fault
+        except GemmvizError:  # keep this size: the check will report the fault
             ways = len(kernel.grid)
         return len({size.m, size.n, size.k}), ways
 
-    return max(taken, key=worth, default=None)  # the first of equals
+    return max(taken, key=worth, default=None)  # of equal sizes the first

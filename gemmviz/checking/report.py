@@ -17,15 +17,15 @@ class Report:
     Attributes
     ----------
     label
-        How people read entry and parameters.
+        Entry and parameters as text for people.
     problem, params
-        The size, and every parameter's value.
+        The size, and the value of every parameter.
     findings
         The defects.
     costs
-        Wasted memory traffic, which is no defect, per line of the source.
+        Wasted memory traffic per line of the source, which is not a defect.
     refused
-        Why nothing was looked at, for people: a size that the kernel does not take, too many accesses. Else empty.
+        Why the launch was not checked, for people: a size that the kernel does not take, too many accesses. Else empty.
     """
 
     label: str
@@ -45,6 +45,6 @@ class Report:
 
 
 def label(kernel: Kernel, params: Mapping[str, int]) -> str:
-    """Name a kernel with parameters where there is no launch that could."""
+    """Return the label of a kernel with parameters if there is no launch that has one."""
     values = ", ".join(f"{name}={value}" for name, value in params.items())
     return f"{kernel.name} [{values}]" if values else kernel.name

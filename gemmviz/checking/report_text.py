@@ -1,4 +1,4 @@
-"""The findings in words for people: the same on the command line and in the window."""
+"""The findings as text for people: the same on the command line and in the window."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ _COUNTED = {
     "read of memory nobody wrote": _ELEMENTS,
     "element of C written by two threads": _ELEMENTS,
 }
-# A class that no break can declare (see `gemmviz.catalogue.switches`) and that is found all the same.
+# Classes that a break cannot declare (see `gemmviz.catalogue.switches`), but that are found.
 _MORE_KINDS = (
     mark("misaligned vector access"),
     mark("alignment of shared memory"),
@@ -33,9 +33,9 @@ _COSTS = {
 
 
 def key(thing: Finding | SiteTraffic) -> object:
-    """Return the key that two findings of a kind share: threads, elements and counts differ from size to size.
+    """Return the key of a finding: equal for the same finding at two sizes, as threads, elements and counts differ.
 
-    A cost that narrow blocks alone make is one for each width: its sentence is not true of other blocks.
+    A cost that is caused only by narrow blocks has a separate key for each width, as its sentence names the width.
     """
     if isinstance(thing, SiteTraffic):
         return thing.line, thing.array, thing.write, thing.narrow
@@ -54,25 +54,25 @@ def sentence(thing: Finding | SiteTraffic) -> str:
     if isinstance(thing, SiteTraffic):
         least = f"{thing.least_units / thing.requests:.3g}"
         moved = {"array": thing.array, "cost": f"{thing.units / thing.requests:.3g}", "least": least}
-        said = tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)
+        text = tr(_COSTS[thing.space == "shared", bool(thing.write)], **moved)
         return (
-            tr("{what}, only because blocks are {wide} wide here", what=said, wide=thing.narrow)
+            tr("{what}, only because blocks are {wide} wide here", what=text, wide=thing.narrow)
             if thing.narrow
-            else said
+            else text
         )
     counted = _COUNTED.get(thing.kind)
-    said = thing.text
+    text = thing.text
     if counted and thing.count > 1:
-        said = tr(counted, what=said.removesuffix("."), count=f"{thing.count:,}")
-    # Operands that are right one by one are mispaired where they are used, and C is wrong where it is stored.
+        text = tr(counted, what=text.removesuffix("."), count=f"{thing.count:,}")
+    # Right operands may be paired wrongly on the line that uses them; C is wrong on the line that stores it.
     used = thing.kind == "wrong result" and thing.array == "C" and thing.other_line
     return (
-        tr("{what}; the last use of an operand is in line {line}", what=said, line=thing.other_line) if used else said
+        tr("{what}; the last use of an operand is in line {line}", what=text, line=thing.other_line) if used else text
     )
 
 
 def names(reports: Iterable[Report]) -> str:
-    """Name reports, grouped by size."""
+    """Return the names of reports, grouped by size."""
     at: dict[Problem, list[str]] = {}
     for report in reports:
         at.setdefault(report.problem, []).append(report.label)

@@ -1,4 +1,4 @@
-"""Whether a kernel that takes alpha and beta computes with them: C is right with alpha = 1 and beta = 0 even if not."""
+"""Checks that a kernel uses its alpha and beta: with alpha = 1 and beta = 0, C is right even if it ignores them."""
 
 import numpy as np
 

@@ -1,13 +1,12 @@
-"""Whether a kernel needs a shared array at an address that no GPU of compute capability 9.0 or later gives it.
+"""Finds kernels that need a shared array at an address that GPUs of compute capability 9.0 or later do not give it.
 
-A block's shared memory begins at byte 0 up to compute capability 8.9, and at byte 1024 from 9.0 on, where the first
-1024 bytes of a block are the system's. An array with ``__align__(16384)`` is aligned relative to that beginning (seen
-in machine code of nvcc 13.0 for 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 and 12.0: it stands at 1024 or 17408). So no alignment
-above 1024 holds everywhere. A kernel that changes buffers by a bit of an address, ``address ^= 8192``, relies on one.
-
-The recorder gives every array the alignment that it asks for. Where an array asks for more than `START` bytes the
-kernel is recorded once more with shared memory that begins at byte `START`; a finding is only what then goes wrong: C,
-or an access that misses the array.
+A block's shared memory begins at byte 0 up to compute capability 8.9, and at byte 1024 from 9.0 on, where the system
+uses the first 1024 bytes of a block. An array with ``__align__(16384)`` is aligned relative to that beginning (seen in
+machine code of nvcc 13.0 for 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 and 12.0: it is at 1024 or 17408). So no alignment above
+1024 holds on all GPUs. A kernel that swaps buffers by one bit of an address, ``address ^= 8192``, relies on one. The
+recorder gives every array the alignment that it asks for. If an array asks for more than `START` bytes, the kernel is
+recorded once more with shared memory that begins at byte `START`. There is a finding only if C is wrong then, or if an
+access misses the array.
 """
 
 import re
@@ -29,7 +28,7 @@ _ALIGNMENT = re.compile(r"\b(?:__align__|alignas|aligned)\s*\((?P<bytes>(?:[^();
 
 
 def alignment_findings(job: Launch, again: Callable[[Launch], Recording]) -> list[Finding]:
-    """Return the finding about a C that is wrong where shared memory begins at byte `START`; none if it is right.
+    """Return the finding about a C that is wrong if shared memory begins at byte `START`; none if it is right.
 
     Parameters
     ----------
@@ -51,11 +50,11 @@ def alignment_findings(job: Launch, again: Callable[[Launch], Recording]) -> lis
         moved = again(replace(job, macros={**job.macros, _MACRO: START}))
     except (BuildError, ConstraintError):
         return []
-    # Arrays stand close together now: what is beside an array may be a barrier, which is no array of the recording.
+    # Here arrays have no gaps between them: next to an array may be a barrier, which is not an array of the recording.
     astray = sum(one.count for one in moved.diagnostics if one.kind == "out of bounds" and not moved.barriers)
     if not moved.wrong and not astray:
         return []
-    said = {"alignment": alignment, "start": f"{START:,}"}
+    values = {"alignment": alignment, "start": f"{START:,}"}
     if moved.wrong:
         text = trn(
             "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
@@ -64,7 +63,7 @@ def alignment_findings(job: Launch, again: Callable[[Launch], Recording]) -> lis
             "begins at byte {start}, and no larger alignment is kept: {count} elements of C are wrong there",
             moved.wrong,
             count=f"{moved.wrong:,}",
-            **said,
+            **values,
         )
     else:
         text = trn(
@@ -74,7 +73,7 @@ def alignment_findings(job: Launch, again: Callable[[Launch], Recording]) -> lis
             "begins at byte {start}, and no larger alignment is kept: {count} accesses miss the array there",
             astray,
             count=f"{astray:,}",
-            **said,
+            **values,
         )
     return [Finding("alignment of shared memory", line, text, moved.wrong or astray)]
 

@@ -1,6 +1,6 @@
-"""Which local variable was never set: found by setting each to zero and looking whether C changes.
+"""Finds a local variable without a value: each is set to zero, to see whether C changes.
 
-The recorder starts locals as NaN, or as an improbable number, so that one which is read too early spoils C.
+The recorder starts local variables as NaN, or as an improbable number, so that C is wrong if one is read too early.
 """
 
 import re
@@ -25,16 +25,16 @@ _SCALAR = (
 _FRAGMENT = r"(?:nvcuda::)?(?:wmma::)?fragment<[^;]*>"
 # One statement, over any number of lines.
 _DECLARATION = re.compile(rf"(?<=[;{{}}])\s*(?:{_SCALAR}|{_FRAGMENT})\s+(?P<names>[A-Za-z_][^;]*);")
-# One declarator, up to the comma behind it: with an initial value, which may have commas of its own, or without.
+# One declarator, up to the comma after it: with an initial value, which may contain commas, or without.
 _DECLARATOR = re.compile(
     r"\s*(?P<bare>(?P<name>[A-Za-z_]\w*)(?:\s*\[[^\]]*\])*)\s*(?P<value>=(?:[^,({\[]|\([^)]*\)|{[^}]*}|\[[^\]]*\])*)?(?:,|$)"
 )
-_MOST = 12  # each variable tried costs a build
+_MOST = 12  # each variable needs a build
 
 
 @dataclass(frozen=True)
 class _Variable:
-    """A local that is declared without a value, on a line from 1: `end` is where its declarator ends in the text."""
+    """A local variable that is declared without a value, on a line from 1; its declarator ends at offset `end`."""
 
     name: str
     line: int
@@ -42,7 +42,7 @@ class _Variable:
 
 
 def unset_variable(job: Launch, recording: Recording, again: Callable[[Launch], Recording]) -> Finding | None:
-    """Return the local variable whose value before it is set reaches C, or None.
+    """Return the local variable that is used before it is set and changes C, or None.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def unset_variable(job: Launch, recording: Recording, again: Callable[[Launch], 
 def _variables(code: str) -> Iterator[_Variable]:
     for declaration in _DECLARATION.finditer(code):
         at = declaration.start("names")
-        # A line without an indent is not in a function.
+        # A line without indentation is not in a function.
         if not code[code.rfind("\n", 0, at) + 1].isspace():
             continue
         while found := _DECLARATOR.match(code, at, declaration.end("names")):
@@ -76,14 +76,14 @@ def _variables(code: str) -> Iterator[_Variable]:
 
 
 def _changes(job: Launch, recording: Recording, again: Callable[[Launch], Recording], chosen: list[_Variable]) -> bool:
-    """Say whether C differs when some variables start as zero."""
+    """Return whether C changes if some variables start as zero."""
     text = job.kernel.text
-    zero = "{0}" if job.kernel.backend == "c" else "{}"  # C has no empty one for a number
+    zero = "{0}" if job.kernel.backend == "c" else "{}"  # in C, a number cannot have an empty initialiser
     for variable in sorted(chosen, key=lambda v: -v.end):
         text = f"{text[: variable.end]} = {zero}{text[variable.end :]}"
     try:
         other = again(replace(job, kernel=replace(job.kernel, text=text)))
-    except BuildError:  # a member of a structure, say
+    except BuildError:  # for example a member of a structure
         return False
     return not np.array_equal(other.c, recording.c, equal_nan=True)
 
@@ -91,20 +91,20 @@ def _changes(job: Launch, recording: Recording, again: Callable[[Launch], Record
 def _finding(recording: Recording, lines: list[str], variable: _Variable) -> Finding:
     word = re.compile(rf"\b{variable.name}\b")
     use = next((i + 1 for i in range(variable.line, len(lines)) if word.search(lines[i])), 0)
-    said = {"variable": variable.name, "count": f"{recording.wrong:,}"}
+    values = {"variable": variable.name, "count": f"{recording.wrong:,}"}
     if use:
         text = trn(
             "the local variable {variable} is not set before line {line} uses it; {count} element of C depends on it",
             "the local variable {variable} is not set before line {line} uses it; {count} elements of C depend on it",
             recording.wrong,
             line=use,
-            **said,
+            **values,
         )
     else:
         text = trn(
             "the local variable {variable} is not set; {count} element of C depends on it",
             "the local variable {variable} is not set; {count} elements of C depend on it",
             recording.wrong,
-            **said,
+            **values,
         )
     return Finding("read of memory nobody wrote", variable.line, text, recording.wrong, use, variable.name)

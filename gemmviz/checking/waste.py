@@ -1,4 +1,4 @@
-"""Which lines of a kernel waste memory traffic enough to be named."""
+"""Finds the lines of a kernel that waste memory traffic."""
 
 from collections.abc import Iterable
 
@@ -6,12 +6,12 @@ from gemmviz.trace.cost.narrow_blocks import with_narrow
 from gemmviz.trace.cost.sites import SiteTraffic, by_line
 from gemmviz.trace.recording.recording import Recording
 
-# Below this a request is about as good as it can be: an edge of a matrix, a row that begins within a sector.
+# Below this a request needs little more than necessary: at an edge of a matrix, or in a row that begins in a sector.
 _WASTEFUL = 1.5
 
 
 def wasted(sites: Iterable[SiteTraffic], recording: Recording) -> list[SiteTraffic]:
-    """Return the lines whose requests take one and a half times the units that they need, or more.
+    """Return the lines whose requests take at least one and a half times the units that they need.
 
     Parameters
     ----------

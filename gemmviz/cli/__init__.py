@@ -1,6 +1,6 @@
-"""The command line: ``gemmviz`` opens the window, ``gemmviz COMMAND`` does one thing and ends.
+"""The command line: ``gemmviz`` opens the window, ``gemmviz COMMAND`` runs one command.
 
-Nothing here imports Qt, so that commands without pictures run where Qt does not.
+Nothing here imports Qt, so that commands without pictures run without Qt, too.
 """
 
 import argparse
@@ -27,14 +27,14 @@ _COMMANDS = {
     "prove": "compare the predictions of recordings with a GPU's own counters",
     "bench": "verify kernels and measure their GFLOPS",
     "tune": "find the fastest parameters of a kernel on this machine",
-    "compare": "say what changed between two versions of a kernel, or between two runs",
+    "compare": "show what changed between two versions of a kernel, or between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
     "assembly": "show the machine code of a CUDA kernel, line by line, without a GPU",
-    "occupancy": "say how many warps of a kernel one multiprocessor can hold",
-    "claims": "re-measure the claims of the five documents, and judge them",
+    "occupancy": "show how many warps of a kernel fit on one multiprocessor",
+    "claims": "measure the claims of the five documents again, and judge them",
     "render": "draw a step of a recording as PNG or SVG, or many as a GIF or MP4",
-    "trust": "list and forget the texts and folders that may run in the window",
-    "doctor": "say what works on this machine, with a remedy for the rest",
+    "trust": "list, add and remove the texts and folders that may run in the window",
+    "doctor": "show what works on this machine, and how to repair the rest",
 }
 
 # The import name of each package that gemmviz needs.
@@ -61,7 +61,7 @@ def run(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        Exit code: 0 done, 1 something failed or is wrong, 2 wrong usage or something missing, 130 interrupted.
+        Exit code: 0 done, 1 failed or a defect found, 2 wrong usage or something missing, 130 interrupted.
     """
     arguments = _with_window(arguments)
     try:
@@ -102,7 +102,7 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
 
 
 def _with_window(arguments: Sequence[str]) -> list[str]:
-    """Add the command ``window`` where none is given: ``gemmviz``, ``gemmviz my.cu`` and ``gemmviz gputiled``."""
+    """Add the command ``window`` if there is none: in ``gemmviz``, ``gemmviz my.cu`` and ``gemmviz gputiled``."""
     first = arguments[0] if arguments else ""
     if first in ("-h", "--help", "--version"):
         return [*arguments]  # not list(): the command of that name is an attribute here, once imported
@@ -112,12 +112,12 @@ def _with_window(arguments: Sequence[str]) -> list[str]:
 
 
 def _is_kernel(word: str) -> bool:
-    """Say whether a word is the name of a kernel, without reading the kernels."""
+    """Return whether a word is the name of a kernel, without reading the kernels."""
     return word.isidentifier() and any(data.root("kernels").glob(f"*/*_{word}.c*"))
 
 
 def _lacks(package: str) -> str:
-    """Return one line with the packages to install, in the versions that gemmviz takes where these are known."""
+    """Return one line with the package to install, and the versions that gemmviz supports, if known."""
     from importlib.metadata import PackageNotFoundError, requires  # late: it takes time, and few runs need it
 
     wanted = package

@@ -40,8 +40,8 @@ def add(commands: Any, summary: str) -> None:
         epilog="Needs NVRTC and nvdisasm: pip install 'gemmviz[assembly]', or a CUDA toolkit.",
     )
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
-    said = f"M = N = K = N (default {_USUAL}, {options.OR_NEAREST})"
-    parser.add_argument("--size", type=options.whole, metavar="N", help=said)
+    size_help = f"M = N = K = N (default {_USUAL}, {options.OR_NEAREST})"
+    parser.add_argument("--size", type=options.whole, metavar="N", help=size_help)
     options.add_sides(parser)
     options.add_set(parser)
     parser.add_argument(
@@ -53,7 +53,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("--ptx", action="store_true", help="list PTX instead of SASS")
     parser.add_argument("--counts", action="store_true", help="no listing, only the counts")
     parser.add_argument(
-        "--json", type=options.output_file, metavar="FILE", help="write all of it as JSON; - is the standard output"
+        "--json", type=options.output_file, metavar="FILE", help="write everything as JSON; - is the standard output"
     )
     parser.set_defaults(run=_run, default_size=_USUAL)
 
@@ -61,7 +61,7 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, options.ladder())
     if not kernel.recordable or kernel.backend != "cuda":
-        raise ConstraintError(f"{kernel.name} is no CUDA kernel: it has no machine code to show")
+        raise ConstraintError(f"{kernel.name} is not a CUDA kernel: it has no machine code to show")
     options.say_notes(kernel)
     settings = options.params(args)
     problem = own_problem(kernel, args, settings)
@@ -152,9 +152,9 @@ def _print(listing: Listing) -> None:
     lines.add_column("source", overflow="ellipsis", no_wrap=True)
     source = listing.files[0].text.splitlines()
     for line, counts in sorted(by_line(listing).items()):
-        said = ", ".join(f"{count} {name}" for name, count in in_order(counts))
+        counted = ", ".join(f"{count} {name}" for name, count in in_order(counts))
         text = source[line - 1].strip() if 0 < line <= len(source) else "(no line)"
-        lines.add_row(str(line or "-"), said, escape(text))
+        lines.add_row(str(line or "-"), counted, escape(text))
     out.print(lines)
 
 

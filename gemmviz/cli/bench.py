@@ -32,10 +32,10 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "bench",
         help=summary,
-        description="Verifies each kernel against a float64 reference, then measures it. A wrong one gets no GFLOPS. "
-        "A variant is compared with its kernel alone. Every run is kept on this machine: see `gemmviz runs`.",
+        description="Verifies each kernel against a float64 reference, then measures it. A wrong kernel has no GFLOPS. "
+        "A variant is compared only with its own kernel. Every run is kept on this machine: see `gemmviz runs`.",
         epilog="Exit code 1 when a kernel is wrong, does not compile, crashes or hangs, unless it is an exhibit; "
-        "a skipped one is no failure.",
+        "a skipped kernel is not a failure.",
     )
     parser.add_argument(
         "kernels",
@@ -48,7 +48,7 @@ def add(commands: Any, summary: str) -> None:
         type=options.whole,
         nargs="+",
         metavar="N",
-        help=f"M = N = K = N (default {_DEFAULT_SIZE}; of a kernel that is named, {options.OR_NEAREST})",
+        help=f"M = N = K = N (default {_DEFAULT_SIZE}; for a kernel that is named, {options.OR_NEAREST})",
     )
     for name in "mnk":
         parser.add_argument(f"--{name}", type=options.whole, metavar=name.upper(), help=f"{name.upper()} by itself")
@@ -74,28 +74,30 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--tuned",
         action="store_true",
-        help="with the parameters that `gemmviz tune` found on this device, for the nearest size; --set goes first",
+        help="use the parameters that `gemmviz tune` found on this device for the nearest size; --set overrides them",
     )
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
     if args.json == "-" and args.csv == "-":
-        raise ConstraintError("--json - and --csv - would both write to the standard output: name a file for one")
+        raise ConstraintError(
+            "--json - and --csv - would both write to the standard output: give a file for one of them"
+        )
     known = options.ladder()
     kernels = [find(name, known) for name in args.kernels] or known
     options.say_notes(*kernels)
-    said = args.size is not None or options.says_size(args)
+    size_given = args.size is not None or options.says_size(args)
     sizes = _sizes(args)
     protocol = Protocol.quick() if args.quick else Protocol()
     if args.timeout:
         protocol = replace(protocol, timeout_s=args.timeout)
     entries = _entries(kernels, options.params(args))
     with driving(Named(kernels)) as driver:
-        # Kernels that were named are measured at a size that they take; of the whole ladder one size is compared.
+        # Named kernels are measured at a size that they take; the whole ladder is compared at one size.
         jobs = [
             job
-            for group in _by_size(kernels, entries, sizes, own=bool(args.kernels) and not said)
+            for group in _by_size(kernels, entries, sizes, own=bool(args.kernels) and not size_given)
             for job in (tuned_entries(driver, *group) if args.tuned else [group[1:]])
         ]
         requests = [
@@ -149,7 +151,7 @@ def _entries(kernels: list[Kernel], settings: dict[str, int]) -> list[KernelEntr
 def _by_size(
     kernels: list[Kernel], entries: list[KernelEntry], sizes: list[Problem], *, own: bool
 ) -> Iterator[tuple[list[Kernel], list[KernelEntry], list[Problem]]]:
-    """Yield kernels, their entries and sizes: all together, or with `own` those of one size that they take."""
+    """Yield groups of kernels, their entries and sizes: one group, or with `own` a group per size that kernels take."""
     if not own:
         yield kernels, entries, sizes
         return
@@ -166,7 +168,7 @@ def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> Docum
     for number, request in enumerate(requests):
         reply = driver.run(request, number / len(requests), 1 / len(requests))
         if not isinstance(reply, messages.BenchDone):
-            said = reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
-            raise GemmvizError(said)
+            message = reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
+            raise GemmvizError(message)
         documents.append(reply.document)
     return documents[0] if len(documents) == 1 else results.merged(documents)

@@ -27,10 +27,10 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "check",
         help=summary,
-        description="Records a kernel at some sizes, where its declared changes show, and with each value that its "
-        "parameters offer, and reports accesses out of bounds, races, reads of memory that nobody wrote, barriers that "
-        "threads miss, and elements of C left out; then what wastes memory traffic.",
-        epilog="Exit code 1 when a defect is found. Wasted traffic is no defect.",
+        description="Records a kernel at sizes at which its declared changes have an effect, and with each value of "
+        "its parameters. Reports accesses out of bounds, races, reads of uninitialised memory, barriers that threads "
+        "miss, and elements of C that are not written; then the lines that waste memory traffic.",
+        epilog="Exit code 1 when a defect is found. Wasted traffic is not a defect.",
     )
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     parser.add_argument("--size", type=options.whole, nargs="+", metavar="N", help="M = N = K = N (default: several)")
@@ -66,7 +66,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _sizes(args: argparse.Namespace) -> list[Problem]:
-    """Return the requested sizes; none when the command chooses."""
+    """Return the requested sizes; an empty list if the command chooses them."""
     sides = [args.m, args.n, args.k]
     cubes = args.size or ([] if sides == [None] * 3 else [_USUAL])
     return [Problem(*(cube if side is None else side for side in sides)) for cube in cubes]

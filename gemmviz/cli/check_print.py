@@ -1,4 +1,4 @@
-"""Prints the findings of ``gemmviz check``: each finding once, with all other launches that it holds for."""
+"""Prints the findings of ``gemmviz check``: each finding once, with all other launches that have it."""
 
 from rich.console import Console
 

@@ -23,14 +23,14 @@ def check(
     kernel, todo
         The kernel and the planned launches.
     must_fit
-        Whether a size that the kernel does not take is an error; else it is left out while there are others.
+        Whether a size that the kernel does not take is an error; else it is left out if there are other sizes.
     deadline_s
         The time limit of each launch.
 
     Raises
     ------
     ConstraintError, BuildError, Unavailable
-        When a size is refused that must fit, or no launch could be recorded.
+        When a size that must fit is refused, or when no launch could be recorded.
     """
     reports: list[Report] = []
     left_out = list(todo.left_out)

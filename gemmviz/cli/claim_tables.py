@@ -31,14 +31,14 @@ def print_verdicts(claims: Sequence[Claim], verdicts: Sequence[ClaimVerdict]) ->
     table = Table(title="Claims", show_lines=True)
     table.add_column("claim", ratio=3, overflow="fold")
     table.add_column("verdict", ratio=1, overflow="fold")
-    table.add_column("theirs, ours, and when it holds", ratio=4, overflow="fold")
+    table.add_column("the document's figure, ours, and the condition", ratio=4, overflow="fold")
     for claim, verdict in zip(claims, verdicts, strict=True):
-        said = f"[bold]{escape(claim.id)}[/]\n{escape(claim.statement)}"
+        heading = f"[bold]{escape(claim.id)}[/]\n{escape(claim.statement)}"
         state = f"[{_STYLE[verdict.state]}]{verdict.state}[/]"
         found = [f"{f.label}: {f.sentence}" for f in verdict.findings] or [verdict.sentence]
         if claim.note:
             found.append(claim.note)
-        table.add_row(said, state, escape("\n".join(dict.fromkeys(found))))
+        table.add_row(heading, state, escape("\n".join(dict.fromkeys(found))))
     out.print(table)
     for claim, verdict in zip(claims, verdicts, strict=True):
         if verdict.table is not None:

@@ -1,4 +1,4 @@
-"""``gemmviz claims``: makes the runs that the documents' claims need, and judges the claims."""
+"""``gemmviz claims``: measures and records what the documents' claims need, and judges the claims."""
 
 import argparse
 import json
@@ -26,16 +26,16 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "claims",
         help=summary,
-        description="Measures and records what the claims of the five documents need, and says of each whether it "
+        description="Measures and records what the claims of the five documents need. Shows for each claim whether it "
         "holds here, does not hold, or cannot be judged here, with the document's figures beside ours.",
-        epilog="Exit code 1 when a kernel failed; a claim that does not hold is no failure. "
+        epilog="Exit code 1 when a kernel failed; a claim that does not hold is not a failure. "
         "Shares of the peak need Nsight Compute (ncu).",
     )
     parser.add_argument(
         "ids",
         nargs="*",
         metavar="ID",
-        help="claims, or documents such as s4 (default: all but those that take many minutes, which want to be named)",
+        help="claims, or documents such as s4 (default: all claims except those that take many minutes; name these)",
     )
     parser.add_argument("--list", action="store_true", help="list the claims without running anything")
     parser.add_argument(
@@ -44,7 +44,7 @@ def add(commands: Any, summary: str) -> None:
         action="append",
         default=[],
         metavar="RUN",
-        help="judge by a result file or a stored run, without running anything; may be repeated",
+        help="judge from a result file or a stored run, without running anything; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument(
@@ -70,7 +70,7 @@ def _run(args: argparse.Namespace) -> int:
         machines = list(dict.fromkeys(map(results.machine, documents)))
         if len(machines) > 1:
             raise ConstraintError(
-                f"these runs come from different machines, {' and '.join(machines)}: judge each alone"
+                f"these runs come from different machines, {' and '.join(machines)}: judge each one separately"
             )
         document = results.merged(documents)
     else:

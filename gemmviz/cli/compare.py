@@ -25,16 +25,16 @@ def add(commands: Any, summary: str) -> None:
         "compare",
         help=summary,
         description="Compares two kernels, or two runs. Kernels (names or .cu and .c files) are recorded and checked "
-        "at one size: what changed in accesses, sectors, wavefronts, findings and machine code is on one page, "
-        "which the window has, too (F7). Runs "
-        "are two files that `gemmviz bench --json` wrote, or two stored ones: `last`, `last~1`, or the first digits of "
-        f"an id (see `gemmviz runs`). Differences of measurements below {NOISE:.0%} are none.",
-        epilog="Exit code 1 when the second kernel has a defect that the first one has not, or when a kernel became "
-        "slower between two runs or stopped being right; 2 when a run is missing or damaged, or the runs come from "
+        "at one size; one page shows the changes in accesses, sectors, wavefronts, findings and machine code. The "
+        "window has the same page (F7). Runs "
+        "are two files that `gemmviz bench --json` wrote, or two stored runs: `last`, `last~1`, or the first digits of "
+        f"an id (see `gemmviz runs`). Measured differences below {NOISE:.0%} do not count.",
+        epilog="Exit code 1 when the second kernel has a defect that the first one does not have, or when a kernel is "
+        "slower or wrong in the second run only; 2 when a run is missing or damaged, or the runs come from "
         "different machines.",
     )
     parser.add_argument("before", metavar="BEFORE", help=_WHAT)
-    parser.add_argument("after", metavar="AFTER", help="another one of the same kind")
+    parser.add_argument("after", metavar="AFTER", help="the second one, of the same kind")
     parser.add_argument("--json", action="store_true", help="as JSON")
     kernels = parser.add_argument_group("for kernels")
     kernels.add_argument("--changed", action="store_true", help="print only the figures that differ")
@@ -46,7 +46,7 @@ def add(commands: Any, summary: str) -> None:
     options.add_include(kernels)
     options.add_view(kernels)
     kernels.add_argument(
-        "--arch", default="", metavar="ARCH", help="what the machine code is for, for example sm_80 (CUDA)"
+        "--arch", default="", metavar="ARCH", help="the architecture of the machine code, for example sm_80 (CUDA)"
     )
     kernels.add_argument("--measure", action="store_true", help="measure both on this machine, too")
     kernels.add_argument(
@@ -72,15 +72,15 @@ def _run(args: argparse.Namespace) -> int:
         try:
             return compare_runs(names, as_json=args.json)
         except Unavailable as error:
-            raise Unavailable(f"{error}; nor has a kernel such a name: see `gemmviz list`") from None
+            raise Unavailable(f"{error}; and no kernel has this name: see `gemmviz list`") from None
     if not all(are):
         kernel, other = names if are[0] else names[::-1]
-        raise ConstraintError(f"{kernel} is a kernel and {other} is none: compare two kernels, or two runs")
+        raise ConstraintError(f"{kernel} is a kernel and {other} is not: compare two kernels, or two runs")
     return compare_kernels(names, find_versions(names, known), args)
 
 
 def _may_be_kernel(name: str) -> bool:
-    """Return whether a name may be a kernel's: it is neither a file of another kind nor the newest stored run."""
+    """Return whether a name can be that of a kernel: it is neither a file of another kind nor the last stored run."""
     path = Path(_without_changes(name))
     if path.suffix:
         return path.suffix in _OF_KERNELS
@@ -88,7 +88,7 @@ def _may_be_kernel(name: str) -> bool:
 
 
 def _is_kernel(name: str, known: list[Kernel]) -> bool:
-    """Return whether a name is that of a kernel, or of a file for one, be it there or not."""
+    """Return whether a name is that of a kernel, or of a kernel's file, which need not exist."""
     if not _may_be_kernel(name):
         return False
     base = _without_changes(name)
@@ -102,5 +102,5 @@ def _is_kernel(name: str, known: list[Kernel]) -> bool:
 
 
 def _without_changes(name: str) -> str:
-    """Return a kernel's name or file without the declared changes behind its ``~``."""
+    """Return a kernel's name or file without the declared changes after its ``~``."""
     return name if Path(name).suffix in _OF_KERNELS else name.rpartition("~")[0] or name

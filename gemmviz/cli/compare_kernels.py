@@ -33,7 +33,7 @@ def compare_kernels(names: tuple[str, str], kernels: tuple[Kernel, Kernel], args
     Raises
     ------
     GemmvizError
-        When one of them takes no such launch, does not compile, or cannot be recorded here.
+        When one of them does not take this launch, does not compile, or cannot be recorded here.
     """
     for kernel in kernels:
         if not kernel.recordable:
@@ -67,12 +67,12 @@ def compare_kernels(names: tuple[str, str], kernels: tuple[Kernel, Kernel], args
 
 
 def _problem(args: argparse.Namespace) -> Problem | None:
-    """Return the size that the options give; None where they give none."""
+    """Return the size that the options give; None if they give no size."""
     if not options.says_size(args):
         return None
     sides = [args.m, args.n, args.k]
     if args.size is None and None in sides:
-        raise ConstraintError("--m, --n and --k name a size together, or beside --size")
+        raise ConstraintError("give --m, --n and --k together, or add --size")
     return Problem(*(args.size if side is None else side for side in sides))
 
 

@@ -30,8 +30,8 @@ def show(found: Comparison, *, changed_only: bool) -> None:
         figures = [figure for figure in group.figures if figure.differs or not changed_only]
         if figures:
             table.add_section()
-            said = f"   ({escape(group.origin)})" if group.origin != origin else ""
-            table.add_row("", f"[bold]{escape(group.title)}[/]{said}", "", "", "")
+            origin_text = f"   ({escape(group.origin)})" if group.origin != origin else ""
+            table.add_row("", f"[bold]{escape(group.title)}[/]{origin_text}", "", "", "")
             origin = group.origin
             for figure in figures:
                 table.add_row(*_cells(figure))
@@ -64,5 +64,5 @@ def _findings(found: Comparison) -> list[str]:
         elif defects:
             lines.append("No defect in either at this size.")
     unclear = any(change.state == "unclear" for change in found.changes)
-    lines += ["? one has it, and the other one ended too early to show it."] if unclear else []
+    lines += ["? one has it, and the other one ended too early to know."] if unclear else []
     return [*lines, "+ only the second, - only the first, else both; `gemmviz check` tries other sizes."]

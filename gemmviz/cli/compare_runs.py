@@ -1,4 +1,4 @@
-"""Two result files of ``gemmviz compare``: the kernels that became faster or slower."""
+"""Compares two result files for ``gemmviz compare``: the kernels that became faster or slower."""
 
 import json
 import sys
@@ -33,8 +33,7 @@ def compare_runs(names: tuple[str, str], *, as_json: bool) -> int:
     machines = [results.machine(document) for document in (before, after)]
     if machines[0] != machines[1]:
         raise ConstraintError(
-            f"these runs come from different machines, {' and '.join(machines)}: "
-            "ratios would say nothing about the code"
+            f"these runs come from different machines, {' and '.join(machines)}: ratios would not be about the code"
         )
     rows, rules = list(compare(before, after)), protocol_differences(before, after)
     if as_json:

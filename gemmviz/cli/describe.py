@@ -1,4 +1,4 @@
-"""``gemmviz describe``: guesses the front matter of a kernel that has none, tries it, and says why."""
+"""``gemmviz describe``: guesses the front matter of a kernel without it, tries it, and prints the reasons."""
 
 import argparse
 import json
@@ -39,7 +39,7 @@ def add(commands: Any, summary: str) -> None:
         "to see whether C is right, and prints the front matter that gemmviz needs. The code itself is never changed.",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="a .cu or .c file without front matter")
-    parser.add_argument("--entry", metavar="NAME", help="which of its functions to describe")
+    parser.add_argument("--entry", metavar="NAME", help="the function to describe, if the file has several kernels")
     options.add_include(parser)
     parser.add_argument("--write", action="store_true", help="put the front matter at the top of the file")
     parser.add_argument(
@@ -84,13 +84,13 @@ def _read(path: Path) -> str:
         with suppress(FrontMatterError):
             options.say_notes(parse(text, path))
         raise GemmvizError(
-            f"{path.name} has front matter already: `gemmviz record {path}` records it, or says what is wrong with it"
+            f"{path.name} has front matter already: `gemmviz record {path}` records it, or names its mistake"
         )
     return text
 
 
 def tried(made: Guess) -> Guess:
-    """Return a guess that recordings of small problems have confirmed, or the one that is given."""
+    """Return a guess that recordings of small problems have confirmed, or the given guess."""
     engine = Engine(Described(made.path, made.text))
     try:
         with Console(stderr=True).status("Recording small problems to see whether the guess is right"):
@@ -100,12 +100,12 @@ def tried(made: Guess) -> Guess:
 
 
 def _unanswered(made: Guess) -> bool:
-    """Return whether the front matter has a ``?``, which only a person can replace."""
+    """Return whether the front matter has a ``?``, which has to be replaced by hand."""
     return not all(made.roles) or any(matrix not in made.boxes for matrix in made.mapped)
 
 
 def put_on_top(path: Path, front_matter: str) -> None:
-    """Put front matter at the top of a file: all of it, or, where that fails, nothing.
+    """Put front matter at the top of a file; if that fails, the file stays unchanged.
 
     The file keeps its line ends, its byte order mark and its permissions.
     """
@@ -173,5 +173,5 @@ def _print(made: Guess) -> None:
     console.print(table, markup=False, highlight=False)
     for doubt in made.doubts:
         console.print(f"? {doubt}", markup=False, highlight=False)
-    if not _unanswered(made):  # nothing was recorded then: the questions say why
+    if not _unanswered(made):  # else nothing was recorded, and the questions give the reason
         console.print(made.settled, markup=False, highlight=False)

@@ -1,6 +1,6 @@
-"""``gemmviz doctor``: the parts that work on this machine, and a remedy for each part that does not.
+"""``gemmviz doctor``: the parts that work on this machine, and how to repair the others.
 
-Qt is looked for without importing it, and CuPy is tried in the engine's process only.
+Qt is searched without importing it, and CuPy is tried in the engine's process only.
 """
 
 import argparse
@@ -38,8 +38,8 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "doctor",
         help=summary,
-        description="Says what works on this machine, with a remedy for the rest.",
-        epilog="Exit code 1 when something is missing that gemmviz needs. A GPU is not needed.",
+        description="Shows what works on this machine, and how to repair the rest.",
+        epilog="Exit code 1 when something that gemmviz needs is missing. A GPU is not needed.",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.set_defaults(run=_run)
@@ -56,7 +56,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _probe() -> tuple[list[Fact], Mapping[str, object]]:
-    """Return the engine's facts and notes; when the engine fails, its failure is the fact."""
+    """Return the engine's facts and notes; if the engine fails, its failure is the only fact."""
     engine = Engine(Named())
     try:
         for reply in engine.run(ProbeRequest(1), threading.Event()):
@@ -113,7 +113,7 @@ def trust_fact() -> Fact:
         f"{len(held)} {name if len(held) == 1 else name + 's'}"
         for held, name in ((kept.texts, "text"), (kept.folders, "folder"))
     )
-    how = "`gemmviz trust` lists them, `gemmviz trust --forget WHAT` takes one back"
+    how = "`gemmviz trust` lists them, `gemmviz trust --forget WHAT` removes one"
     return Fact("Trust", f"{texts} and {folders} from elsewhere may run in the window", remedy=how)
 
 
@@ -129,7 +129,7 @@ def _package(module: str, package: str) -> Fact:
 def _libraries() -> Fact:
     lacking = missing_libraries(x11=bool(os.environ.get("DISPLAY")))
     if not lacking:
-        return Fact("System libraries", "all that Qt loads are there")
+        return Fact("System libraries", "all that Qt needs are installed")
     return Fact("System libraries", "some are missing", "missing", f"for the window: {how_to_install(lacking)}")
 
 
@@ -146,7 +146,7 @@ def _display(environment: Mapping[str, str]) -> Fact:
 
 def _fonts() -> Fact:
     if shutil.which("fc-list") is None:
-        return Fact("Fonts", "unknown", "absent", "apt-get install fontconfig, to see which there are")
+        return Fact("Fonts", "unknown", "absent", "to list them: apt-get install fontconfig")
     found, korean = _count_fonts(), _count_fonts(":lang=ko")
     if not found:
         return Fact("Fonts", "none", "missing", "text would be empty boxes: apt-get install fonts-dejavu-core")

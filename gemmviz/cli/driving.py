@@ -17,7 +17,7 @@ from gemmviz.engine.supervisor import Engine
 
 
 class EngineDriver:
-    """Drives an engine; make one with `driving`."""
+    """Drives an engine; `driving` creates it."""
 
     def __init__(self, bar: Progress, cancel: threading.Event, consent: Consent) -> None:
         self._bar, self._cancel = bar, cancel
@@ -41,7 +41,7 @@ class EngineDriver:
         request
             The request to run.
         start, part
-            The range of the whole work that it covers, for the bar.
+            The request's range of the whole work, from 0 to 1, for the bar.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class EngineDriver:
         raise GemmvizError("the engine ended without an answer")
 
     def renew(self) -> None:
-        """Let the next request run in a new process."""
+        """Run the next request in a new process."""
         self._engine.close()
 
     def _show(self, text: str, share: float | None = None) -> None:
@@ -72,7 +72,7 @@ class EngineDriver:
 
 @contextmanager
 def driving(consent: Consent) -> Iterator[EngineDriver]:
-    """Provide a `Driver` whose first Ctrl-C ends the run in order and whose second one ends the program.
+    """Provide an `EngineDriver`. The first Ctrl-C ends the run and keeps finished results, the second ends the program.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def _ctrl_c(cancel: threading.Event) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals can be handled in the main thread only
         return
-    # A job that is out of time is ended by SIGTERM: its finished results are kept, too.
+    # A batch system ends a job by SIGTERM when its time is over: finished results are kept, too.
     before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -1,4 +1,4 @@
-"""Runs a plan for claims in the engine, and makes one result file of all that it finds."""
+"""Runs a plan for claims in the engine, and collects all results in one result file."""
 
 from gemmviz.bench import results
 from gemmviz.bench.claims import BenchJob, ClaimPlan, Evidence, ProfileJob, RecordJob, counted
@@ -25,7 +25,7 @@ class Gathering:
     Attributes
     ----------
     faults
-        The errors, as sentences; a kernel that does not compile, or refuses a size, is a finding and no error.
+        The errors, as sentences; a kernel that does not compile, or refuses a size, is a finding and not an error.
     """
 
     def __init__(self, driver: EngineDriver) -> None:
@@ -36,7 +36,7 @@ class Gathering:
         self.faults: list[str] = []
 
     def run(self, plan: ClaimPlan) -> None:
-        """Run the jobs of a plan, until Ctrl-C; finished jobs are kept."""
+        """Run the jobs of a plan. Ctrl-C ends them; finished jobs are kept."""
         jobs: list[RecordJob | BenchJob | ProfileJob] = [*plan.record, *plan.bench, *plan.profile]
         for number, job in enumerate(jobs):
             if self._driver.interrupted:
@@ -84,7 +84,7 @@ class Gathering:
         elif isinstance(reply, Failed) and reply.kind != "cancelled":
             for case in job.cases:
                 self._found.add_profile_fault(case, reply.message)
-            if reply.kind != "unsupported":  # a machine without Nsight Compute has done nothing wrong
+            if reply.kind != "unsupported":  # a machine without Nsight Compute is not an error
                 self.faults.append(reply.message)
 
     def _bench(self, job: BenchJob, place: tuple[float, float]) -> None:

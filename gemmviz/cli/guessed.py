@@ -1,4 +1,4 @@
-"""Finds the two kernels that a command names; the front matter of a file that has none is guessed and tried."""
+"""Finds the two kernels that a command names; if a file has no front matter, it is guessed and tried."""
 
 import sys
 from pathlib import Path
@@ -16,14 +16,14 @@ from gemmviz.cli.describe import tried
 def find_versions(names: tuple[str, str], known: list[Kernel]) -> tuple[Kernel, Kernel]:
     """Return two versions of a kernel, by their names or files.
 
-    The front matter of a file that has none is guessed; the guess counts if recordings of small problems confirm it.
-    Where none does, because this version is wrong, it is launched as the other one is, if its kernel has the same name
-    and parameters. A line on standard error says so.
+    If a file has no front matter, it is guessed, and recordings of small problems have to confirm the guess. If no
+    guess is confirmed, because this version is wrong, it gets the launch of the other version, if its kernel has the
+    same name and parameters. A line on standard error reports this.
 
     Raises
     ------
     GemmvizError
-        As `gemmviz.catalogue.ladder.find` does, or when neither way leads to a launch.
+        As `gemmviz.catalogue.ladder.find` does, or when no launch is found in either way.
     """
     found: list[Kernel | Guess] = [_found(name, known) for name in names]
     for at in (0, 1):
@@ -33,7 +33,7 @@ def find_versions(names: tuple[str, str], known: list[Kernel]) -> tuple[Kernel, 
         if isinstance(one, Guess) and isinstance(other, Kernel):
             if not _same_call(one, other):
                 raise _no_guess(name, one)
-            print(f"gemmviz: no guess is right for {name} ({one.settled}); launched as {partner} is", file=sys.stderr)
+            print(f"gemmviz: no guess is right for {name} ({one.settled}); launched like {partner}", file=sys.stderr)
             matter = FENCE.search(other.text)
             assert matter is not None
             found[at] = _with_matter(one, matter[0])
@@ -43,7 +43,7 @@ def find_versions(names: tuple[str, str], known: list[Kernel]) -> tuple[Kernel, 
 
 
 def _found(name: str, known: list[Kernel]) -> Kernel | Guess:
-    """Return a kernel, or the guess at one that no recording has confirmed."""
+    """Return a kernel, or a guess that no recording has confirmed."""
     try:
         return find(name, known)
     except NoFrontMatter:
@@ -60,7 +60,7 @@ def _found(name: str, known: list[Kernel]) -> Kernel | Guess:
 
 
 def _with_matter(made: Guess, matter: str) -> Kernel:
-    """Return the kernel of a text. The front matter stands below the code, so that each line keeps its number."""
+    """Return the kernel of a text. The front matter is put below the code, so that each line keeps its number."""
     text = made.text.removeprefix("\ufeff").rstrip()
     return parse(f"{text}\n{matter.rstrip()}\n", made.path)
 

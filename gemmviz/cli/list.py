@@ -1,4 +1,4 @@
-"""``gemmviz list``: the kernels that gemmviz brings."""
+"""``gemmviz list``: the kernels that come with gemmviz."""
 
 import argparse
 import json
@@ -36,14 +36,14 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "list",
         help=summary,
-        description="Lists the kernels, in the order they are taught.",
-        epilog="Exit code 1 when the file of a kernel cannot be read; the others are listed all the same.",
+        description="Lists the kernels, in the order in which they are taught.",
+        epilog="Exit code 1 when the file of a kernel cannot be read; the other kernels are still listed.",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON, with everything that the files say")
+    parser.add_argument("--json", action="store_true", help="as JSON, with everything in the kernels' files")
     parser.add_argument(
         "--breaks",
         action="store_true",
-        help="the declared changes of each kernel: their names work wherever a kernel's name does",
+        help="the declared changes of each kernel; their names can be used in place of a kernel's name",
     )
     parser.set_defaults(run=_run)
 
@@ -66,8 +66,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def _breaks_table(kernels: Sequence[Kernel]) -> Table:
     """Return a row for each variant that the kernels declare."""
-    table = Table(title="What if...? Type the name behind any command that takes a kernel; join several changes with +")
-    for name in ("name", "change", "effect", "where it shows"):
+    table = Table(title="What if...? Use the name in any command that takes a kernel; join several changes with +")
+    for name in ("name", "change", "effect", "size and parameters"):
         table.add_column(name, overflow="fold", no_wrap=name == "name")
     for kernel in kernels:
         for change in kernel.breaks:
@@ -95,7 +95,7 @@ def _kernel_table(kernels: Sequence[Kernel]) -> Table:
 
 
 def _runs_on(kernel: Kernel, device: Device | None) -> str:
-    """Return the compute capability that a kernel needs, with the device's beside it where that differs."""
+    """Return the compute capability that a kernel needs, and the device's if it differs."""
     return need(kernel.capability, device.cc if device else "") or need(kernel.capability)
 
 

@@ -1,4 +1,4 @@
-"""``gemmviz occupancy``: how many warps one SM can hold, for the kernels of a run or for a block that is described."""
+"""``gemmviz occupancy``: the number of warps on one SM, for the kernels of a run or for a given block."""
 
 import argparse
 import json
@@ -27,8 +27,8 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "occupancy",
         help=summary,
-        description="Theoretical occupancy, modelled from published limits: of the CUDA kernels of a run, with the "
-        "registers and shared memory that they were compiled to, or of a block that --threads describes.",
+        description="Theoretical occupancy, modelled from published limits: of the CUDA kernels of a run, with their "
+        "registers and shared memory as compiled, or of a block that --threads describes.",
         epilog=f"Devices: {', '.join(_DEVICES)}.",
     )
     parser.add_argument(
@@ -36,9 +36,9 @@ def add(commands: Any, summary: str) -> None:
         metavar="RUN",
         nargs="?",
         default="last",
-        help="a file that `gemmviz bench --json` wrote, or a stored run (see `gemmviz runs`); the last one by default",
+        help="a file that `gemmviz bench --json` wrote, or a stored run (see `gemmviz runs`); by default the last run",
     )
-    parser.add_argument("--device", choices=_DEVICES, metavar="NAME", help="another device than the run's own")
+    parser.add_argument("--device", choices=_DEVICES, metavar="NAME", help="another device than that of the run")
     parser.add_argument("--threads", type=options.whole, metavar="T", help="threads per block, instead of a run")
     parser.add_argument("--registers", type=options.whole, default=32, metavar="R", help="per thread (default 32)")
     parser.add_argument("--shared", type=options.whole, default=0, metavar="BYTES", help="per block (default 0)")
@@ -54,7 +54,7 @@ def _run(args: argparse.Namespace) -> int:
         device = device or document["device"]
         uses = list(_compiled(document))
         if not uses:
-            raise ConstraintError(f"{args.source} holds no compiled CUDA kernel: describe a block with --threads")
+            raise ConstraintError(f"{args.source} has no compiled CUDA kernel: describe a block with --threads")
     else:
         if min(args.threads, args.registers) < 1 or args.shared < 0:
             raise ConstraintError("a block has at least 1 thread, 1 register per thread and 0 bytes of shared memory")
@@ -63,7 +63,9 @@ def _run(args: argparse.Namespace) -> int:
         uses = [("what if", Use(args.threads, args.registers, args.shared, args.cluster))]
     found = limits(device)
     if device is None or found is None:
-        raise ConstraintError("no GPU is known: choose one with --device NAME (`gemmviz occupancy --help` lists them)")
+        raise ConstraintError(
+            "there is no GPU: choose a device with --device NAME (`gemmviz occupancy --help` lists them)"
+        )
     if args.json:
         rows = [{"kernel": n, **asdict(u), **asdict(occupancy(u, found)), "advice": advice(u, found)} for n, u in uses]
         sys.stdout.write(json.dumps({"device": device["name"], "limits": asdict(found), "rows": rows}, indent=1) + "\n")
@@ -73,7 +75,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _compiled(document: Document) -> Iterator[tuple[str, Use]]:
-    """Return the kernels of a run whose registers and shared memory the compiler reported, each once."""
+    """Return the kernels of a run with the registers and shared memory that the compiler reported, each once."""
     seen = set()
     kernels = {kernel.sha256: kernel for kernel in ladder()}
     for row in document["results"]:

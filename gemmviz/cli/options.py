@@ -14,19 +14,19 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES
 
 KERNEL_HELP = (
-    "a name from `gemmviz list`, or the path of a .cu or .c file; with ~CHANGE behind it, without what that takes away "
+    "a name from `gemmviz list`, or the path of a .cu or .c file; NAME~CHANGE applies a declared change "
     "(see `gemmviz list --breaks`)"
 )
 
-OR_NEAREST = "or the nearest that the kernel takes"
+OR_NEAREST = "or the nearest size that the kernel takes"
 
 SET_HELP = "value of a kernel parameter, for example TS=4; any value that the kernel's constraints allow"
 
 
 def add_launch(parser: argparse.ArgumentParser, default_size: int, *, grows: bool = False) -> None:
-    """Add --size, --m, --n, --k and --set; `grows` where `picture_problem` may take a larger size than the default."""
+    """Add --size, --m, --n, --k and --set; `grows`: `picture_problem` may take a larger size than the default."""
     default = f"default: the kernel's demo, else {default_size}, "
-    default += "or the least that shows several blocks" if grows else OR_NEAREST
+    default += "or the smallest size with several blocks" if grows else OR_NEAREST
     parser.add_argument("--size", type=whole, metavar="N", help=f"M = N = K = N ({default})")
     add_sides(parser)
     add_set(parser)
@@ -35,7 +35,7 @@ def add_launch(parser: argparse.ArgumentParser, default_size: int, *, grows: boo
 
 
 class _IncludeFolder(argparse.Action):
-    """Adds a folder to those in which headers are looked for, for this process and those that it starts."""
+    """Adds a folder to search for headers, for this process and its child processes."""
 
     def __call__(
         self,
@@ -54,7 +54,7 @@ def add_include(parser: argparse.ArgumentParser) -> None:
         "-I",
         action=_IncludeFolder,
         metavar="DIR",
-        help="look for headers in DIR, too; beside the file and in its repository they are found without it",
+        help="search DIR for headers, too; the file's folder and its repository are always searched",
     )
 
 
@@ -64,7 +64,7 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{name}", type=whole, metavar=name.upper(), help=f"{name.upper()} by itself")
 
 
-def add_set(parser: argparse.ArgumentParser, said: str = SET_HELP) -> None:
+def add_set(parser: argparse.ArgumentParser, help_text: str = SET_HELP) -> None:
     """Add --set, which may be repeated; `said` is its help."""
     parser.add_argument(
         "--set",
@@ -73,7 +73,7 @@ def add_set(parser: argparse.ArgumentParser, said: str = SET_HELP) -> None:
         default=[],
         metavar="NAME=VALUE",
         dest="settings",
-        help=said,
+        help=help_text,
     )
 
 
@@ -93,8 +93,8 @@ def add_view(parser: argparse.ArgumentParser, default: bool | None = False) -> N
         "--as-written",
         action="store_true",
         default=default,
-        help="record every access that the text names; by default as compiled: the compiler keeps in registers what "
-        "it can, as a GPU's does",
+        help="record every access in the text; by default as compiled: the compiler keeps values in registers if it "
+        "can, as a GPU's compiler does",
     )
 
 
@@ -102,12 +102,12 @@ _FARTHEST_STEP = 1e9
 
 
 def add_chosen(parser: argparse.ArgumentParser, between: bool = False) -> None:
-    """Add --step, --block, --cell and --warp: the selection to look at.
+    """Add --step, --block, --cell and --warp: the selection that is shown.
 
     Parameters
     ----------
     parser
-        Where to.
+        The parser to extend.
     between
         Whether a step may have a fraction: a position between two steps.
     """
@@ -116,7 +116,7 @@ def add_chosen(parser: argparse.ArgumentParser, between: bool = False) -> None:
     else:
         parser.add_argument("--step", type=whole, metavar="S", help="which step, from 1")
     parser.add_argument(
-        "--block", type=_block, metavar="X,Y", help="the chosen block, by blockIdx (default: the cell's owner)"
+        "--block", type=_block, metavar="X,Y", help="the chosen block, as blockIdx (default: the block of the cell)"
     )
     parser.add_argument(
         "--cell", type=_cell, metavar="ARRAY,ROW,COLUMN", help="the chosen cell, from 0, for example C,3,4"
@@ -126,10 +126,12 @@ def add_chosen(parser: argparse.ArgumentParser, between: bool = False) -> None:
 
 def add_look(parser: argparse.ArgumentParser, default_theme: str | None) -> None:
     """Add --theme, --language and --type-scale."""
-    said = f" (default {default_theme})" if default_theme else ""
-    parser.add_argument("--theme", choices=("dark", "light"), default=default_theme, help=f"colours{said}")
+    default_text = f" (default {default_theme})" if default_theme else ""
+    parser.add_argument("--theme", choices=("dark", "light"), default=default_theme, help=f"colours{default_text}")
     parser.add_argument("--language", choices=tuple(LANGUAGES), help="the language of texts (default en)")
-    parser.add_argument("--type-scale", type=_type_scale, metavar="X", help="how large type is: 0.5 to 3 (default 1)")
+    parser.add_argument(
+        "--type-scale", type=_type_scale, metavar="X", help="the size of the text: 0.5 to 3 (default 1)"
+    )
 
 
 def problem(args: argparse.Namespace) -> Problem:
@@ -146,12 +148,12 @@ def problem(args: argparse.Namespace) -> Problem:
 
 
 def says_size(args: argparse.Namespace) -> bool:
-    """Return whether one of --size, --m, --n and --k was given."""
+    """Return whether --size, --m, --n or --k was given."""
     return any(side is not None for side in (args.size, args.m, args.n, args.k))
 
 
 def params(args: argparse.Namespace) -> dict[str, int]:
-    """Return the parameters that --set gave; the last one of a name counts."""
+    """Return the parameters that --set gave; the last value of a name counts."""
     return dict(args.settings)
 
 
@@ -184,7 +186,7 @@ def position(text: str) -> float:
     except ValueError:
         value = float("nan")
     if not abs(value) <= _FARTHEST_STEP:  # false for NaN, too
-        raise argparse.ArgumentTypeError(f"{text!r} is no step: write a number from 1, such as 15 or 15.5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a step: write a number from 1, such as 15 or 15.5")
     return value
 
 
@@ -203,7 +205,9 @@ def block_range(text: str) -> tuple[int, int]:
     """Parse ``FIRST:END``, the first block and the one after the last."""
     first, colon, end = text.partition(":")
     if not colon or not first.isdecimal() or not end.isdecimal() or not int(first) < int(end):
-        raise argparse.ArgumentTypeError(f"{text!r} is no range of blocks: write FIRST:END, as 0:4 for the first four")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a range of blocks: write FIRST:END, as 0:4 for the first four"
+        )
     return int(first), int(end)
 
 
@@ -213,7 +217,7 @@ def step_range(text: str) -> tuple[int, int | None, int | None]:
     first, end, every = (int(part) if part else None for part in found.groups()) if found else (0, 0, 0)
     if found is None or every == 0 or (end is not None and not (first or 0) < end):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no range of steps: write FIRST:END, as 0:200 for the first 200, or FIRST:END:EVERY"
+            f"{text!r} is not a range of steps: write FIRST:END, as 0:200 for the first 200, or FIRST:END:EVERY"
         )
     return first or 0, end, every
 
@@ -240,7 +244,7 @@ def output_file(text: str) -> str:
 
 
 def result_file(name: str) -> Path:
-    """Return the file that a name stands for: a path, or a stored run (``last``, ``last~1``, the start of an id).
+    """Return the file of a name: a path, or a stored run (``last``, ``last~1``, the start of an id).
 
     Raises
     ------
@@ -260,14 +264,14 @@ def _setting(text: str) -> tuple[str, int]:
 
 def _block(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\d+(,\d+){0,2}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no block: write X,Y as blockIdx has it, for example 1,0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a block: write X,Y as in blockIdx, for example 1,0")
     return tuple(map(int, text.split(",")))
 
 
 def _cell(text: str) -> tuple[str, int, int]:
     found = re.fullmatch(r"([A-Za-z_]\w*),(\d+),(\d+)", text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no cell: write ARRAY,ROW,COLUMN, for example C,3,4")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a cell: write ARRAY,ROW,COLUMN, for example C,3,4")
     return found[1], int(found[2]), int(found[3])
 
 
@@ -277,5 +281,5 @@ def _type_scale(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0.5 <= value <= 3:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size of type from 0.5 to 3")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a text size from 0.5 to 3")
     return value

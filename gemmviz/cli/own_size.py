@@ -1,4 +1,4 @@
-"""The size of a command where the user names none: the usual one, or the nearest to it that a kernel takes."""
+"""The size of a command if the user gives none: the usual size, or the nearest one that the kernel takes."""
 
 import argparse
 import sys
@@ -33,9 +33,9 @@ def own_problem(kernel: Kernel, args: argparse.Namespace, settings: Mapping[str,
 
 
 def fitting(kernel: Kernel, usual: Problem, settings: Mapping[str, int]) -> Problem:
-    """Return the usual size, or the nearest to it that the kernel takes; a line on standard error names the latter.
+    """Return the usual size, or the nearest one that the kernel takes, with a line on standard error.
 
-    Where no size near is found it is the usual one: its launch gives the reason.
+    If no size near it is found, return the usual size: its launch gives the reason.
     """
     try:
         launch(kernel, usual, dict(settings))
@@ -44,6 +44,6 @@ def fitting(kernel: Kernel, usual: Problem, settings: Mapping[str, int]) -> Prob
     else:
         return usual
     if nearest != usual:
-        said = f"{kernel.name} does not take {usual}; at the nearest size that works instead, {nearest}"
-        print(f"gemmviz: {said} (--size, or --m, --n and --k, choose another one)", file=sys.stderr)
+        text = f"{kernel.name} does not take {usual}; using the nearest size that works, {nearest}"
+        print(f"gemmviz: {text} (--size, or --m, --n and --k, choose another one)", file=sys.stderr)
     return nearest

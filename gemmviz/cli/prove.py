@@ -22,7 +22,7 @@ from gemmviz.proving import ncu, proofs
 from gemmviz.proving.proofs import Machine, Proof
 from gemmviz.proving.proving import predicted, prove
 
-# One that tiles divide, with figures known from other sources; and one whose sides differ and leave edges.
+# A size that tiles divide, with figures known from other sources; and one whose sides differ and leave edges.
 _USUAL = (Problem.cube(256), Problem(200, 136, 72))
 _COLOUR = {"equal": "green", "explained": "yellow", "differs": "red"}
 
@@ -32,8 +32,8 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "prove",
         help=summary,
-        description="Runs kernels under Nsight Compute and puts the GPU's counters beside what their recordings "
-        "predict: sectors and requests of global memory, wavefronts and bank conflicts of shared memory, and C.",
+        description="Runs kernels under Nsight Compute and compares the GPU's counters with the predictions of their "
+        "recordings: sectors and requests of global memory, wavefronts and bank conflicts of shared memory, and C.",
         epilog="Exit code 1 when something differs without an explanation, 2 when counters cannot be read here. "
         "`gemmviz prove --kept` needs no GPU: it shows the proofs that gemmviz ships.",
     )
@@ -47,7 +47,7 @@ def add(commands: Any, summary: str) -> None:
         "--counted",
         type=Path,
         metavar="FILE",
-        help="take the GPU's counters from a file that --json wrote, and make the predictions anew; needs no GPU",
+        help="take the GPU's counters from a file that --json wrote, and predict them again; needs no GPU",
     )
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the proofs as JSON; - is the standard output"
@@ -67,7 +67,7 @@ def _run(args: argparse.Namespace) -> int:
             raise ConstraintError(f"{kernel.name} does not run on a GPU, or has no source: there is nothing to prove")
     if args.kept or args.counted:
         if args.size or args.settings or [args.m, args.n, args.k] != [None] * 3 or (args.kept and args.counted):
-            raise ConstraintError("--kept and --counted go without each other, sizes and --set: a file holds its own")
+            raise ConstraintError("--kept and --counted take no sizes and no --set, and exclude each other")
         return (
             _show_kept(kernels, args.json)
             if args.kept
@@ -97,17 +97,17 @@ def _sizes(args: argparse.Namespace) -> list[Problem]:
 
 
 def _launches(kernel: Kernel, sizes: list[Problem], params: dict[str, int]) -> list[Launch]:
-    """Return the launches of a kernel at the nearest sizes that it takes, each once."""
+    """Return the launches of a kernel at the nearest sizes that it takes, each size once."""
     chosen = kernel.defaults | params
     nearest = [nearest_size(kernel, size, chosen) or size for size in sizes]
     return [launch(kernel, size, params) for size in dict.fromkeys(nearest)]
 
 
 def _again(file: proofs.Proofs, kernels: list[Kernel], json_file: str | None) -> int:
-    """Predict anew the counters that a file holds."""
+    """Predict the counters of a file again."""
     pairs = [(proof, kernel) for kernel in kernels for proof in file.of(kernel)]
     if not pairs:
-        raise GemmvizError("the file holds no counters of the present sources")
+        raise GemmvizError("the file has no counters for the current sources")
     launches = [launch(kernel, Problem(proof.m, proof.n, proof.k), proof.params) for proof, kernel in pairs]
     with Console(stderr=True).status("Starting") as status:
         found = predicted([proof for proof, _ in pairs], launches, status.update)
@@ -123,7 +123,7 @@ def _show_kept(kernels: list[Kernel], json_file: str | None) -> int:
             _out(json_file, file.machine, found)
             shown += found
     if not shown:
-        raise GemmvizError("no proof is kept of this source: run `gemmviz prove` on a machine with Nsight Compute")
+        raise GemmvizError("there is no proof for this source: run `gemmviz prove` on a machine with Nsight Compute")
     return 0 if all(proof.holds for proof in shown) else 1
 
 
@@ -166,6 +166,6 @@ def _print(machine: Machine, found: list[Proof]) -> None:
     counts = {name: sum(row.verdict == name for row in rows) for name in _COLOUR}
     same = sum(proof.recorded_wrong == 0 and proof.gpu_wrong == 0 for proof in found)
     out.print(
-        f"{same} of {len(found)} launches: C is exact on small whole numbers, as recorded and on the GPU. "
+        f"{same} of {len(found)} launches: C is exact on small integers, as recorded and on the GPU. "
         f"{counts['equal']} counters equal, {counts['explained']} explained, {counts['differs']} differ."
     )

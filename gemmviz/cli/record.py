@@ -37,7 +37,7 @@ def add(commands: Any, summary: str) -> None:
         "record",
         help=summary,
         description="Runs the unmodified source of a kernel on the CPU, one fibre per thread, and counts every access "
-        "that a compiler leaves (as compiled), or that the text names (--as-written).",
+        "that remains after compiling (as compiled), or every access in the text (--as-written).",
     )
     parser.add_argument("kernel", metavar="KERNEL", help=options.KERNEL_HELP)
     options.add_launch(parser, default_size=8)
@@ -54,7 +54,7 @@ def add(commands: Any, summary: str) -> None:
         help="only these blocks of the grid (numbered with x fastest), as 0:4 for the first four",
     )
     options.add_view(parser)
-    parser.add_argument("--accesses", action="store_true", help="with --json: every single access as well")
+    parser.add_argument("--accesses", action="store_true", help="with --json: also each single access")
     parser.add_argument(
         "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up after S seconds (default 20)"
     )
@@ -97,7 +97,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def engine_reply(request: RecordRequest, consent: Consent) -> Recorded:
-    """Return the recording that a child process makes of a permitted text, or raise the reason why there is none."""
+    """Return the recording of a permitted text, made by a child process; raise the reason if there is none."""
     engine = Engine(consent)
     try:
         with Console(stderr=True).status("Recording") as status:
@@ -114,7 +114,7 @@ def engine_reply(request: RecordRequest, consent: Consent) -> Recorded:
 
 
 def failure(reply: Failed) -> GemmvizError:
-    """Return the error that a failed request stands for."""
+    """Return the error of a failed request."""
     match reply.kind:
         case "compile":
             return BuildError(reply.message, reply.line)

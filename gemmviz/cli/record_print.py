@@ -12,7 +12,7 @@ from gemmviz.trace.recording.recording import Recording
 
 
 def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
-    """Print the totals of a recording, its levels of memory, and on request the cost of each line."""
+    """Print the totals of a recording, its levels of memory, and with `lines` the cost of each line."""
     console = Console()
     on_gpu = recording.backend == "cuda"
     found = levels(recording, traffic)

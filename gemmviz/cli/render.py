@@ -34,10 +34,10 @@ def add(commands: Any, summary: str) -> None:
         "render",
         help=summary,
         description="Records a kernel on the CPU and draws the recording: a step (.png, or .svg with cells and text "
-        "that can be edited), or a film that plays as the window does (.gif, .mp4).",
-        epilog="Steps are counted from 1, by --step as in the window. --steps takes a part of them as Python does: "
-        "0:200 are the first 200, which are the steps 1 to 200; :200 and 200: leave an end open; 0:200:4 shows every "
-        "fourth, one a frame. Without EVERY a film plays at the window's speed 1, with the gestures between two steps. "
+        "that can be edited), or a film (.gif, .mp4).",
+        epilog="--step counts from 1, as the window does. --steps is a Python slice: 0:200 are the first 200, which "
+        "are the steps 1 to 200; :200 and 200: leave an end open; 0:200:4 shows every fourth step, one per frame. "
+        "Without EVERY a film plays at the window's speed 1, with the gestures between two steps. "
         "Without --step a picture of the kernel's demo shows the demo's step.",
     )
     parser.add_argument(
@@ -52,7 +52,7 @@ def add(commands: Any, summary: str) -> None:
         "--lens",
         choices=[*LENSES, _NO_LENS],
         metavar="NAME",
-        help=f"the lens over the shared tiles: {', '.join(LENSES)}, or {_NO_LENS} (default: at a demo, the demo's)",
+        help=f"the lens in place of the shared tiles: {', '.join(LENSES)}, or {_NO_LENS} (default: the demo's)",
     )
     parser.add_argument(
         "--fps",
@@ -100,7 +100,7 @@ def _run(args: argparse.Namespace) -> int:
     options.say_notes(kernel)
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
-    # Without a size, the one that the window would choose.
+    # Without a size: the size that the window would choose.
     problem = options.problem(args) if options.says_size(args) else picture_problem(kernel)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
     request = RecordRequest(
@@ -136,7 +136,7 @@ def _check_options(args: argparse.Namespace, is_film: bool) -> None:
     if args.fps and args.fps > MOST_GIF_FPS and args.output.lower().endswith(".gif"):
         raise ConstraintError(f"a GIF has at most {MOST_GIF_FPS:g} frames per second: choose fewer, or write an .mp4")
     if args.output == "-":
-        raise ConstraintError("a picture goes to a file, not to the standard output: name one")
+        raise ConstraintError("a picture cannot be written to the standard output: give a file")
 
 
 @contextmanager
@@ -155,6 +155,6 @@ def _fps(text: str) -> float:
         value = 0.0
     if not LEAST_FPS <= value <= MOST_FPS:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no number of frames per second from {LEAST_FPS:g} to {MOST_FPS:g}"
+            f"{text!r} is not a number of frames per second from {LEAST_FPS:g} to {MOST_FPS:g}"
         )
     return value

@@ -22,7 +22,7 @@ def add(commands: Any, summary: str) -> None:
         "runs",
         help=summary,
         description="Lists the runs that `gemmviz bench`, `gemmviz claims` and the window stored, newest first. "
-        "RUN is `last`, `last~1` (the one before) and so on, or the first digits of a run's id.",
+        "RUN is `last`, `last~1` (the run before it) and so on, or the first digits of a run's id.",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--show", metavar="RUN", help="print a run as `gemmviz bench` does")
@@ -39,7 +39,7 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     chosen = args.show or args.csv or args.samples or args.delete
     if args.json and chosen:
-        raise ConstraintError("--json lists the runs; it does not go with the other options")
+        raise ConstraintError("--json lists the runs; it cannot be combined with the other options")
     if args.delete:
         print(f"deleted {store.delete(args.delete)}")
     elif args.show:

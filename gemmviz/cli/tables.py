@@ -21,7 +21,7 @@ _MANY = 4
 
 
 def console() -> Console:
-    """Return a console that does not squeeze tables when its output goes into a file."""
+    """Return a console that does not narrow tables when its output goes into a file."""
     made = Console()
     return made if made.is_terminal else Console(width=_WIDTH)
 
@@ -47,7 +47,7 @@ def print_results(document: Document, where: str = "as measured on this machine 
 
 
 def _apart(rows: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Take out the rows that were skipped for a common reason: one line gives the reason."""
+    """Separate the rows that were skipped for a common reason, which is printed in one line."""
     reasons = Counter(row["message"] for row in rows if row["status"] == "skipped")
     shared = {reason for reason, count in reasons.items() if count >= _MANY}
     together = [row["status"] == "skipped" and row["message"] in shared for row in rows]
@@ -89,12 +89,12 @@ def _print_variants(out: Console, rows: list[Row]) -> None:
 
 
 def _print_bounds(out: Console, rows: list[Row]) -> None:
-    """Say which rows were not judged by a bound that always holds."""
-    said_of = {row["label"]: bound_text(row) for row in rows if row["stats"]}
-    for said in dict.fromkeys(said_of.values()):
-        labels = [label for label, text in said_of.items() if text == said]
-        if said:
-            out.print(f"{', '.join(labels)}: {said}", markup=False, highlight=False)
+    """Print which rows were not judged by a bound that always holds."""
+    remark_of = {row["label"]: bound_text(row) for row in rows if row["stats"]}
+    for remark in dict.fromkeys(remark_of.values()):
+        labels = [label for label, text in remark_of.items() if text == remark]
+        if remark:
+            out.print(f"{', '.join(labels)}: {remark}", markup=False, highlight=False)
 
 
 def _cells(row: Row, rows: list[Row]) -> list[str]:
@@ -125,7 +125,7 @@ def _percent(share: float | None) -> str:
 
 
 def _share(row: Row, rows: list[Row]) -> float | None:
-    """Return the row's GFLOPS over those of the best library in the same place, at the same size and types."""
+    """Return the row's GFLOPS divided by those of the best library for the same processor, size and types."""
 
     def task(of: Row) -> tuple[object, ...]:
         return of["backend"] in _ON_GPU, size_of(of), of["dtype_in"], of["dtype_acc"], dtype_out(of)

@@ -1,4 +1,4 @@
-"""``gemmviz trust``: the texts and folders from elsewhere that this user lets the window run."""
+"""``gemmviz trust``: the foreign texts and folders that this user allows to run in the window."""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ def add(commands: Any, summary: str) -> None:
         help=summary,
         description="The window shows a kernel that does not come with gemmviz, and runs it only when you have allowed "
         "its text or trust its folder. This lists what you have allowed. A command that opens no window runs the "
-        "kernel file that it is given: naming it is consent, for that time.",
+        "kernel file that you name, this one time.",
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="list the permissions (the default)")
@@ -41,14 +41,14 @@ def add(commands: Any, summary: str) -> None:
 def _run(args: argparse.Namespace) -> int:
     trust = Trust()
     if args.json and (args.folder or args.forget):
-        raise ConstraintError("--json lists the permissions; it does not go with --folder and --forget")
+        raise ConstraintError("--json lists the permissions; it cannot be combined with --folder and --forget")
     if args.folder:
         trust.allow_folder(args.folder)
         print(f"trusted: {args.folder.resolve()}")
     elif args.forget:
         gone = trust.store.forget(None if args.forget == _EVERYTHING else args.forget)
         if not gone and args.forget != _EVERYTHING:
-            raise UnknownKernel(f"no permission has this name: {args.forget}; `gemmviz trust` lists all")
+            raise UnknownKernel(f"there is no permission for {args.forget}; `gemmviz trust` lists all")
         print(f"forgotten: {gone}")
     else:
         _list(trust, args.json)

@@ -1,4 +1,4 @@
-"""``gemmviz tune``: searches a kernel's parameters for the fastest on this machine, and keeps them."""
+"""``gemmviz tune``: searches for the fastest parameters of a kernel on this machine, and keeps them."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ from gemmviz.engine.consent import Named
 _DEFAULT_SIZE = 1024
 _DEFAULT_SECONDS = 120.0
 _SHOWN = 10
-# The exception for each reason of a failed run; all else is a `GemmvizError`.
+# The exception for each reason of a failed run; any other reason is a `GemmvizError`.
 _ERRORS: dict[str, type[GemmvizError]] = {"unsupported": Unavailable, "refused": ConstraintError}
 
 
@@ -32,8 +32,8 @@ def add(commands: Any, summary: str) -> None:
         "tune",
         help=summary,
         description="Tries the values that a kernel declares for its parameters, on this machine: each combination is "
-        "verified, then timed a few times; the fastest ones race over interleaved rounds. Of two that cannot be "
-        "distinguished, the one declared first is taken. The result is kept for this device, size and text of the "
+        "verified, then timed a few times; the fastest ones are compared in interleaved rounds. If two cannot be "
+        "distinguished, the first declared one is taken. The result is kept for this device, size and text of the "
         "kernel: see --list, and `gemmviz bench --tuned`.",
         epilog="Ctrl-C ends the search and keeps the best so far.  Exit code 1 when no combination gives a right C, "
         "2 when the kernel cannot be tuned on this machine.",
@@ -41,14 +41,14 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument("kernel", nargs="?", metavar="KERNEL", help=options.KERNEL_HELP)
     parser.add_argument("--size", type=options.whole, metavar="N", help=f"M = N = K = N (default {_DEFAULT_SIZE})")
     options.add_sides(parser)
-    options.add_set(parser, "hold a parameter at one value, for example TS=16; all others are searched")
+    options.add_set(parser, "fix a parameter at one value, for example TS=16; all others are searched")
     options.add_include(parser)
     parser.add_argument(
         "--seconds",
         type=options.seconds,
         default=_DEFAULT_SECONDS,
         metavar="S",
-        help=f"how long it may take (default {_DEFAULT_SECONDS:g}); the defaults are tried in any case",
+        help=f"the time limit (default {_DEFAULT_SECONDS:g}); the default parameters are tried in any case",
     )
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write all candidates; - is the standard output"
@@ -104,12 +104,12 @@ def _print(document: Outcome, path: Path | None) -> None:
     if right:
         out.print(_table(document, right, default))
         out.print(
-            "of best: in the rounds of the race that both have, or in the one look at each where one has none.",
+            "of best: in the rounds that both have, or in the first measurement if one of them has no rounds.",
             highlight=False,
         )
         if len(right) > _SHOWN:
             out.print(f"and {len(right) - _SHOWN} slower ones: --json FILE writes all", highlight=False)
-    for line in _said(document):
+    for line in _summary(document):
         out.print(line, markup=False, highlight=False)
     for failed in document["candidates"]:
         if not failed["gflops"]:
@@ -142,8 +142,8 @@ def _table(document: Outcome, right: list[Candidate], default: dict[str, int] | 
     return table
 
 
-def _said(document: Outcome) -> list[str]:
-    """Return the result of a search, in sentences."""
+def _summary(document: Outcome) -> list[str]:
+    """Return the result of a search as sentences."""
     best, default = document["params"], document["default"]
     lines = []
     if best is None:
@@ -151,8 +151,8 @@ def _said(document: Outcome) -> list[str]:
     elif default is None:
         lines.append(f"Best: {params_text(best)}, {document['gflops']:.4g} GFLOPS. The defaults cannot run here.")
     elif best == default["params"]:
-        said = "are the best" if not document["equals"] else "cannot be distinguished from the best"
-        lines.append(f"The defaults {said}: {params_text(best)}, {document['gflops']:.4g} GFLOPS.")
+        phrase = "are the best" if not document["equals"] else "cannot be distinguished from the best"
+        lines.append(f"The defaults {phrase}: {params_text(best)}, {document['gflops']:.4g} GFLOPS.")
     else:
         lines.append(
             f"Default: {params_text(default['params'])}, {default['gflops']:.4g} GFLOPS. "
@@ -160,13 +160,13 @@ def _said(document: Outcome) -> list[str]:
         )
     if document["equals"] and best is not None:
         others = "; ".join(params_text(params) for params in document["equals"][:4])
-        lines.append(f"Within the noise of the best: {others}. Of equals the earlier declared one is taken.")
+        lines.append(f"Within the noise of the best: {others}. Of equal combinations the first declared one is taken.")
     if document["flags"]:
-        lines.append(f"Flagged while they were timed: {', '.join(document['flags'])}.")
+        lines.append(f"Flags of the timing: {', '.join(document['flags'])}.")
     left_out = sum(document["left_out"].values())
     counted = f"{document['tried']} of {document['combinations']} combinations tried in {document['seconds']:.0f} s"
     lines.append(
-        f"{counted}, {document['untried']} not for want of time"
+        f"{counted}, {document['untried']} not tried, because time was over"
         + (" (cancelled)" if document["cancelled"] else "")
         + (f", {left_out} left out:" if left_out else ".")
     )
@@ -196,7 +196,7 @@ def _list() -> int:
             "-" if one.gain is None else f"{one.gain:.1%}",
             escape(one.tuned_on),
             one.date_utc[:10],
-            "" if kernel is None or one.fits(kernel) else "the kernel's text has changed: tune again",
+            "" if kernel is None or one.fits(kernel) else "the kernel has changed: tune again",
         )
     console().print(table)
     return 0

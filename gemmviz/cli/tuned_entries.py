@@ -1,4 +1,4 @@
-"""The parameters for ``gemmviz bench --tuned``: those kept for this device, and where they come from."""
+"""The parameters for ``gemmviz bench --tuned``: those kept for this device, and where they were tuned."""
 
 import sys
 
@@ -18,14 +18,14 @@ _NAMED = 4
 def tuned_entries(
     driver: EngineDriver, kernels: list[Kernel], entries: Entries, sizes: list[Problem]
 ) -> list[tuple[Entries, list[Problem]]]:
-    """Return the entries of a bench request with tuned parameters, size by size, and name these on standard error.
+    """Return the entries of a bench request with tuned parameters, size by size; print these on standard error.
 
     Parameters
     ----------
     driver
-        Its engine gives the name of the device.
+        Its engine knows the name of the device.
     kernels, entries
-        The kernels and their entries; parameters that an entry already has stay.
+        The kernels and their entries; parameters in an entry are kept.
     sizes
         The sizes to measure at.
 
@@ -40,7 +40,7 @@ def tuned_entries(
             reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
         )
     found, faults = kept.kept()
-    said, untuned, jobs = list(faults), dict[str, None](), []
+    notes, untuned, jobs = list(faults), dict[str, None](), []
     for problem in sizes:
         with_tuned = []
         for kernel, entry in zip(kernels, entries, strict=True):
@@ -48,12 +48,12 @@ def tuned_entries(
             one = kept.nearest(found, kernel, device, [problem])
             with_tuned.append(entry | {"params": one.params | entry["params"]} if one else entry)
             if one:
-                said.append(
+                notes.append(
                     f"{kernel.name} at {problem}: {params_text(one.params)}, tuned at {one.problem} on {device}"
                 )
             elif kept.outdated(found, kernel, device):
-                said.append(
-                    f"{kernel.name}: tuned before its text changed, so measured with its defaults: tune it again"
+                notes.append(
+                    f"{kernel.name}: its text changed after tuning, so measured with its defaults: tune it again"
                 )
             elif kernel.params:
                 untuned[kernel.name] = None
@@ -62,7 +62,7 @@ def tuned_entries(
         few = ", ".join(list(untuned)[:_NAMED]) + (
             f" and {len(untuned) - _NAMED} more" if len(untuned) > _NAMED else ""
         )
-        said.append(f"not tuned on this device for such a size, so measured with the defaults: {few}")
-    for line in dict.fromkeys(said):
+        notes.append(f"not tuned on this device for such a size, so measured with the defaults: {few}")
+    for line in dict.fromkeys(notes):
         print(f"gemmviz: {line}", file=sys.stderr)
     return jobs

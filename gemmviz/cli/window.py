@@ -24,8 +24,8 @@ def add(commands: Any, summary: str) -> None:
     parser = commands.add_parser(
         "window",
         help=summary,
-        description="Opens the window. The options set the state of the screen; in the window, Ctrl+Shift+C copies the "
-        "command line that reopens its state.",
+        description="Opens the window. The options set its state; in the window, Ctrl+Shift+C copies the "
+        "command line that opens it in the same state.",
     )
     parser.add_argument(
         "file", nargs="?", help="a .cu or .c file, a lesson (.toml) or a state (.gemmviz) to open, or a kernel's name"
@@ -37,13 +37,15 @@ def add(commands: Any, summary: str) -> None:
     options.add_chosen(parser)
     parser.add_argument("--lane", type=options.whole, metavar="L", help="the chosen lane of that warp, from 0")
     parser.add_argument("--frozen", action="store_true", default=None, help="freeze that warp")
-    parser.add_argument("--beside", metavar="KERNEL", help="a second kernel, in step with the first")
-    parser.add_argument("--in-step", choices=PACES, help="by the work that is done (the default), or the bytes moved")
+    parser.add_argument("--beside", metavar="KERNEL", help="a second kernel beside the first")
+    parser.add_argument(
+        "--in-step", choices=PACES, help="both advance by equal work (the default), or equal bytes moved"
+    )
     parser.add_argument(
         "--loop",
         type=options.step_range,
         metavar="FIRST:END",
-        help="the steps that are played again and again: 0:200 are the first 200",
+        help="the steps that are repeated: 0:200 are the first 200",
     )
     parser.add_argument("--no-loop", action="store_true", help="stop at the end")
     parser.add_argument("--unit", choices=UNITS, help="how far an arrow key goes")
@@ -51,15 +53,15 @@ def add(commands: Any, summary: str) -> None:
     options.add_look(parser, default_theme=None)
     parser.add_argument("--calm", action="store_true", default=None, help="reduced motion")
     parser.add_argument("--page", choices=_PAGES, help="the page to open")
-    parser.add_argument("--panel", choices=_PANELS, help="which tab stands beside the stage")
+    parser.add_argument("--panel", choices=_PANELS, help="the tab that is shown beside the stage")
     parser.add_argument(
-        "--view", type=_view, metavar="ZOOM,X,Y", help="the stage's zoom, and its shift in widths of it"
+        "--view", type=_view, metavar="ZOOM,X,Y", help="the stage's zoom, and its shift in units of its width"
     )
     parser.set_defaults(run=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    # The imports to come make many objects and no garbage. `gemmviz.ui.window.garbage` collects later.
+    # The following imports create many objects and no garbage. `gemmviz.ui.window.garbage` collects later.
     gc.disable()
     from gemmviz import app  # late: everything else works without Qt
 
@@ -118,7 +120,7 @@ def _kernel(name: str) -> tuple[dict[str, str], list[str]]:
 def _speed(text: str) -> float:
     speed = next((s for s in SPEEDS if text in (f"{s:g}", repr(s))), None)
     if speed is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(f'{s:g}' for s in SPEEDS)}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(f'{s:g}' for s in SPEEDS)}")
     return speed
 
 
@@ -128,5 +130,5 @@ def _view(text: str) -> tuple[float, ...]:
     except ValueError:
         zoom = x = y = 0.0
     if not (ZOOMS[0] <= zoom <= ZOOMS[1] and abs(x) <= FURTHEST_SHIFT and abs(y) <= FURTHEST_SHIFT):
-        raise argparse.ArgumentTypeError(f"{text!r} is no view: write ZOOM,X,Y, for example 2,-0.5,-0.5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a view: write ZOOM,X,Y, for example 2,-0.5,-0.5")
     return zoom, x, y

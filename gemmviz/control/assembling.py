@@ -1,4 +1,4 @@
-"""Compiles and disassembles the chosen launch, in an engine of its own, so that no recording waits for it."""
+"""Compiles and disassembles the chosen launch in a separate engine, so that no recording waits for it."""
 
 from gemmviz.assembly.listing import Listing
 from gemmviz.assembly.summary import Summary, summary

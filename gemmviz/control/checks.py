@@ -18,7 +18,7 @@ Job = tuple[Kernel, dict[str, int]]
 """A kernel with the parameters to measure it with."""
 _Clean = tuple[str, tuple[tuple[str, int], ...]]
 _After = Callable[[str, bool], None]
-"""Takes the reason why a kernel may not be measured (empty: it may), and whether it could be checked at all."""
+"""Takes the reason why a kernel may not be measured (empty if it may), and whether it could be checked at all."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class _Run:
 class Checks:
     """Checks kernels one after another, in the engine that records.
 
-    A recording that is requested meanwhile takes the engine: the check then ends.
+    If a recording is requested during a check, the recording gets the engine and the check ends.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ class Checks:
         engines.recorder.replied.connect(self._on_reply)
 
     def check_sizes(self) -> None:
-        """Check the chosen kernel at sizes that suit it, where its changes show, and with each value it offers."""
+        """Check the chosen kernel at sizes that suit it and show its changes, and with each value of its parameters."""
         self.session.choice.settle()
         kernel = self.session.choice.kernel
         if kernel.recordable and self.session.choice.fault is None and chosen_text.may_run(self.session):
             self._check(kernel, {}, self._say_fault)
 
     def judge(self, jobs: list[Job], done: Callable[[list[CheckedJob]], None]) -> None:
-        """Check some kernels before they are measured; those that gemmviz brings, unchanged, are trusted.
+        """Check some kernels before they are measured; unchanged kernels of gemmviz are not checked.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Checks:
         self._run = None
         if self._is_shown(run):
             self.session.findings.finish(left_out)
-        # A recording that took the engine has its own progress.
+        # A recording that replaced the check has its own progress.
         progress = self.session.progress["record"]
         if progress is not None and progress[0] == self._said:
             self.session.progress.set("record", None)
@@ -154,13 +154,13 @@ class Checks:
         }
         if defects:
             first, report = next(reversed(defects.values()))
-            said = f"{report_text.kind(first)}: {report_text.sentence(first)}"
+            sentence = f"{report_text.kind(first)}: {report_text.sentence(first)}"
             if first.line:
-                said = tr("at {size}, line {line}: {defect}", size=report.problem, line=first.line, defect=said)
+                sentence = tr("at {size}, line {line}: {defect}", size=report.problem, line=first.line, defect=sentence)
             else:
-                said = tr("at {size}: {defect}", size=report.problem, defect=said)
+                sentence = tr("at {size}: {defect}", size=report.problem, defect=sentence)
             more = len(defects) - 1
-            return (tr("{defect}, and {count} more", defect=said, count=more) if more else said), True
+            return (tr("{defect}, and {count} more", defect=sentence, count=more) if more else sentence), True
         looked = [report for report in run.reports if not report.refused]
         if not looked:
             return _unchecked(run.reports[0].refused if run.reports else tr("nothing was recorded")), False

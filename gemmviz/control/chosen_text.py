@@ -1,10 +1,10 @@
-"""Whether the chosen text can be recorded or measured at all; where it cannot, a message gives the reason."""
+"""Whether the chosen text can be recorded or measured; if not, a message gives the reason."""
 
 from gemmviz.session import Message, Session
 
 
 def is_kernel(session: Session) -> bool:
-    """Return whether the text is a kernel; show a message with the reason where it is none."""
+    """Return whether the text is a kernel; if not, show a message with the reason."""
     fault = session.choice.fault
     if fault is not None:
         session.messages.tell(Message(str(fault), line=fault.line))
@@ -12,7 +12,7 @@ def is_kernel(session: Session) -> bool:
 
 
 def may_run(session: Session) -> bool:
-    """Return whether the text may run; where it is open for reading only, put the question again."""
+    """Return whether the text may run; if it is open for reading only, ask the question again."""
     if not session.permission.refresh():
         session.permission.ask()
     return not session.permission.held

@@ -1,4 +1,4 @@
-"""Judges claims by figures of this machine, and by reference results of others."""
+"""Judges claims by figures of this machine, and by reference results of other machines."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -45,7 +45,7 @@ class ClaimsJudge:
         self.take_references()
 
     def take_kernels(self) -> bool:
-        """Drop all figures when the text of a kernel has changed; True when that is so."""
+        """Drop all figures if the text of a kernel has changed; return whether it has."""
         before, self._texts = self._texts, {kernel.name: kernel.sha256 for kernel in self.session.choice.kernels}
         if all(self._texts.get(name) == text for name, text in before.items()):
             return False
@@ -60,7 +60,7 @@ class ClaimsJudge:
             evidence = Evidence(date=results.date, reference=True)
             evidence.add_rows(results.figures)
             self._elsewhere.append((results, evidence))
-            # Recordings of this machine have priority over those of the reference: they are of the present kernels.
+            # Recordings of this machine have priority over those of the reference: they are of the current kernels.
             for counts in (*results.recordings, *self.here.counts):
                 evidence.add_counts(counts)
             evidence.add_profiles(results.profiles)
@@ -92,7 +92,7 @@ class ClaimsJudge:
 
     @cached_property
     def _no_profiler(self) -> str:
-        """The reason why no kernel can be profiled here; empty if profiling works."""
+        """Return the reason why no kernel can be profiled here; empty if profiling works."""
         try:
             ncu.tool()
         except Unavailable as error:
@@ -101,7 +101,7 @@ class ClaimsJudge:
 
     def reference(self, claim: Claim) -> ClaimVerdict | None:
         """Judge a claim by the reference results; None if they add nothing to this machine's figures."""
-        # A GPU without a profiler counts, for these claims, as no GPU.
+        # For these claims a GPU without a profiler counts as no GPU.
         unread = self.session.results.references_wanted is None and self._cannot_profile(claim)
         if not (self.session.results.references_shown or unread) or self.verdict(claim).is_decided:
             return None
@@ -119,7 +119,7 @@ class ClaimsJudge:
         return any(q.origin in _OF_A_MACHINE and q.case.kernel in names for q in claim.quantities)
 
     def _device(self, claim: Claim, gpu: str, cpu: str) -> str:
-        """Name the devices that the claim's kernels run on."""
+        """Return the names of the devices that the claim's kernels run on."""
         names = [gpu if self._wants(claim, _ON_GPU) else "", cpu if self._wants(claim, _ON_CPU) else ""]
         return " / ".join(name for name in names if name)
 

@@ -1,4 +1,4 @@
-"""Makes the runs that claims need, one job after the other, on the window's engines, and keeps the figures."""
+"""Runs the measurements and recordings that claims need, one after the other, and keeps the figures."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ class ClaimsRunner:
     changed = Signal()
     """Verdicts, or the running job."""
     finished = Signal()
-    """A run has ended, in any way."""
+    """Emitted when a run has ended, for any reason."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ClaimsRunner:
         self._wanted: list[Claim] = []
         self._run = 0
         self._busy = self._stopped = self._profiled = False
-        self._said: tuple[str, float | None] | None = None
+        self._shown_progress: tuple[str, float | None] | None = None
         engines.bench.replied.connect(self._on_bench)
         engines.recorder.replied.connect(self._on_record)
         engines.recorder.recorded.connect(self._on_recorded)
@@ -89,7 +89,7 @@ class ClaimsRunner:
     # State of the run
 
     def running(self, claim: Claim) -> bool:
-        """Return whether this claim still waits for jobs of the run."""
+        """Return whether this claim is still waiting for jobs of the run."""
         if claim not in self._wanted:
             return False
         cases = {q.case for q in claim.quantities}
@@ -97,12 +97,12 @@ class ClaimsRunner:
 
     @property
     def active(self) -> bool:
-        """Whether a run of claims is under way."""
+        """Whether a run of claims is in progress."""
         return bool(self._jobs)
 
     @property
     def busy(self) -> bool:
-        """Whether a measurement is under way, for claims or otherwise, so that no run can be started."""
+        """Whether any measurement is in progress, so that no run can be started."""
         return bool(self._jobs) or self.session.progress["bench"] is not None
 
     def _on_references(self) -> None:
@@ -121,7 +121,7 @@ class ClaimsRunner:
     # Running
 
     def run(self, ids: Iterable[str]) -> None:
-        """Measure and record the kernels of some claims; a message says so where a measurement is under way."""
+        """Measure and record the kernels of some claims; if a measurement is in progress, show a message instead."""
         chosen = set(ids)
         self._start([claim for claim in self.claims if claim.id in chosen and claim.quantities])
 
@@ -141,7 +141,7 @@ class ClaimsRunner:
             self.session.messages.tell(Message(str(error)))
             return
         self._wanted, self._documents, self._profiled = claims, [], False
-        # Recordings take moments; their counters are there while the rest is measured.
+        # Recordings are fast; their counters can be shown while the rest is measured.
         self._jobs = deque([*plan.record, *plan.bench, *plan.profile])
         self._asked, self._stopped = len(self._jobs), False
         self.judge.here.date = date.today().isoformat()
@@ -201,11 +201,11 @@ class ClaimsRunner:
     def _say(self, text: str, share: float | None) -> None:
         done = self._asked - len(self._jobs)
         if self._asked > 1:
-            said = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
+            sentence = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
         else:
-            said = tr("Claims: {what}", what=text)
-        self._said = (said, (done + (share or 0.0)) / self._asked)
-        self.session.progress.set("bench", self._said)
+            sentence = tr("Claims: {what}", what=text)
+        self._shown_progress = (sentence, (done + (share or 0.0)) / self._asked)
+        self.session.progress.set("bench", self._shown_progress)
 
     def _done_with_job(self) -> None:
         self._jobs.popleft()
@@ -215,7 +215,7 @@ class ClaimsRunner:
         self._jobs.clear()
         self._run, self._busy = 0, False
         # Another benchmark may have taken this one's place.
-        if self.session.progress["bench"] is self._said:
+        if self.session.progress["bench"] is self._shown_progress:
             self.session.progress.set("bench", None)
         self._keep()
         self.changed.emit()
@@ -278,7 +278,7 @@ class ClaimsRunner:
         if reply.run != self._run or not isinstance(reply, Failed):
             return
         if reply.kind == "cancelled":
-            self._next()  # unless everything was cancelled, the user's own recording took its place: again, after it
+            self._next()  # the user's recording may have replaced it: then record it again afterwards
             return
         job = self._jobs[0]
         assert isinstance(job, RecordJob)

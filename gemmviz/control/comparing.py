@@ -1,4 +1,4 @@
-"""Compares two versions of a kernel for the window, in an engine of its own: no recording waits for it."""
+"""Compares two versions of a kernel for the window in a separate engine, so that no recording waits for it."""
 
 from contextlib import suppress
 
@@ -20,7 +20,7 @@ _Made = tuple[Course, Request | Comparison | GemmvizError]
 class Comparing:
     """Drives the course of a comparison: see `gemmviz.control.version_course`.
 
-    What the course makes of replies is worked out in the engine's thread, so that the window's need not wait.
+    The course processes replies in the engine's thread, so that the window's thread need not wait.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Comparing:
     def _on_computed(self, made: _Made) -> None:
         steps, found = made
         if steps is not self._course:
-            return  # given up meanwhile
+            return  # cancelled in the meantime
         if isinstance(found, Comparison):
             self._course = None
             self.versions.show(found)
@@ -121,17 +121,17 @@ def _next(steps: Course, replies: list[Reply]) -> _Made:
 
 
 def _keep(document: Document) -> None:
-    """Keep the result file of a measurement; one that cannot be stored is shown all the same."""
+    """Keep the result file of a measurement; if it cannot be stored, it is still shown."""
     with suppress(GemmvizError):
         store.save(document)
 
 
 def _reason(error: GemmvizError) -> str:
-    """Return why there is no result, and the remedy that the page has."""
+    """Return why there is no result, and what the user can do on the page."""
     if isinstance(error, RequestFailed) and error.reply.kind == "cancelled":
         return tr("The comparison was cancelled.")
     if isinstance(error, ConstraintError):
         return f"{error}\n{tr('Choose another size above.')}"
     line = error.reply.line if isinstance(error, RequestFailed) else None
-    said = str(error)
-    return tr("line {line}: {what}", line=line, what=said) if line and str(line) not in said else said
+    text = str(error)
+    return tr("line {line}: {what}", line=line, what=text) if line and str(line) not in text else text

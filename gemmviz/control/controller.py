@@ -1,4 +1,4 @@
-"""Puts the parts together that drive the engines of one window."""
+"""Creates and connects the parts that drive the engines of one window."""
 
 from collections.abc import Callable
 

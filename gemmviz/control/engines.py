@@ -10,9 +10,9 @@ from gemmviz.control.worker import EngineLike, Worker
 
 
 class Engines:
-    """One engine records, one measures, one records the rung beside, one makes listings, one compares versions.
+    """One engine records, one measures, one records the second rung, one makes listings, one compares versions.
 
-    None waits for another.
+    No engine waits for another one.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Engines:
     def close(self) -> None:
         """End the engines and their threads."""
         self.cancelled.emit()
-        # All processes end first, and only then the threads: so they end side by side.
+        # First all processes are ended and then the threads, so that the processes end in parallel.
         for worker in self.workers:
             worker.kill()
         for worker in self.workers:

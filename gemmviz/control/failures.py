@@ -11,7 +11,7 @@ def failure(reply: Failed, choice: Choice) -> Message:
     if reply.kind == "cancelled":
         return Message(tr("Cancelled. What was finished before is kept."), "info")
     text = reply.message.replace(choice.kernel.path.name, choice.base.path.name)
-    said = any(f"{before}{reply.line}" in text for before in ("line ", ":"))
-    if reply.line and not said:
+    named = any(f"{before}{reply.line}" in text for before in ("line ", ":"))
+    if reply.line and not named:
         text = tr("line {line}: {what}", line=reply.line, what=text)
     return Message(text, "warning" if reply.kind == "refused" else "error", reply.line)

@@ -102,15 +102,15 @@ class Measuring:
             if good:
                 self._measure_jobs(good, problems)
             if bad:
-                said = "\n".join(
+                text = "\n".join(
                     tr("{kernel} is not measured: {why}", kernel=self._name(v.job[0]), why=v.fault) for v in bad
                 )
                 anyway = Answer(tr("Run anyway"), lambda: self._measure_jobs([v.job for v in bad], problems))
-                self.session.messages.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+                self.session.messages.tell(Message(text, "warning", answers=(anyway,), lasting=True))
             elif held:
                 names = ", ".join(map(self._name, held))
-                said = tr("Not measured, because it is not allowed to run: {files}.", files=names)
-                self.session.messages.tell(Message(said, "info", lasting=True))
+                text = tr("Not measured, because it is not allowed to run: {files}.", files=names)
+                self.session.messages.tell(Message(text, "info", lasting=True))
 
         self._checks.judge(jobs, judged)
 
@@ -179,16 +179,16 @@ class Measuring:
             return
         (row,) = rows
         if row["status"] in _NOT_RUN and row["message"]:
-            said = tr("{kernel} cannot be measured here: {why}", kernel=row["label"], why=row["message"])
-            self.session.messages.tell(Message(said, "info", lasting=True))
+            text = tr("{kernel} cannot be measured here: {why}", kernel=row["label"], why=row["message"])
+            self.session.messages.tell(Message(text, "info", lasting=True))
         elif row["status"] in FAILURES:
-            said = tr(
+            text = tr(
                 "{kernel} was run and has no GFLOPS. {status}: {why}",
                 kernel=row["label"],
                 status=status_name(row["status"]),
                 why=row["message"],
             )
-            self.session.messages.tell(Message(said, "warning", lasting=True))
+            self.session.messages.tell(Message(text, "warning", lasting=True))
 
     def _keep(self, document: Document) -> None:
         """Take the result file of a run, and keep it among the past runs of this machine."""
@@ -197,8 +197,8 @@ class Measuring:
             try:
                 store.save(document)
             except GemmvizError as error:
-                said = tr("The results are not kept: {error}", error=error)
-                self.session.messages.tell(Message(said, "warning", lasting=True))
+                text = tr("The results are not kept: {error}", error=error)
+                self.session.messages.tell(Message(text, "warning", lasting=True))
 
 
 def _device(facts: Probe) -> str:

@@ -32,7 +32,7 @@ def explained(message: Message | None, kernel: Kernel) -> Message | None:
 
 
 def exhibit_text(exhibit: str) -> str:
-    """Return the purpose of an exhibit in words."""
+    """Return the purpose of an exhibit as text."""
     return tr("Exhibit: {why}", why=tr(exhibit))
 
 
@@ -45,12 +45,14 @@ def _another_size(session: Session) -> Message | None:
         launch(choice.kernel, choice.wanted, choice.params)
     except GemmvizError as error:
         return Message(tr("Shown at {size}, because {why}", size=choice.problem, why=error), "info")
-    said = {"size": choice.problem, "wanted": choice.wanted}
-    return Message(tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **said), "info")
+    values = {"size": choice.problem, "wanted": choice.wanted}
+    return Message(
+        tr("Shown at {size}, because {wanted} would not fill the tiles of several blocks.", **values), "info"
+    )
 
 
 def _unseen(playable: Playable, session: Session) -> Message | None:
-    """Return a message when a change of the kernel shows no defect at this size, though it does at another one."""
+    """Return a message if a change of the kernel has no visible effect at this size, but has one at another size."""
     choice, report = session.choice, session.findings.here
     if report is None or report.findings or playable.recording.wrong:
         return None
@@ -75,7 +77,7 @@ def _unseen(playable: Playable, session: Session) -> Message | None:
 
 
 def _noticed(playable: Playable) -> Message | None:
-    """Return a message with the recorder's notes, when there are any."""
+    """Return a message with the recorder's notes, if there are any."""
     recording = playable.recording
     notes = list(recording.notes)
     if recording.wrong:
@@ -86,6 +88,6 @@ def _noticed(playable: Playable) -> Message | None:
             kernel=recording.label,
         )
         notes.insert(0, wrong)
-    # A note begins with FILE:LINE where the recorder has found it.
+    # A note begins with FILE:LINE if the recorder knows the line.
     line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
     return Message("\n".join(notes[:4]), "warning", line) if notes else None

@@ -1,4 +1,4 @@
-"""Records the second kernel of a comparison, in its own engine: it never waits for the first recording or stops it."""
+"""Records the second kernel of a comparison in a separate engine, independently of the first recording."""
 
 from gemmviz.checking.report import Report
 from gemmviz.control.engines import Engines
@@ -8,7 +8,7 @@ from gemmviz.session import Message, Session
 from gemmviz.session.comparison import Pair
 from gemmviz.trace.playable import Playable
 
-# A little longer than the delay of the first recording: it goes first, as its memory decides how much room is left.
+# A little longer than the delay of the first recording, which starts first: its memory limits the second one.
 _DEBOUNCE_MS = 300
 
 
@@ -58,7 +58,7 @@ class SecondRecorder:
             self.pause.start()
 
     def _record(self) -> None:
-        """Record the chosen rung beside, once the first recording is there or has failed."""
+        """Record the chosen second rung after the first recording is complete or has failed."""
         comparison, beside = self.comparison, self.comparison.second
         if not self._waiting or not comparison.on or self.session.progress["record"] is not None:
             return
@@ -107,14 +107,14 @@ class SecondRecorder:
 
 
 def _worked_out(pair: Pair) -> Pair:
-    """Return the pair when the courses of both are there (in the worker's thread)."""
+    """Return the pair with the courses of both computed (in the worker's thread)."""
     for playable in pair:
         _ = playable.recording_progress
     return pair
 
 
 def _failure(reply: Failed, rung: str) -> Message:
-    """Show why there is no second recording, and the remedy."""
+    """Return the message about why there is no second recording, and what to do."""
     if reply.kind == "cancelled":
         return Message(tr("Recording {rung} was cancelled: D twice records it again.", rung=rung), "info")
     line = tr("line {line}: ", line=reply.line) if reply.line and f"{reply.line}" not in reply.message else ""

@@ -1,4 +1,4 @@
-"""Records the chosen kernel, soon after a change, and puts the recording on the stage."""
+"""Records the chosen kernel shortly after a change, and shows the recording on the stage."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from gemmviz.session import Answer, Message, Session
 from gemmviz.trace.playable import Playable
 
 _DEBOUNCE_MS = 250
-# Kinds of failures that say nothing about the text.
+# Kinds of failures that are not caused by the text.
 _SAYS_NOTHING = ("cancelled", "untrusted", "internal")
 
 
@@ -34,13 +34,13 @@ class StageRecorder:
     Attributes
     ----------
     play_next
-        Whether the next recording plays on its own.
+        Whether the next recording starts to play automatically.
     pause
         The delay between the last change and its recording.
     """
 
     answered = Signal()
-    """A recording has come, or the reason why there is none; the stage does not show it yet."""
+    """Emitted when a recording has arrived, or the reason why there is none; the stage does not show it yet."""
 
     def __init__(self, session: Session, engines: Engines) -> None:
         self.session = session
@@ -60,10 +60,10 @@ class StageRecorder:
     def _on_chosen(self) -> None:
         session = self.session
         if not chosen_text.is_kernel(session):
-            # The edited text is no kernel yet: the recording of the text before stays.
+            # The edited text is not a kernel yet: the previous recording stays.
             self.pause.stop()
             return
-        # A lesson itself explains an exhibit, and needs the room.
+        # A lesson itself explains an exhibit, and needs the space.
         exhibit = session.choice.kernel.exhibit if session.tour.lesson is None else ""
         if session.choice.base is not self._base or not self._outlives_typing():
             session.messages.tell(Message(exhibit_text(exhibit), "info", lasting=True) if exhibit else None)

@@ -34,7 +34,7 @@ class TuningRunner:
         engines.bench.replied.connect(self._on_reply)
 
     def start(self) -> None:
-        """Search for the chosen kernel's parameters, unless a measurement is under way."""
+        """Search for the chosen kernel's parameters, unless a measurement is in progress."""
         session = self.session
         session.choice.settle()
         if not chosen_text.is_kernel(session):
@@ -46,10 +46,10 @@ class TuningRunner:
         if not chosen_text.may_run(session):
             return
         if not kernel.params or kernel.exhibit:
-            said = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
+            text = tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name)
             if kernel.exhibit:
-                said = tr("{kernel} is an exhibit, and never timed", kernel=kernel.name)
-            session.messages.tell(Message(said, "info", lasting=True))
+                text = tr("{kernel} is an exhibit: exhibits are never timed", kernel=kernel.name)
+            session.messages.tell(Message(text, "info", lasting=True))
             return
         self._checks.judge([(kernel, dict(session.choice.bench_params))], self._judged)
 
@@ -65,8 +65,8 @@ class TuningRunner:
             self._begin(kernel)
             return
         anyway = Answer(tr("Tune anyway"), lambda: self._begin(kernel))
-        said = tr("{kernel} is not tuned: {why}", kernel=self.session.choice.title, why=verdict.fault)
-        self.session.messages.tell(Message(said, "warning", answers=(anyway,), lasting=True))
+        text = tr("{kernel} is not tuned: {why}", kernel=self.session.choice.title, why=verdict.fault)
+        self.session.messages.tell(Message(text, "warning", answers=(anyway,), lasting=True))
 
     def _begin(self, kernel: Kernel) -> None:
         session, problem = self.session, self.session.choice.bench_problem
@@ -103,7 +103,7 @@ class TuningRunner:
                     self.session.messages.tell(Message(reply.message, "warning", lasting=True))
 
     def _say(self, progress: tuple[str, float | None] | None) -> None:
-        # Another benchmark may have taken the engine: its progress stays.
+        # Another benchmark may have replaced the search: its progress stays.
         if progress is None and self.session.progress["bench"] is not self._said:
             return
         self._said = progress

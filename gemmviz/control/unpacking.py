@@ -9,7 +9,7 @@ from gemmviz.trace.playable import Playable
 
 
 def playable_of(reply: Recorded) -> Playable:
-    """Unpack a recording, ready to show: done in the worker, so that the window's thread need not."""
+    """Unpack a recording, ready to show; called in the worker's thread, so that the window's thread need not wait."""
     recording = untrusted.recording_of(reply.recording)
     timeline = untrusted.timeline_of(reply.timeline, recording)
     return Playable(recording, timeline, untrusted.traffic_of(reply.traffic, recording, timeline)).prepare()

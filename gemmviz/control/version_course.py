@@ -1,6 +1,6 @@
-"""The comparison of two versions: requests for an engine, one after the other, and the result made of the answers.
+"""The comparison of two versions as a course: it yields requests for an engine, and computes the result from replies.
 
-The command line and the window drive the same course; only how they run a request differs.
+The command line and the window use the same course; they differ only in how they run a request.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -38,11 +38,11 @@ MEASURED_SIZE = 512
 Course = Generator[Request, list[Reply], Comparison]
 """Yields requests, takes the replies to each, and returns the comparison."""
 _NOT_DONE = ("crash", "timeout", "launch")
-"""Failures of a recording that say something about the kernel: the page shows the rest."""
+"""Failures of a recording that are caused by the kernel: the page shows the other figures."""
 
 
 class RequestFailed(GemmvizError):
-    """A request that ended the whole comparison; ``reply`` is the answer to it."""
+    """A request that ended the whole comparison; ``reply`` is its last reply."""
 
     def __init__(self, reply: Failed) -> None:
         super().__init__(reply.message)
@@ -51,26 +51,26 @@ class RequestFailed(GemmvizError):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be compared.
+    """The versions to compare, and how.
 
     Attributes
     ----------
     names, kernels
-        The versions, and what they are called.
+        The names of the versions, and the versions.
     run
         The number of the requests.
     problem
-        The size; None: a small one that both take.
+        The size; None: a small size that both take.
     params
         Values of parameters of one kernel or of both.
     as_written, architecture, deadline_s
-        As recordings and compilations take them.
+        As in requests for recordings and compilations.
     measured_at
-        The size at which both are measured; None: they are not.
+        The size at which both are measured; None: no measurement.
     protocol
-        How they are measured: the fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
+        The fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
     not_measured
-        What to say where they are not, and no reference has both.
+        The text that is shown if they are not measured and no reference has both.
     keep
         Takes the result file of a measurement.
     """
@@ -90,7 +90,7 @@ class Wanted:
 
     @property
     def requests(self) -> int:
-        """How many requests there will be, at most."""
+        """The largest possible number of requests."""
         return 2 + sum(kernel.backend == "cuda" for kernel in self.kernels) + (self.measured_at is not None) + 2
 
 
@@ -100,7 +100,7 @@ def course(wanted: Wanted) -> Course:
     Raises
     ------
     GemmvizError
-        When one of them takes no such launch, does not compile, or cannot be recorded here.
+        When one of them does not take this launch, does not compile, or cannot be recorded here.
     """
     problem = wanted.problem or common_size(wanted.kernels, wanted.params)
     launches = [launch(kernel, problem, own_params(kernel, wanted.params)) for kernel in wanted.kernels]
@@ -161,7 +161,7 @@ def _coded(version: Version, wanted: Wanted) -> Generator[Request, list[Reply], 
     """Compile and disassemble a version."""
     if version.launch.kernel.backend != "cuda":
         on_gpu = any(kernel.backend == "cuda" for kernel in wanted.kernels)
-        return replace(version, no_code=tr("{name} is no CUDA kernel", name=version.name) if on_gpu else "")
+        return replace(version, no_code=tr("{name} is not a CUDA kernel", name=version.name) if on_gpu else "")
     reply = _final((yield AssembleRequest(*_launched(version.launch, wanted.run), architecture=wanted.architecture)))
     if isinstance(reply, Failed):
         if reply.kind == "refused" and wanted.architecture:
@@ -206,7 +206,7 @@ def _measured(versions: list[Version], size: Problem, wanted: Wanted) -> Generat
 
 
 def _with_reference(versions: list[Version], otherwise: str) -> list[Version]:
-    """Add the figures of a reference that has both; nothing is measured."""
+    """Add the figures of a reference that has both, without a measurement."""
     pair = reference((versions[0].launch, versions[1].launch), reference_results.load()[0])
     if pair is None:
         return [replace(version, no_speed=otherwise) for version in versions]

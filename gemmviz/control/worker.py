@@ -1,6 +1,6 @@
-"""The thread that drives one engine: requests go in through a queue, replies come out as signals in the loop's thread.
+"""The thread that drives one engine: it takes requests from a queue, and emits replies as signals in the loop's thread.
 
-It is a plain thread: it needs no event loop of its own, and so no Qt.
+It is a plain thread without an event loop, so it needs no Qt.
 """
 
 import queue
@@ -30,21 +30,21 @@ class EngineLike(Protocol):
 class Worker:
     """One persistent thread that owns one engine.
 
-    A new request replaces the running one and all that wait. Cancelling sets a `threading.Event`, which
-    takes effect while the engine is at work; a queued call would arrive after the work that it should stop.
+    A new request replaces the running request and all waiting ones. Cancelling sets a `threading.Event`, which has an
+    effect while the engine is working; a queued call would arrive after the work that it should stop.
 
     Parameters
     ----------
     name
         For debuggers.
     make_engine
-        Makes the engine, in this thread, when the first request comes.
+        Creates the engine, in this thread, at the first request.
     loop
         The event loop of the thread in which the signals are emitted.
     """
 
     replied = Signal(object)
-    """A `Reply`, in the order in which the engine gave them; a recording with a timeline goes out by `recorded`."""
+    """A `Reply`, in the order of the engine; a recording with a timeline is emitted by `recorded`."""
     recorded = Signal(int, object, object)
     """(run, `Playable`, the `Report` of its defects, or None if it was too large to check)."""
     computed = Signal(object)
@@ -74,22 +74,22 @@ class Worker:
         self._put((request, self._latest))
 
     def compute(self, work: Callable[[], object]) -> None:
-        """Run a function in the thread, after the waiting requests; its result goes out by `computed`."""
+        """Run a function in the thread, after the waiting requests; `computed` emits its result."""
         self._put(work)
 
     def cancel(self) -> None:
-        """Cancel the running request and those that wait."""
+        """Cancel the running request and the waiting ones."""
         self._latest.set()
 
     def kill(self) -> None:
-        """Cancel, and end the engine's process at once: the thread goes on even when a kernel there hangs."""
+        """Cancel, and end the engine's process at once: the thread continues even if a kernel in that process hangs."""
         self.cancel()
         engine = self._engine
         if engine is not None:
             engine.close()
 
     def stop(self) -> None:
-        """End the engine's process and the thread, and wait for both; the next request starts them anew."""
+        """End the engine's process and the thread, and wait for both; the next request starts them again."""
         self.kill()
         thread, self._thread = self._thread, None
         if thread is not None:
@@ -97,7 +97,7 @@ class Worker:
             thread.join()
 
     def close(self) -> None:
-        """Stop for ever: no signal of this worker is emitted any more."""
+        """Stop forever: this worker emits no more signals."""
         self._closed = True
         self.stop()
 
@@ -122,9 +122,9 @@ class Worker:
                 self._engine.close()
 
     def _serve_next(self) -> bool:
-        """Wait for a request and serve it; False when there is none to come.
+        """Wait for a request and serve it; return False if there will be no more requests.
 
-        Request and replies are released at the end: a waiting thread keeps no recording.
+        Request and replies are released at the end, so that a waiting thread keeps no recording.
         """
         item = self._requests.get()
         if item is None:
@@ -147,7 +147,7 @@ class Worker:
         except Damaged as error:
             self._reply(Failed(request.run, "crash", str(error)))
         except Exception as error:
-            # Every failure here must end as a message, not as a dead thread.
+            # Every failure here must become a message and must not end the thread.
             traceback.print_exc()
             self._reply(Failed(request.run, "internal", f"{type(error).__name__}: {error}"))
         return True

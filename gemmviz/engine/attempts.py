@@ -43,11 +43,11 @@ class Attempts:
         return replace(self.request, known=[[n, *one] for n, one in self.known.items()], spent_s=spent)
 
     def take(self, reply: Tried) -> None:
-        """Note the row of a candidate."""
+        """Keep the row of a candidate."""
         self.known[reply.number] = reply.row, reply.final
 
     def fail(self, number: int, status: Status, message: str) -> Tried:
-        """Note that a candidate crashed the process, and return the message about it."""
+        """Keep the row of a candidate that crashed the process, and return the message about it."""
         kernel, problem = tuned_kernel(self.request)
         search = self._search(kernel, problem)
         row = (search.rows.get(number) or results.new_row(kernel, problem, search.space.candidates[number])).copy()
@@ -56,7 +56,7 @@ class Attempts:
         return tried(self.request.run, self._search(kernel, problem), number, True)
 
     def conclude(self) -> Searched | None:
-        """Return the result of a cancelled search so far; None if it had not begun."""
+        """Return the result of a cancelled search up to now; None if the search had not begun."""
         if self.header is None:
             return None
         kernel, problem = tuned_kernel(self.request)
@@ -81,7 +81,7 @@ def tuned_kernel(request: TuneRequest) -> tuple[Kernel, Problem]:
     if not kernel.recordable:
         raise GemmvizError(tr("{kernel} is a library: there is nothing to tune", kernel=kernel.name))
     if kernel.exhibit:
-        raise GemmvizError(tr("{kernel} is an exhibit, and never timed", kernel=kernel.name))
+        raise GemmvizError(tr("{kernel} is an exhibit: exhibits are never timed", kernel=kernel.name))
     return kernel, Problem(request.m, request.n, request.k)
 
 

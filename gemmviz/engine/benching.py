@@ -39,7 +39,7 @@ from gemmviz.language import tr
 
 
 class Backends:
-    """Makes each backend at its first use: only a CUDA kernel pays for importing CuPy."""
+    """Makes each backend at its first use: CuPy is imported only for a CUDA kernel."""
 
     def __init__(self) -> None:
         self._made: dict[str, Backend] = {}
@@ -50,7 +50,7 @@ class Backends:
         Raises
         ------
         Unavailable
-            When it cannot run here; the message gives the reason and a remedy.
+            When it cannot run here; the message gives the reason and what to do.
         """
         if name not in self._made:
             self._made[name] = self._make(name)
@@ -73,7 +73,7 @@ class Backends:
 
 
 def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply], None]) -> bool:
-    """Serve a request; return True when a kernel broke the GPU's context, so that the process must end.
+    """Serve a request; return True if a kernel broke the GPU's context, so that the process must end.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class _Size:
     part: float
 
     def measure(self, kernels: Mapping[int, Kernel | str]) -> bool:
-        """Measure the kernels in turns; True when one of them broke the device."""
+        """Measure the kernels in turns; return True if one of them broke the GPU's context."""
         run, entries = self.request.run, self.request.kernels
         jobs: list[int] = []
         measurements: list[Measurement] = []
@@ -172,7 +172,7 @@ class _Size:
             self.send(replace(whole, seconds=seconds[start : start + MOST_SAMPLES]))
 
     def measure_transfers(self) -> None:
-        """Measure the copies that the request asks for: last, when every kernel has its figures."""
+        """Measure the copies that the request asks for, after all kernels."""
         for job, entry in enumerate(self.request.kernels):
             if "transfer" not in entry:
                 continue
@@ -192,7 +192,7 @@ class _Size:
 
 
 def _read(entry: KernelEntry) -> Kernel | str:
-    """Return the kernel, or the reason why its file cannot be read: only its own rows are lost."""
+    """Return the kernel, or the reason why its file cannot be read: other kernels are still measured."""
     try:
         return parse(entry["text"], Path(entry["path"]))
     except GemmvizError as error:
@@ -203,6 +203,6 @@ def machine_header(kernels: Iterable[Kernel | str], protocol: Protocol, backends
     """Return a result file without rows: the machine and the protocol of a measurement."""
     env = machine.environment()
     for name in dict.fromkeys(kernel.backend for kernel in kernels if isinstance(kernel, Kernel)):
-        with suppress(Unavailable):  # every row of these kernels gives the reason
+        with suppress(Unavailable):  # every row of these kernels has the reason
             env |= backends.find(name).environment()
     return results.document(env, machine.device(), protocol)

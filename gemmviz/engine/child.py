@@ -1,7 +1,7 @@
 """The engine's process: compiles, records and times; everything in it may crash without harm to its parent.
 
-The main thread serves one request after another. A second thread reads the pipe all the while: it notes cancellations,
-and ends the process when the parent is gone, even while the main thread is inside an endless kernel.
+The main thread serves one request after another. A second thread reads the pipe at the same time: it receives
+cancellations, and ends the process when the parent has ended, even if the main thread is in an endless kernel.
 """
 
 import errno
@@ -48,7 +48,7 @@ from gemmviz.language import set_language, tr
 from gemmviz.sandbox import confined, processes, scratch
 
 Send = Callable[[Reply], None]
-# A search for defects in this many accesses takes a second or two: no longer delay of a recording is acceptable.
+# A search for defects in this many accesses takes a second or two: a recording must not be delayed longer.
 _MOST_CHECKED_ALONG = 2_000_000
 
 
@@ -62,7 +62,7 @@ def main(connection: Connection, setting: Setting) -> None:
     setting
         The start conditions of the process.
     """
-    # A kernel's printf must not get into the parent's standard output.
+    # A kernel's printf must not write to the parent's standard output.
     _redirect_output()
     inbox: queue.SimpleQueue[tuple[Request, threading.Event]] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(connection, inbox, setting.scratch), name="reader", daemon=True).start()
@@ -78,7 +78,7 @@ def main(connection: Connection, setting: Setting) -> None:
 def _redirect_output() -> None:
     try:
         os.dup2(2, 1)
-    except OSError:  # no standard error either, as when a desktop starts the window
+    except OSError:  # there is no standard error either, for example if a desktop starts the window
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         os.dup2(nowhere, 2)
@@ -93,7 +93,7 @@ def _read(
         try:
             message = receiver.receive(None)
         except (EOFError, OSError, framing.NotAMessage):
-            # Processes below this one first: those that a kernel started may be outside our group.
+            # First the child processes: those that a kernel started may be outside our group.
             processes.end_descendants()
             scratch.remove(own_folder)
             os.killpg(0, signal.SIGKILL)
@@ -106,11 +106,11 @@ def _read(
 
 
 def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setting) -> bool:
-    """Answer one request; True when this process must not go on, because a kernel may have broken it."""
+    """Answer one request; return True if this process must end, because a kernel may have broken it."""
     set_language(request.language)
     try:
         _import_for(request)
-        # After the imports, so that its processes need not repeat them, and before CUDA is touched.
+        # After the imports, so that its processes need not repeat them, and before CUDA is used.
         confined.start(setting.scratch, setting.limits)
         match request:
             case BenchRequest():
@@ -161,7 +161,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
 
 
 def _import_for(request: Request) -> None:
-    """Import the modules that a request needs: a recording imports none for measuring, and the reverse."""
+    """Import the modules that a request needs: a recording does not import those for measuring, and vice versa."""
     match request:
         case BenchRequest() | TuneRequest():
             import gemmviz.engine.tuning
@@ -254,7 +254,7 @@ def _profile(request: ProfileRequest, send: Send) -> None:
 
 
 def _where(error: Exception) -> str:
-    """Return the error with the place where it was raised: it is a defect of gemmviz, to be reported."""
+    """Return the error with the place where it was raised: it is a defect of gemmviz that users can report."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,7 +1,7 @@
-"""Which source texts may be compiled and run: an engine refuses every request that brings another one.
+"""The user's consent to compile and run source texts: an engine refuses every request with another text.
 
-A text may come with an e-mail, in a state file or in a lesson. Compiling it runs it, or lets it read files. The
-maker of an engine therefore passes the user's consent: `Named` for a command with the texts named on its line,
+A text may come with an e-mail, in a state file or in a lesson. If it is compiled, it may run, or read files. Therefore
+the code that creates an engine passes the user's consent: `Named` for a command with the texts in its arguments,
 `Described` for a text whose front matter is being guessed, `gemmviz.session.trust.Trust` for a window.
 """
 
@@ -26,7 +26,7 @@ from gemmviz.engine.messages import (
 Source = tuple[Path, str]
 """The file of a text, existing or not, and the text."""
 LIBRARY = ".toml"
-"""The suffix of a rung that is a library call: its file holds no code."""
+"""The suffix of a rung that is a library call: its file contains no code."""
 
 
 class Consent(Protocol):
@@ -38,7 +38,7 @@ class Consent(Protocol):
         Parameters
         ----------
         path
-            The file of the text: its suffix is the language, and its folder holds the text's own headers.
+            The file of the text: its suffix gives the language, and its folder contains the text's own headers.
         text
             The whole source, front matter included.
         """
@@ -84,13 +84,13 @@ class Described:
 
 
 def base_path(path: Path) -> Path | None:
-    """Return the file of the kernel that a variant's file name derives from; None for no variant."""
+    """Return the kernel's file for the file name of a variant; None if it is not a variant."""
     stem, mark, _ = path.stem.partition("~")
     return path.with_stem(stem) if mark and stem else None
 
 
 def is_change(path: Path, text: str, base: str) -> bool:
-    """Return whether a text is a kernel's with the declared changes that the file name lists.
+    """Return whether a text is that of a kernel with the declared changes in the file name.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def sources(request: Request) -> list[Source]:
     Raises
     ------
     TypeError
-        For a request of an unknown kind: no part of it may run.
+        For a request of an unknown type: no part of it may run.
     """
     match request:
         case RecordRequest() | CheckRequest() | TuneRequest() | AssembleRequest():

@@ -1,11 +1,10 @@
 """The format of messages between the window's process and the engine's: typed, with a limit on every length.
 
-The engine's process runs kernels of strangers, so none of its messages is trusted. A frame is a head of fixed
+The engine's process runs kernels of strangers, so none of its messages is trusted. A frame consists of a head of fixed
 size (a mark, the length of the body, the number of arrays), the length of each array, the body, and the arrays. The
-body is MessagePack and is decoded into one of the dataclasses of `gemmviz.engine.messages`: no other type can come out
-of it, and nothing in it is ever executed. Arrays follow as they lie in memory and are read into new memory of the
-receiver's own, so that their sender cannot change them any more. Code that uses their numbers as indices checks
-them first: see `gemmviz.trace.untrusted`.
+body is MessagePack and is decoded into one of the dataclasses of `gemmviz.engine.messages`: no other type can result,
+and nothing in it is executed. Arrays follow as in memory and are copied into the receiver's memory, so that the sender
+cannot change them afterwards. Code that uses their numbers as indices checks them first: see `gemmviz.trace.untrusted`.
 """
 
 import os
@@ -25,7 +24,7 @@ from gemmviz.engine.messages import Message
 _HEAD = struct.Struct("<4sII")
 _MARK = b"gmv1"
 _SIZE = struct.Struct("<Q")
-_ARRAY = 1  # the code of MessagePack's extension for an array: [its place in the frame, dtype, shape]
+_ARRAY = 1  # the code of MessagePack's extension for an array: [its index in the frame, dtype, shape]
 _KINDS = "biuf"  # of elements: bool, integers, floating-point numbers
 _CHUNK = 1 << 22  # bytes read or written at once
 MOST_BODY = 1 << 28
@@ -33,13 +32,13 @@ MOST_BODY = 1 << 28
 MOST_ARRAYS = 4096
 """The largest number of arrays in one message."""
 STALL_S = 20.0
-"""The longest pause inside a message, in seconds; after it the sender is given up."""
+"""The longest pause inside a message, in seconds; a longer one counts as a failure of the sender."""
 
 _TYPES: dict[str, type[Message]] = {t.__name__: t for t in get_args(Message)}
 
 
 class NotAMessage(Exception):
-    """The received bytes are no message, or a message stopped in its middle."""
+    """The received bytes are not a message, or a message is incomplete."""
 
 
 def send(descriptor: int, message: Message, deadline_s: float | None = None) -> None:
@@ -52,14 +51,14 @@ def send(descriptor: int, message: Message, deadline_s: float | None = None) -> 
     message
         One of `gemmviz.engine.messages`. Its arrays hold numbers.
     deadline_s
-        The longest time, in seconds, in which the other end takes no bytes; None: as long as it lives.
+        The longest time, in seconds, in which the other end takes no bytes; None: no limit.
 
     Raises
     ------
     OSError
-        When the other end is gone, or takes no more bytes (TimeoutError).
+        When the other end has closed, or takes no more bytes (TimeoutError).
     TypeError
-        For a message that holds anything but texts, numbers, lists, dictionaries and arrays of numbers.
+        For a message that contains other data than texts, numbers, lists, dictionaries and arrays of numbers.
     """
     arrays: list[npt.NDArray[Any]] = []
 
@@ -103,11 +102,11 @@ class Receiver:
     Parameters
     ----------
     descriptor
-        The end.
+        The file descriptor of the end.
     kinds
         The types that may arrive, for example ``get_args(Reply)``.
     room
-        Returns the largest number of bytes for the arrays of a message; no limit where it is None or returns None.
+        Returns the largest number of bytes for the arrays of a message; None, or if it returns None: no limit.
     """
 
     def __init__(self, descriptor: int, kinds: tuple[type, ...], room: Callable[[], int | None] | None = None) -> None:
@@ -122,16 +121,16 @@ class Receiver:
         self._heard = 0.0
 
     def receive(self, timeout_s: float | None) -> Message | None:
-        """Return the next message, or None when it is not complete within some seconds (None: no limit).
+        """Return the next message, or None if it is not complete within `timeout_s` seconds (None: no limit).
 
         The received part of a message is kept for the next call.
 
         Raises
         ------
         NotAMessage
-            For bytes that are no message, or a message that stops in its middle for `STALL_S`.
+            For bytes that are not a message, or a message that pauses for more than `STALL_S`.
         EOFError, OSError
-            When the other end is gone, or ends during the call.
+            When the other end has closed, or closes during the call.
         """
         end = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
@@ -151,7 +150,7 @@ class Receiver:
                 return None
 
     def _read(self) -> bool:
-        """Read the available bytes; False when a message is complete."""
+        """Read the available bytes; return False if a message is complete."""
         while True:
             part = self._parts[self._part]
             while self._filled < len(part):
@@ -168,7 +167,7 @@ class Receiver:
                 return False
 
     def _plan(self) -> bool:
-        """Make room for the next part, after one has arrived; False when the message is complete."""
+        """Allocate the buffer for the next part, after one has arrived; return False if the message is complete."""
         if self._stage == "head":
             mark, body, arrays = _HEAD.unpack(self._parts[0].tobytes())
             if mark != _MARK or body > MOST_BODY or arrays > MOST_ARRAYS:

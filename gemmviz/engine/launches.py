@@ -20,7 +20,7 @@ class Launches:
 
     @property
     def left(self) -> bool:
-        """Whether a launch is still to be done."""
+        """Whether a launch is not done yet."""
         return self._done < len(self._request.launches)
 
     def rest(self) -> CheckRequest:
@@ -28,16 +28,16 @@ class Launches:
         return replace(self._request, launches=self._request.launches[self._done :], first=self._done)
 
     def take(self, reply: Checked) -> None:
-        """Note that a launch is done."""
+        """Mark a launch as done."""
         self._done = reply.job + 1
 
     def fail(self, end: Failed) -> Iterator[Checked]:
-        """Report the launch at which the process ended; after a time-out, none of the rest is tried.
+        """Report the launch at which the process ended; after a time-out, the remaining launches are not tried.
 
         Parameters
         ----------
         end
-            The reason of its end: its kind is ``"crash"`` or ``"timeout"``.
+            The reason; its kind is ``"crash"`` or ``"timeout"``.
         """
         kernel = parse(self._request.text, Path(self._request.path))
         reason = ""

@@ -33,7 +33,7 @@ class _Job:
 
 
 class Ledger:
-    """The jobs of one size, open and finished.
+    """The unfinished and the finished jobs of one size.
 
     Parameters
     ----------
@@ -49,21 +49,21 @@ class Ledger:
         self._submitted: list[_Job] = []
 
     def submit(self) -> list[KernelEntry]:
-        """Return the open entries, each with its row so far; replies give their numbers in this list."""
+        """Return the unfinished entries, each with its row up to now; replies refer to their index in this list."""
         self._submitted = [job for job in self._jobs if not job.final]
         return [{**job.entry, "row": job.row} if job.row else job.entry for job in self._submitted]
 
     def job(self, number: int) -> int:
-        """Return the entry of the request for a number in a reply; the transfer follows after all of them."""
+        """Return the entry of the request for an index in a reply; the transfer has the last index."""
         return next(i for i, job in enumerate(self._jobs) if job is self._submitted[number])
 
     def take(self, reply: Result) -> None:
-        """Note a row."""
+        """Keep a row."""
         job = self._submitted[reply.job]
         job.row, job.final = reply.row, reply.final
 
     def fail(self, number: int, status: Status, message: str) -> Row:
-        """Note that a job crashed the process, and return its row."""
+        """Keep and return the row of a job that crashed the process."""
         job = self._submitted[number]
         row = (job.row or self._blank(job.entry)).copy()
         results.fail(row, status, message)
@@ -108,7 +108,7 @@ class Ledger:
 
 
 def _transfer(entries: Sequence[KernelEntry]) -> list[KernelEntry]:
-    """Return the entry for the copies to the device and back, where one of the kernels runs on one."""
+    """Return the entry for the copies to the GPU and back, if one of the kernels runs on it."""
     for entry in entries:
         with suppress(GemmvizError):
             kernel = parse(entry["text"], Path(entry["path"]))

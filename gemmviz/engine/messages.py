@@ -1,9 +1,9 @@
 """The messages to and from the engine: plain data only, so that an engine can run elsewhere.
 
 Each message is a dataclass of texts, numbers, lists, dictionaries and NumPy arrays; `gemmviz.engine.framing` sends and
-receives them. Every message carries the number of its run, so that stale answers can be dropped. Every request
-carries the ``language`` of the sentences that come back, one of `gemmviz.language.LANGUAGES`: `supervisor.Engine` fills
-in that of its own process.
+receives them. Every message has the number of its run, so that late answers can be dropped. Every request has the
+``language`` of the sentences in the replies, one of `gemmviz.language.LANGUAGES`: `supervisor.Engine` sets it to the
+language of its own process.
 """
 
 from dataclasses import dataclass, field
@@ -31,11 +31,11 @@ MOST_SAMPLES, MOST_LABEL, MOST_ROUNDS = 1 << 16, 500, 1000
 class RecordRequest:
     """Record a kernel: answered by `Progress`, then `Recorded`, or by `Failed`.
 
-    ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from the
-    file on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: no
-    accesses, only their sums, in a fraction of the memory. ``blocks`` are the first block to record and the
-    one after the last; None: all. ``capacity`` is the most accesses to keep; None: as many as the memory has room for.
-    ``as_written``: every access that the text names, and not only those that a compiler leaves.
+    ``path`` is the file (its suffix gives the language), ``text`` is the source to record, which may differ from the
+    file on disk. ``order`` is that of the timeline (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``:
+    only the sums of accesses, in a fraction of the memory. ``blocks`` is the range of blocks to record, without its
+    end; None: all. ``capacity`` is the largest number of accesses to keep; None: as many as fit in memory.
+    ``as_written``: every access in the text, not only those that remain after compiling.
     """
 
     run: int
@@ -74,9 +74,9 @@ class CheckRequest:
 class BenchRequest:
     """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `BenchDone`.
 
-    Every entry of ``sizes`` is (M, N, K). ``"row"`` is the result so far of a process that died before the present one,
-    and ``"transfer"`` requests the copies to the device and back: `supervisor.Engine` adds both.
-    ``protocol`` holds the fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
+    Every entry of ``sizes`` is (M, N, K). ``"row"`` is the result up to now of an earlier process that died, and
+    ``"transfer"`` requests the copies to the device and back: `supervisor.Engine` adds both. ``protocol`` holds the
+    fields of `gemmviz.bench.protocol.Protocol` that differ from their defaults.
     """
 
     run: int
@@ -90,9 +90,9 @@ class BenchRequest:
 class TuneRequest:
     """Search a kernel's parameters for the fastest: answered by `Header`, `Progress` and `Tried`, then `Searched`.
 
-    ``path`` and ``text`` are as in `RecordRequest`. ``held`` are the parameters that keep a value; ``seconds`` is how
-    long the search may take. After the death of a process, ``known`` holds its results,
-    ``[candidate, row, whether it is final]``, and ``spent_s`` the time that they took; `supervisor.Engine` adds both.
+    ``path`` and ``text`` are as in `RecordRequest`. ``held`` are the parameters with a fixed value; ``seconds`` is the
+    time limit of the search. After the death of a process, ``known`` holds its results, ``[candidate, row, whether it
+    is final]``, and ``spent_s`` the time that they took; `supervisor.Engine` adds both.
     """
 
     run: int
@@ -121,8 +121,8 @@ class ProfileRequest:
 class AssembleRequest:
     """Compile and disassemble a CUDA kernel: answered by `Progress`, then `Assembled`, or by `Failed`.
 
-    ``path`` and ``text`` are as in `RecordRequest`. ``architecture`` is for example ``"sm_80"``; empty: that of this
-    machine's GPU, else one that suits the kernel.
+    ``path`` and ``text`` are as in `RecordRequest`. ``architecture`` is for example ``"sm_80"``; if it is empty, that
+    of this machine's GPU, else one that suits the kernel.
     """
 
     run: int
@@ -155,9 +155,8 @@ class Cancel:
 class Progress:
     """The progress of a run: a sentence for people, and the finished share (0 to 1); None if it is unknown.
 
-    Within ``deadline_s`` seconds the next reply comes, unless a kernel hangs; None if that is unknown.
-    ``job`` is the entry of ``BenchRequest.kernels`` or ``CheckRequest.launches``, or the candidate of a search, that it
-    is about, or None.
+    The next reply arrives within ``deadline_s`` seconds, unless a kernel hangs; None if the time is unknown. ``job`` is
+    the index in ``BenchRequest.kernels`` or ``CheckRequest.launches``, or of the candidate of a search; or None.
     """
 
     run: int
@@ -169,7 +168,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Header:
-    """The result file of a bench run, or of a search, before its first row; it comes before any kernel runs."""
+    """The result file of a bench run, or of a search, before its first row; it is sent before any kernel runs."""
 
     run: int
     document: Document
@@ -179,8 +178,8 @@ class Header:
 class Recorded:
     """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`.
 
-    ``timeline`` is empty if the request has none. ``findings`` holds its defects (`gemmviz.trace.hazards.Finding`
-    as dictionaries), worst first; None when the recording is too large to look for them along with it.
+    ``timeline`` is empty if the request has none. ``findings`` has its defects (`gemmviz.trace.hazards.Finding` as
+    dictionaries), worst first; None if the recording is too large to check it at once.
     """
 
     run: int
@@ -206,7 +205,7 @@ class Checked:
 class Sample:
     """New samples of one kernel, as they arrive: seconds per launch, and the GFLOPS of their running median.
 
-    ``round`` (from 1) of ``rounds`` is the one under way; ``verified``: C was right before the timing began.
+    ``round`` (from 1) of ``rounds`` is the current one; ``verified``: C was right before the timing began.
     """
 
     run: int
@@ -224,10 +223,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Result:
-    """A row of the result file as it stands after a round: see `gemmviz.bench.results`.
+    """A row of the result file after a round: see `gemmviz.bench.results`.
 
-    ``job`` is the entry of ``BenchRequest.kernels``. A ``final`` row is the last one; before that, each row
-    replaces the one before.
+    ``job`` is the entry of ``BenchRequest.kernels``. A ``final`` row is the last one; each row replaces the previous
+    one.
     """
 
     run: int
@@ -241,7 +240,7 @@ class Tried:
     """A candidate of a search after a round, and its row of a result file.
 
     ``final``: it gets no more rounds. ``best`` is the number of the fastest candidate so far, or None;
-    ``default`` that of the default parameters, None if they cannot run; ``candidates`` is how many there are.
+    ``default`` that of the default parameters, None if they cannot run; ``candidates`` is their number.
     """
 
     run: int
@@ -256,7 +255,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Searched:
-    """A search is over, or was cancelled."""
+    """The end of a search, which may have been cancelled."""
 
     run: int
     document: Outcome
@@ -288,14 +287,14 @@ class Probed:
 
 @dataclass(frozen=True)
 class Done:
-    """The run is over."""
+    """The end of a run."""
 
     run: int
 
 
 @dataclass(frozen=True)
 class BenchDone:
-    """A bench run is over: `supervisor.Engine` has put its result file together."""
+    """The end of a bench run: `supervisor.Engine` has completed its result file."""
 
     run: int
     document: Document
@@ -303,13 +302,12 @@ class BenchDone:
 
 @dataclass(frozen=True)
 class Failed:
-    """The run is over without its answer.
+    """The end of a run without an answer.
 
     ``kind`` is one of the result file's statuses (``compile``, ``launch``, ``crash``, ``timeout``, ``cancelled``,
-    ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter), ``untrusted`` (nobody has allowed the text to
-    run: see `gemmviz.engine.consent`) or ``internal``; ``line`` is the line of the
-    kernel's file, from 1, where known. ``defect`` and ``array`` are the class of a crash: see
-    `gemmviz.catalogue.errors.KernelFault`.
+    ``unsupported``, ``oom``) or ``refused`` (a constraint, front matter), ``untrusted`` (the user has not allowed the
+    text to run: see `gemmviz.engine.consent`) or ``internal``; ``line`` is the line of the kernel's file, from 1, if
+    known. ``defect`` and ``array`` are the class of a crash: see `gemmviz.catalogue.errors.KernelFault`.
     """
 
     run: int

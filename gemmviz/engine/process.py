@@ -1,4 +1,4 @@
-"""The engine's process: started, sent requests, listened to, ended, and replaced when it has died or grown."""
+"""The engine's process: its start, requests and replies, its end, and its replacement if it died or grew too large."""
 
 import multiprocessing
 import os
@@ -39,16 +39,16 @@ from gemmviz.sandbox.limits import Limits
 
 _POLL_S = 0.02
 _GRACE_S = 0.3
-# A process that holds gigabytes was seen to take longer than two seconds to die on a busy machine.
+# On a busy machine, a process with gigabytes of memory was seen to take longer than two seconds to end.
 _DYING_S = 5.0
-# A live process reads some part of a request within this time.
+# A running process reads some part of a request within this time.
 _TAKING_S = 20.0
 
 _End = Literal["crash", "timeout", "cancelled", "internal"]
 
 
 class ProcessLost(Exception):
-    """The process is gone; ``kind`` is ``"crash"``, ``"timeout"``, ``"cancelled"`` or ``"internal"``."""
+    """The process has ended; ``kind`` is ``"crash"``, ``"timeout"``, ``"cancelled"`` or ``"internal"``."""
 
     def __init__(self, kind: _End, message: str) -> None:
         super().__init__(message)
@@ -56,15 +56,15 @@ class ProcessLost(Exception):
 
     @property
     def status(self) -> Status:
-        """The status of the row whose kernel was running; a result file has none for a process that stays."""
+        """The status for the row of the running kernel; a result file has none for a process that cannot be killed."""
         return "crash" if self.kind == "internal" else self.kind
 
 
 class EngineProcess:
-    """The process of one engine. Not for several threads at once, except `kill`.
+    """The process of one engine. Only one thread may use it at a time, except for `kill`.
 
-    It is started with the first request, and again after it has died. One that has loaded many kernels is replaced
-    between two requests.
+    It is started with the first request, and again after it has died. A process that has loaded many kernels is
+    replaced between two requests.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class EngineProcess:
 
     @property
     def pid(self) -> int | None:
-        """The number of the process, or None while there is none."""
+        """The id of the process, or None if there is none."""
         return self._process.pid if self._process is not None else None
 
     def prepare(self) -> None:
@@ -101,7 +101,7 @@ class EngineProcess:
         cancel
             Set it, from any thread, to end the run within half a second.
         limit
-            The most seconds without a reply, until a `Progress` sets another limit; None: no limit.
+            The longest time in seconds without a reply, until a `Progress` sets another limit; None: no limit.
 
         Raises
         ------
@@ -124,10 +124,10 @@ class EngineProcess:
                     elif give_up is not None and now > give_up:
                         raise ProcessLost("cancelled", tr("cancelled"))
                     elif limit is not None and now - heard > limit:
-                        said = tr(
+                        text = tr(
                             "still running after {time} s: an endless loop, or too large a size", time=f"{limit:g}"
                         )
-                        raise ProcessLost("timeout", said)
+                        raise ProcessLost("timeout", text)
                     continue
                 if reply.run != request.run:
                     continue
@@ -136,14 +136,14 @@ class EngineProcess:
                 heard = now
                 over = isinstance(reply, FINAL)
                 if isinstance(reply, Failed) and reply.kind in ("crash", "timeout"):
-                    self.kill()  # the process ends by itself now; the next request must not reach it
+                    self.kill()  # the process is ending by itself; the next request must not reach it
                 yield reply
                 if give_up is None and cancel.is_set() and not over:
                     give_up = self._ask_to_stop(request.run)
                 elif give_up is not None and time.monotonic() > give_up and not over:
                     raise ProcessLost("cancelled", tr("cancelled"))
         finally:
-            # The process is lost, or the caller takes no more replies: its present work is not needed any more.
+            # The process is lost, or the caller takes no more replies: its current work is no longer needed.
             if not over:
                 self.kill()
             else:
@@ -154,7 +154,7 @@ class EngineProcess:
         if self._process is None or not self._process.is_alive() or self._confined != confined:
             self._start(confined)
         pipe, folder = self._pipe, self._scratch
-        if pipe is None or folder is None:  # killed by another thread, as when the window is closed
+        if pipe is None or folder is None:  # killed by another thread, for example when the window is closed
             raise self._obituary()
         for path, text in _sources(request):
             scratch.hand_over(folder, Path(path), text)
@@ -167,29 +167,29 @@ class EngineProcess:
             raise self._obituary() from None
 
     def _renew(self) -> None:
-        """Replace the process where it has had its time: the next one starts while there is nothing to do."""
+        """Replace the process if its memory has grown too much: the next one starts while there is nothing to do."""
         pid = self.pid
         if pid is not None and worn(pid):
             self._start(self._confined)
 
     def _ask_to_stop(self, run: int) -> float:
-        """Ask the process to end a run; return until when it has time to (`time.monotonic`)."""
+        """Ask the process to end a run; return its deadline (`time.monotonic`)."""
         pipe = self._pipe
         if pipe is not None:
-            with suppress(OSError):  # it is dead already: the next read from the pipe gives the reason
+            with suppress(OSError):  # it has ended already: the next read from the pipe gives the reason
                 framing.send(pipe.fileno(), Cancel(run), _GRACE_S)
         return time.monotonic() + _GRACE_S
 
     def _receive(self) -> Reply | None:
-        """Return the next reply, or None if none comes within a short time."""
+        """Return the next reply, or None if none arrives within a short time."""
         receiver = self._receiver
         if receiver is None:
             raise ProcessLost("cancelled", tr("the engine was closed"))
         try:
             message = receiver.receive(_POLL_S)
         except framing.NotAMessage as error:
-            said = tr("the engine's process sent an invalid message ({why}): a kernel may have damaged it", why=error)
-            raise ProcessLost("crash", said) from None
+            text = tr("the engine's process sent an invalid message ({why}): a kernel may have damaged it", why=error)
+            raise ProcessLost("crash", text) from None
         except (EOFError, OSError):
             raise self._obituary() from None
         assert message is None or isinstance(message, Reply)
@@ -205,19 +205,19 @@ class EngineProcess:
         pipe, other = context.Pipe()
         process = context.Process(target=start.main, args=(other, setting), name="gemmviz-engine", daemon=True)
         self._pipe, self._process = pipe, process
-        # The process inherits the mask: a Ctrl-C while it starts, still in our group, is not for it.
+        # The process inherits the mask: it ignores a Ctrl-C while it starts and is still in our group.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             other.close()
-        if pipe.closed:  # killed meanwhile by another thread, as when the window is closed: the process ends itself
+        if pipe.closed:  # another thread has killed it, for example when the window is closed: the process ends itself
             raise self._obituary()
         self._receiver = framing.Receiver(pipe.fileno(), get_args(Reply), available_memory)
 
     def kill(self) -> None:
-        """End the process at once, with all that it has started; where there is none, do nothing.
+        """End the process at once, with its child processes; if there is none, do nothing.
 
         Raises
         ------
@@ -231,15 +231,16 @@ class EngineProcess:
             if process is not None and process.pid is not None:
                 self._end(process)
         finally:
-            # Not before: without the pipe the process ends itself, and its child processes could not be found any more.
+            # Not before: without the pipe the process ends itself, and its child processes could not be found
+            # afterwards.
             if pipe is not None:
                 pipe.close()
             if remove is not None:
-                remove()  # once: nothing of a process that is gone is kept
+                remove()  # once: nothing is kept of a process that has ended
 
     def _end(self, process: Any) -> None:
         if process.is_alive():
-            # Its children first: a compiler, or a process that a kernel started, must not outlive it.
+            # First its children: a compiler, or a process that a kernel started, must not continue.
             processes.end_tree(process.pid)
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -250,7 +251,7 @@ class EngineProcess:
                 "internal",
                 tr(
                     "the engine (process {number}) cannot be killed: the GPU's driver may hang. "
-                    "Figures taken now are not to be trusted; restart the machine if this stays.",
+                    "Do not trust figures that are measured now; restart the machine if this message appears again.",
                     number=process.pid,
                 ),
             )
@@ -269,7 +270,7 @@ class EngineProcess:
 
 
 def _sources(request: Request) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the sources that a request is about."""
+    """Yield path and text of each source of a request."""
     match request:
         case RecordRequest() | CheckRequest() | TuneRequest() | AssembleRequest():
             yield request.path, request.text

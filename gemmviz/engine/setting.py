@@ -17,9 +17,11 @@ class Setting:
     limits
         The resources that a stranger's text may use.
     confined
-        Whether the process may open only the files it needs. Nsight Compute needs more: it talks to another process.
+        Whether the process may open only the files it needs. Nsight Compute needs more: it communicates with another
+        process.
     records
-        Whether the first request will be a recording: the process imports the modules for it before the request comes.
+        Whether the first request will be a recording: the process imports the modules for it before the request
+        arrives.
     """
 
     scratch: Path

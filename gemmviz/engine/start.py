@@ -32,7 +32,7 @@ def main(connection: Connection, setting: Setting) -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     if setting.confined:
         engine.confine(setting.scratch, _caches(), _programs())
-    # Libraries, CuPy among them, make temporary files: in the folder that this process may write.
+    # CuPy and other libraries create temporary files: in the folder that this process may write.
     os.environ["TMPDIR"] = tempfile.tempdir = str(setting.scratch)
     from gemmviz.engine import child
 
@@ -51,9 +51,9 @@ def _caches() -> list[Path]:
 
 
 def _programs() -> list[Path]:
-    """Return the folders of the compiler in an environment variable and of the CUDA toolkit whose programs are found.
+    """Return the folders of the compiler in the environment variable, and of the CUDA toolkit, if they are found.
 
-    They hold the programs with their libraries and headers.
+    They contain the programs with their libraries and headers.
     """
     named = [*os.environ.get("GEMMVIZ_CC", "").split()[:1], "nvdisasm"]
     return [Path(found).resolve().parents[1] for name in named if (found := shutil.which(name))]

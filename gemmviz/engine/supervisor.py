@@ -1,4 +1,4 @@
-"""Serves requests by the engine's process, and completes them when the process dies."""
+"""Serves requests with the engine's process, and completes them if the process dies."""
 
 import threading
 from collections.abc import Iterator
@@ -39,11 +39,10 @@ _FIRST_S = 120.0
 
 
 class Engine:
-    """One engine. Not for several threads at once, except `close`.
+    """One engine. Only one thread may use it at a time, except for `close`.
 
-    The process is started when it is first needed, and again after it died. One that has loaded many kernels is
-    replaced between two requests. A text that its consent does not allow reaches no process: it is neither
-    compiled nor run.
+    The process is started when it is first needed, and again after it died. A process that has loaded many kernels is
+    replaced between two requests. A text without consent is sent to no process: it is neither compiled nor run.
 
     Parameters
     ----------
@@ -59,11 +58,11 @@ class Engine:
 
     @property
     def pid(self) -> int | None:
-        """The number of the process, or None while there is none."""
+        """The id of the process, or None if there is none."""
         return self._process.pid
 
     def prepare(self) -> None:
-        """Start the process now, and let it import what a recording needs: the first one then comes sooner.
+        """Start the process now, with the modules that a recording needs, so that the first recording is ready earlier.
 
         Call it before `run`.
         """
@@ -72,8 +71,8 @@ class Engine:
     def run(self, request: Request, cancel: threading.Event) -> Iterator[Reply]:
         """Yield the replies to a request; the last one is one of `messages.FINAL`.
 
-        No kernel makes this method raise: a crash or an endless loop ends as `Failed`, or spoils one row of a bench
-        run or one report of a check; the other rows and reports are still made.
+        This method raises no error because of a kernel: a crash or an endless loop becomes `Failed`, or one row of a
+        bench run or one report of a check; the other rows and reports are still made.
 
         Parameters
         ----------
@@ -81,15 +80,16 @@ class Engine:
             The request.
         cancel
             Set it, from any thread, to end the run within half a second. A bench run then still ends with `BenchDone`,
-            with finished rows and rows of status "cancelled"; a search ends with `Searched` and the best so far.
+            with finished rows and rows of status "cancelled"; a search ends with `Searched` and the best result up to
+            now.
         """
         held = refused(request, self._consent)
         if held:
             names = ", ".join(path.name for path in held)
-            said = tr(
+            text = tr(
                 "{files}: not run, because it does not come with gemmviz and you have not allowed it.", files=names
             )
-            yield Failed(request.run, "untrusted", said)
+            yield Failed(request.run, "untrusted", text)
             return
         if isinstance(request, BenchRequest):
             yield from self._bench(request, cancel)
@@ -143,7 +143,8 @@ class Engine:
         header: Document | None = None
         for number, size in enumerate(request.sizes):
             ledger = Ledger(request.kernels, size)
-            # Every size has an equal share of the progress; after a death, the remaining work has the rest of it.
+            # Every size has an equal share of the progress; after a crash, the remaining work has the rest of the
+            # share.
             done, whole = 0.0, len(request.sizes)
             silent_deaths = 0
             while not cancel.is_set():

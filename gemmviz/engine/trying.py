@@ -1,4 +1,4 @@
-"""Tries a kernel in a child process: whether C is right and the kernel stays within its arrays."""
+"""Tries a kernel in a child process: checks that C is right and that the kernel stays within its arrays."""
 
 import itertools
 import threading
@@ -17,12 +17,12 @@ _DEADLINE_S = 10.0
 
 
 def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], str]:
-    """Return a function that records a kernel at a size and returns the fault in words; empty when all is right.
+    """Return a function that records a kernel at a size and returns the fault as text; empty if there is none.
 
     Parameters
     ----------
     engine
-        Its process does the work, and may end because of it.
+        Its process records the kernel, and may crash.
     cancel
         Set it from another thread to stop.
     """
@@ -52,7 +52,7 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
 
 
 def _verdict(recording: Recording) -> str:
-    # Threads that wait at different barriers are a defect of the code, which hardware may survive; the launch is right.
+    # Threads that wait at different barriers are a defect of the code, but the launch is right.
     faults = [found.text for found in recording.diagnostics if found.kind != "barrier divergence" or recording.wrong]
     if faults:
         return faults[0]
@@ -69,7 +69,7 @@ def _verdict(recording: Recording) -> str:
 
 
 def _front_matter_lines(kernel: Kernel) -> int:
-    """Return the last line of the front matter: a compiler's message about a line below is about the source itself."""
+    """Return the last line of the front matter: a compiler's message about a later line is about the source itself."""
     lines = kernel.text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.replace(" ", "").startswith("//---gemmviz")), 0)
     return next((i + 1 for i, line in enumerate(lines) if i > start and line.replace(" ", "") == "//---"), 0)

@@ -18,7 +18,7 @@ from gemmviz.engine.benching import Backends, machine_header
 from gemmviz.engine.messages import Header, Progress, Reply, Searched, TuneRequest
 from gemmviz.language import tr
 
-# Reasons that hold for all candidates when they hold for one: there is no GPU, or no memory for the matrices.
+# Reasons that apply to all candidates if they apply to one: there is no GPU, or no memory for the matrices.
 _HOPELESS = ("skipped", "oom")
 
 
@@ -28,7 +28,7 @@ def tune(
     send: Callable[[Reply], None],
     backends: Backends | None = None,
 ) -> bool:
-    """Search for the fastest parameters; True when a candidate broke the GPU's context, so that the process must end.
+    """Search for the fastest parameters; return True if a candidate broke the GPU's context and the process must end.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def tune(
     send
         Takes the replies.
     backends
-        Where kernels run; by default, the real devices.
+        The backends that run kernels; by default, the real devices.
 
     Raises
     ------
     GemmvizError
-        For a kernel or size that cannot be tuned, and where no candidate can run on this machine.
+        For a kernel or size that cannot be tuned, and if no candidate can run on this machine.
     """
     started = time.monotonic() - request.spent_s
     kernel, problem = tuned_kernel(request)
@@ -71,7 +71,9 @@ def tune(
                     case MeasureStep():
                         left = search.left_s(spent)
                         done = max(done, spent / (spent + left) if left else 0.0)
-                        send(Progress(request.run, _said(search, number, left), done, record.deadline_s, number))
+                        send(
+                            Progress(request.run, _progress_text(search, number, left), done, record.deadline_s, number)
+                        )
                     case Finished():
                         if not search.usable:
                             _refuse_hopeless(record.row)
@@ -91,17 +93,17 @@ def _refuse_hopeless(row: Row) -> None:
         raise Unavailable(row["message"])
 
 
-def _said(search: Search, number: int, left_s: float) -> str:
+def _progress_text(search: Search, number: int, left_s: float) -> str:
     """Describe the current trial, the best so far, and the remaining time."""
     params, best = params_text(search.space.candidates[number]), search.best
     if search.racers:
         rounds = search.rounds(number) + 1
-        said = tr("Race of {count}, round {round}: {params}", count=len(search.racing), round=rounds, params=params)
+        text = tr("Race of {count}, round {round}: {params}", count=len(search.racing), round=rounds, params=params)
     else:
         place, count = len(search.order) + 1, len(search.space.candidates)
-        said = tr("Candidate {place} of {count}: {params}", place=place, count=count, params=params)
+        text = tr("Candidate {place} of {count}: {params}", place=place, count=count, params=params)
     if best is not None:
         figure = f"{search.gflops(best):.4g}"
         best_params = params_text(search.space.candidates[best])
-        said = tr("{what}; best so far {gflops} GFLOPS ({params})", what=said, gflops=figure, params=best_params)
-    return tr("{what}; about {seconds} s left", what=said, seconds=round(left_s)) if best is not None else said
+        text = tr("{what}; best so far {gflops} GFLOPS ({params})", what=text, gflops=figure, params=best_params)
+    return tr("{what}; about {seconds} s left", what=text, seconds=round(left_s)) if best is not None else text

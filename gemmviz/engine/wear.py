@@ -1,4 +1,4 @@
-"""When to replace an engine's process: its libraries do not give back all their memory."""
+"""Decides when to replace an engine's process: its libraries do not release all their memory."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ MOST_RESIDENT_BYTES = 3 << 30
 def worn(process: int) -> bool:
     """Return whether a process should be replaced before its next request; False if its memory is unknown.
 
-    Kernels of the CPU run in processes of their own and leave nothing behind. The memory of CUDA, and of modules that
-    were compiled for it, stays.
+    Kernels of the CPU run in separate processes and leave no memory behind. The memory of CUDA, and of modules that
+    were compiled for it, is not released.
 
     Parameters
     ----------

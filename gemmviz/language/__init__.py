@@ -1,7 +1,7 @@
 """The language of texts for people: English is in the source, the others are in gettext catalogues.
 
-`tr` is called where a text is shown, never where a module is imported, so that a window which is built again shows the
-new language. A text that must stand in a table at import is wrapped in `mark`, and in `tr` where it is shown.
+Call `tr` when a text is shown, never when a module is imported, so that a window that is created again shows the new
+language. Wrap a text in a table that is created at import in `mark`, and call `tr` when it is shown.
 """
 
 import re
@@ -37,32 +37,32 @@ def set_language(code: str) -> None:
 
 
 def language() -> Language:
-    """Return the code of the language that is spoken."""
+    """Return the code of the current language."""
     return _code
 
 
 def tr(text: str, /, **values: object) -> str:
-    """Return an English text in the language that is spoken, its ``{names}`` replaced by `values`.
+    """Return the translation of an English text into the current language, with `values` in place of its ``{names}``.
 
     A text that has no translation stays English.
     """
-    said = _state[_code].one(text) if _code != "en" else text
-    return finished(said.format(**_with_thin_thousands(values)) if values else said)
+    translated = _state[_code].one(text) if _code != "en" else text
+    return finished(translated.format(**_with_thin_thousands(values)) if values else translated)
 
 
 def trn(one: str, many: str, count: int, /, **values: object) -> str:
     """Return a text that depends on a number: `one` or `many` in English; ``{count}`` is replaced by the number."""
-    said = _state[_code].several(one, many, count) if _code != "en" else (one if count == 1 else many)
-    return finished(said.format(**_with_thin_thousands({"count": count, **values})))
+    translated = _state[_code].several(one, many, count) if _code != "en" else (one if count == 1 else many)
+    return finished(translated.format(**_with_thin_thousands({"count": count, **values})))
 
 
 def finished(text: str) -> str:
-    """Return a text whose values are filled in, in the form that the spoken language wants of the words beside them."""
+    """Return a text with its values filled in; in Korean the particles after the values get their right form."""
     return with_particles(text) if _code == "ko" else text
 
 
 def _with_thin_thousands(values: dict[str, object]) -> dict[str, object]:
-    """Return the values, thousands apart by a thin space where a comma would be read as a decimal sign."""
+    """Return the values, with a thin space between thousands in languages that use a comma as decimal sign."""
     if _code == "en":
         return values
     return {
@@ -72,5 +72,5 @@ def _with_thin_thousands(values: dict[str, object]) -> dict[str, object]:
 
 
 def mark(text: str, /) -> str:
-    """Return the text as it is; it is collected for the translators (see the module)."""
+    """Return the text unchanged; `collect` finds it for the translators (see the module)."""
     return text

@@ -1,4 +1,4 @@
-"""One language's gettext catalogue: ``resources/languages/CODE.po``, as translators' tools write it."""
+"""One language's gettext catalogue: ``resources/languages/CODE.po``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Catalogue:
         return self.texts.get(text, text)
 
     def several(self, one: str, many: str, count: int) -> str:
-        """Return the plural form of a text for a number; forms that were marked one by one follow the English rule."""
+        """Return the plural form of a text for a number; forms that were marked separately follow the English rule."""
         return self.plurals.get(one, {}).get(self.form(count)) or self.one(one if count == 1 else many)
 
 

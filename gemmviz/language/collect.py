@@ -1,7 +1,7 @@
-"""Collects the texts that people read from the source and the kernels, and brings the catalogues up to date with them.
+"""Collects the texts for people from the source and the kernels, and updates the catalogues.
 
-``python -m gemmviz.language.collect`` adds new texts to ``resources/languages/*.po``, empty, and takes out those that
-are gone.
+``python -m gemmviz.language.collect`` adds new texts to ``resources/languages/*.po``, without a translation, and
+removes texts that are no longer used.
 """
 
 import ast
@@ -17,7 +17,7 @@ from gemmviz import data
 from gemmviz.language import LANGUAGES
 
 _SINGLE, _PLURAL = ("tr", "mark"), "trn"
-# Texts of a kernel for people: `tr` is given these at run time, where they are shown.
+# Texts of a kernel for people: they are translated at run time, when they are shown.
 _READ = ("title", "idea", "exhibit")
 _BLOCK = re.compile(r"^//[ \t]*---gemmviz.*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
 
@@ -38,7 +38,7 @@ def texts(package: Path) -> list[Text]:
     Raises
     ------
     ValueError
-        When a text is put together at run time: it could not be translated.
+        When a text is not a literal: it could not be translated.
     """
     found = []
     for path in sorted(package.rglob("*.py")):
@@ -60,7 +60,7 @@ def _texts_of(tree: ast.AST, file: str) -> Iterator[Text]:
         elif node.func.id == _PLURAL and len(node.args) == 3:
             one, many = _literal(node.args[0]), _literal(node.args[1])
             if all(isinstance(form, (ast.Name, ast.Subscript)) for form in node.args[:2]):
-                continue  # marked where they stand
+                continue  # marked at their definition
             if one is None or many is None:
                 raise ValueError(f"{file}:{node.lineno}: both forms of a text for translators are literals")
             yield Text(one, many, file, node.lineno)
@@ -76,9 +76,9 @@ def kernel_texts(folder: Path) -> list[Text]:
             for block in _BLOCK.finditer(text):
                 toml = re.sub(r"^//[ \t]?", "", block["body"], flags=re.MULTILINE)
                 line = text.count("\n", 0, block.start()) + 1
-                found += [Text(said, "", file, line) for said in _read_of(tomllib.loads(toml))]
+                found += [Text(phrase, "", file, line) for phrase in _read_of(tomllib.loads(toml))]
         elif path.suffix == ".toml":
-            found += [Text(said, "", file, 1) for said in _read_of(tomllib.loads(path.read_text(encoding="utf-8")))]
+            found += [Text(phrase, "", file, 1) for phrase in _read_of(tomllib.loads(path.read_text(encoding="utf-8")))]
     return found
 
 
@@ -87,7 +87,7 @@ def _read_of(table: dict[str, object]) -> Iterator[str]:
         if isinstance(value, dict):
             yield from _read_of(value)
         elif key in _READ and isinstance(value, str) and value:
-            yield " ".join(value.split())  # as `tr` is given it: a kernel keeps no line breaks of its texts
+            yield " ".join(value.split())  # a kernel keeps its texts without line breaks
 
 
 def all_texts() -> list[Text]:
@@ -100,7 +100,7 @@ def _literal(node: ast.expr) -> str | None:
 
 
 def update() -> None:
-    """Bring every catalogue up to date."""
+    """Update every catalogue."""
     wanted = {text.one: text for text in reversed(all_texts()) if text.one}
     for code in LANGUAGES:
         if code == "en":

@@ -1,4 +1,4 @@
-"""Korean particles that depend on the sound before them: a catalogue writes both forms, and the value decides.
+"""Korean particles that depend on the sound before them: a catalogue has both forms, and the value selects one.
 
 ``{file}을(를)`` becomes ``main.c를`` or ``블록을``. The form follows the final consonant of the syllable before it.
 Digits are read in Sino-Korean, single letters and abbreviations by the names of their letters, and other Latin words by
@@ -9,9 +9,9 @@ import re
 from typing import Literal
 
 Final = Literal["none", "l", "other"]
-"""The final consonant of a syllable: ㄹ is a case of its own before (으)로."""
+"""The final consonant of a syllable: ㄹ is a separate case before (으)로."""
 
-# Both forms as catalogues write them: (after a final consonant, after none).
+# Both forms as in the catalogues: (after a final consonant, after a vowel).
 _FORMS = {
     "을(를)": ("을", "를"),
     "은(는)": ("은", "는"),
@@ -31,7 +31,7 @@ _TAG = re.compile(r"(</\w+>)+$")
 
 
 def with_particles(text: str) -> str:
-    """Return a Korean text with one form of each particle; both stay where the sound before them is unknown."""
+    """Return a Korean text with one form of each particle; if the sound before it is unknown, both forms stay."""
     if "(" not in text:
         return text
     return _BOTH.sub(_chosen, text)
@@ -49,7 +49,7 @@ def _chosen(found: re.Match[str]) -> str:
 
 
 def final_of(text: str) -> Final | None:
-    """Return the final consonant of the last syllable of a text, as it is read; None where that is unknown."""
+    """Return the final consonant of the last syllable of a text, as it is pronounced; None if that is unknown."""
     text = _TAG.sub("", text).rstrip(_CLOSING)
     last = text[-1:]
     if not last:

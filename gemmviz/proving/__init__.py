@@ -1,1 +1,1 @@
-"""Predictions from recordings held against a GPU's own counters, read by Nsight Compute."""
+"""Compares predictions from recordings with a GPU's own counters, read by Nsight Compute."""

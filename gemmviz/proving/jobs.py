@@ -11,7 +11,7 @@ from gemmviz.catalogue.problem import Problem
 
 
 class Answer(TypedDict):
-    """The outcome of a job: why it was not launched, its number among those that were, how many elements are wrong.
+    """The outcome of a job: why it was not launched, its index among the launched jobs, the number of wrong elements.
 
     ``nvrtc`` is the version of the compiler.
     """

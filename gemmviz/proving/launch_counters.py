@@ -40,9 +40,9 @@ class Instruction(msgspec.Struct, frozen=True, array_like=True):
     Attributes
     ----------
     line
-        Of the kernel's own file, from 1; 0 where it comes from a header.
+        In the kernel's own file, from 1; 0 if the instruction comes from a header.
     text
-        As the disassembler writes it.
+        The instruction as printed by the disassembler.
     space
         ``"global"``, ``"shared"``, or another one in small letters.
     write
@@ -76,7 +76,7 @@ class LaunchCounters:
     instructions: list[Instruction]
 
     def condensed(self) -> "LaunchCounters":
-        """Return the same with one instruction for all that are alike: of one line, one operation and one width."""
+        """Return the counters with one entry for all instructions of the same line, operation and width."""
         total: dict[tuple[object, ...], Instruction] = {}
         for i in self.instructions:
             operation = next(word for word in i.text.split() if not word.startswith("@"))
@@ -92,7 +92,7 @@ class LaunchCounters:
         return LaunchCounters(self.counters, list(total.values()))
 
     def shifted(self, first: int, by: int) -> "LaunchCounters":
-        """Return the same with all lines from `first` on moved down by `by` lines: see `gemmviz.proving.lines`."""
+        """Return the counters with all lines from `first` on moved down by `by` lines: see `gemmviz.proving.lines`."""
         return LaunchCounters(
             self.counters, [replace(i, line=lines.shifted(i.line, first, by)) for i in self.instructions]
         )
@@ -113,7 +113,7 @@ def read_counters(raw: str, sources: Sequence[str], files: Sequence[str]) -> lis
     Raises
     ------
     ValueError
-        When the texts have another form.
+        When the texts have an unknown form.
     """
     counters = [{name: int(value) for name, value in row.items()} for row in table(raw, COUNTERS)]
     if len(counters) != len(sources):
@@ -129,12 +129,12 @@ def table(raw: str, metrics: Mapping[str, str]) -> list[dict[str, float]]:
     raw
         Of ``--page raw``.
     metrics
-        Nsight Compute's name of each metric by ours; one that a report does not have is left out.
+        Nsight Compute's name of each metric by our name; a metric that a report does not have is left out.
 
     Raises
     ------
     ValueError
-        When the text has another form.
+        When the text has an unknown form.
     """
     rows = list(csv.reader(io.StringIO(raw)))
     head = next((i for i, row in enumerate(rows) if row and row[0] == "ID"), None)
@@ -143,7 +143,7 @@ def table(raw: str, metrics: Mapping[str, str]) -> list[dict[str, float]]:
     column = {metric: place for place, metric in enumerate(rows[head])}
     return [
         {name: _number(row[column[metric]]) for name, metric in metrics.items() if metric in column}
-        for row in rows[head + 2 :]  # the row of units lies between
+        for row in rows[head + 2 :]  # after the header comes the row of units
         if len(row) == len(rows[head])
     ]
 
@@ -154,7 +154,7 @@ def instructions(source: str, file: str) -> list[Instruction]:
     Parameters
     ----------
     source
-        A table per source file: the code of a header's function stands in the header's, at its lines.
+        A table per source file: the code of a header's function is in the table of the header, with the header's lines.
     file
         The name of the kernel's own file.
     """

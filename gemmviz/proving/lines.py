@@ -1,4 +1,4 @@
-"""Lines of a source whose front matter has grown or shrunk since they were written down."""
+"""Adjusts line numbers of a source if its front matter has become longer or shorter."""
 
 import re
 
@@ -6,22 +6,22 @@ _LINES = re.compile(r"\b(lines? )(\d+(?:, \d+)*)(?=:)")
 
 
 def shifted(line: int, first: int, by: int) -> int:
-    """Return the present number of a line of the file.
+    """Return the current number of a line of the file.
 
     Parameters
     ----------
     line
-        From 1; 0 is no line and stays so.
+        From 1; 0 means no line and stays 0.
     first
-        The line on which the code began: lines before it have not moved.
+        The line on which the code began: earlier lines have not moved.
     by
-        How many lines the code has moved down; negative: up.
+        The number of lines by which the code has moved down; negative: up.
     """
     return line + by if line >= first > 0 else line
 
 
 def shifted_note(note: str, first: int, by: int) -> str:
-    """Return a note of `gemmviz.proving.verdict` with its lines ("line 31: ...", "lines 4, 7: ...") as they are now."""
+    """Return a note of `gemmviz.proving.verdict` with its lines ("line 31: ...", "lines 4, 7: ...") adjusted."""
 
     def now(found: re.Match[str]) -> str:
         return found[1] + ", ".join(str(shifted(int(line), first, by)) for line in found[2].split(", "))

@@ -1,8 +1,8 @@
-"""The mover of each access's data: a thread by the load/store unit (LSU), whose counters are read, or something else.
+"""The unit that moves the data of each access: the load/store unit (LSU), whose counters are read, or another one.
 
-Held against the counters of an H200: reads of ``cp.async`` are counted among the global loads, its writes are not
-among the shared stores. Boxes of the copy engine (TMA) are in no counter of the LSU, nor are reads of ``wgmma``.
-``ldmatrix`` is a shared load like any other.
+Compared with the counters of an H200: reads of ``cp.async`` are counted as global loads, but its writes are not counted
+as shared stores. Boxes of the copy engine (TMA) and reads of ``wgmma`` are in no counter of the LSU. ``ldmatrix`` is
+counted as a shared load.
 """
 
 from collections.abc import Iterable
@@ -23,17 +23,17 @@ Kind = Literal["copies", "boxes loaded", "boxes stored", "products"]
 
 @dataclass(frozen=True)
 class Unseen:
-    """Data that a launch moves without the load/store unit.
+    """Data that are moved by another unit than the load/store unit, so that the counters do not include them.
 
     Attributes
     ----------
     kind
-        ``"copies"``: written to shared memory by ``cp.async``; ``"boxes loaded"`` and ``"boxes stored"``: by the copy
-        engine; ``"products"``: operands that ``wgmma`` reads in shared memory.
+        ``"copies"``: written to shared memory by ``cp.async``; ``"boxes loaded"`` and ``"boxes stored"``: moved by the
+        copy engine; ``"products"``: operands that ``wgmma`` reads from shared memory.
     count
-        The number of requested boxes; a box for several blocks counts once. Else 0.
+        The number of requested boxes; a box for several blocks counts once. 0 for the other kinds.
     bytes
-        Written by copies and boxes, in each block that a box is for; read by products.
+        Bytes written by copies and boxes, counted in each block of a box; bytes read by products.
     """
 
     kind: Kind
@@ -42,7 +42,7 @@ class Unseen:
 
     @property
     def words(self) -> str:
-        """The same in a sentence for people."""
+        """Return a sentence for people."""
         moved = f"{self.bytes:,}"
         match self.kind:
             case "copies":
@@ -69,10 +69,10 @@ class Unseen:
 
 
 def movers(recording: Recording) -> npt.NDArray[np.uint8]:
-    """Return, per access of a recording, its mover: `THREAD`, `COPY_READ`, `COPY_WRITE`, `BOX` or `PRODUCT`."""
+    """Return the unit that moves each access: `THREAD`, `COPY_READ`, `COPY_WRITE`, `BOX` or `PRODUCT`."""
     log, boxes = recording.accesses, recording.boxes
     of_site = np.array([PRODUCT if site.product else THREAD for site in recording.sites] or [THREAD], np.uint8)
-    write, read, _ = log.copies.T  # the pieces of boxes too
+    write, read, _ = log.copies.T  # including the pieces of boxes
     of_site[log.site[write]] = COPY_WRITE
     of_site[log.site[read[read >= 0]]] = COPY_READ
     for first in (boxes.read, boxes.write, boxes.old):
@@ -82,7 +82,7 @@ def movers(recording: Recording) -> npt.NDArray[np.uint8]:
 
 
 def unseen(recording: Recording, who: npt.NDArray[np.uint8]) -> tuple[Unseen, ...]:
-    """Return the data that a recording moves past the counters; `who` is the result of `movers`."""
+    """Return the data that the counters do not include; `who` is the result of `movers`."""
     log, boxes = recording.accesses, recording.boxes
     shared = np.array([array.space == "shared" for array in recording.arrays])[log.array]
     written, size = log.write > 0, log.bytes.astype(np.int64)
@@ -101,7 +101,7 @@ def unseen(recording: Recording, who: npt.NDArray[np.uint8]) -> tuple[Unseen, ..
 
 
 def _asked_for(boxes: Boxes, which: npt.NDArray[np.bool_]) -> int:
-    """Count the instructions that requested some boxes; a box for several blocks has an entry for each of them."""
+    """Return the number of instructions that requested boxes; a box for several blocks has an entry for each block."""
     asked = (boxes.block, boxes.thread, boxes.line, boxes.matrix, boxes.row, boxes.column, boxes.issued, boxes.to)
     different, times = np.unique(np.stack(asked)[:, which], axis=1, return_counts=True)
     if not len(times):
@@ -111,7 +111,7 @@ def _asked_for(boxes: Boxes, which: npt.NDArray[np.bool_]) -> int:
 
 
 def added(parts: Iterable[Unseen]) -> tuple[Unseen, ...]:
-    """Add up the data that several parts of a launch move."""
+    """Return the sums of data over several parts of a launch."""
     total: dict[Kind, Unseen] = {}
     for part in parts:
         known = total.get(part.kind, replace(part, count=0, bytes=0))

@@ -17,7 +17,7 @@ from gemmviz.language import tr
 from gemmviz.proving.jobs import Answer, Job
 from gemmviz.proving.launch_counters import COUNTERS, LaunchCounters, read_counters, table
 
-# A kernel is launched some ten times over; the slow ones take seconds each time.
+# A kernel is launched about ten times; slow kernels take seconds each time.
 _PER_JOB_S, _START_S, _PAGE_S = 60.0, 120.0, 120.0
 _REFUSED = "ERR_NVGPUCTRPERM"
 
@@ -41,9 +41,9 @@ def tool() -> str:
 
 
 def version(command: str) -> str:
-    """Return the version that Nsight Compute gives itself."""
-    said = _run([command, "--version"], _PAGE_S).stdout.strip().splitlines()
-    return said[-1].removeprefix("Version ").split(" ")[0] if said else ""
+    """Return the version that Nsight Compute prints."""
+    lines = _run([command, "--version"], _PAGE_S).stdout.strip().splitlines()
+    return lines[-1].removeprefix("Version ").split(" ")[0] if lines else ""
 
 
 Tell = Callable[[str], None]
@@ -57,7 +57,7 @@ def count(
     Parameters
     ----------
     jobs
-        The launches; one that fails does not keep the others from running, unless it breaks the device.
+        The launches; if one fails, the others still run, unless it breaks the GPU's context.
     command
         From `tool`.
     progress
@@ -91,14 +91,14 @@ def metrics(
     Parameters
     ----------
     jobs, command, progress
-        As `count` takes them.
+        As for `count`.
     wanted
-        Nsight Compute's name of each metric by ours.
+        Nsight Compute's name of each metric by our name.
 
     Returns
     -------
     list
-        As `count` has it, with the metrics instead of the counters.
+        As from `count`, with the metrics instead of the counters.
 
     Raises
     ------
@@ -122,14 +122,14 @@ def metrics(
 def _launched(
     jobs: Sequence[Job], command: str, wanted: Sequence[str], progress: Tell
 ) -> Iterator[tuple[Path, list[Answer]]]:
-    """Launch every job; provide the report, and an answer for each job."""
+    """Launch every job; yield the report, and an answer for each job."""
     with tempfile.TemporaryDirectory(prefix="gemmviz-") as name:
         work = Path(name)
         jobs_file, answers_file, report = work / "jobs.json", work / "answers.json", work / "report.ncu-rep"
         jobs_file.write_text(json.dumps([job.to_plain() for job in jobs]), encoding="utf-8")
         progress(tr("Running {count} launches under Nsight Compute", count=len(jobs)))
-        # The clocks stay as they are: nothing is timed here.
-        said = _run(
+        # The clocks are not changed: nothing is timed here.
+        process = _run(
             [
                 *(command, "--clock-control", "none", "--profile-from-start", "off", *wanted),
                 *("--force-overwrite", "--export", str(report)),
@@ -137,15 +137,15 @@ def _launched(
             ],
             _START_S + _PER_JOB_S * len(jobs),
         )
-        if _REFUSED in said.stdout + said.stderr:
+        if _REFUSED in process.stdout + process.stderr:
             raise Unavailable(
                 "this user may not read the GPU's counters: run as root, or let the driver allow it to everybody with "
                 'the module option "NVreg_RestrictProfilingToAdminUsers=0"'
             )
         answers = json.loads(answers_file.read_text(encoding="utf-8")) if answers_file.exists() else []
         if not report.exists() and not any(answer["error"] for answer in answers):
-            raise GemmvizError(f"Nsight Compute made no report: {_last(said)}")
-        lost = {"error": f"the process ended before it: {_last(said)}", "launch": None, "wrong": None, "nvrtc": None}
+            raise GemmvizError(f"Nsight Compute made no report: {_last(process)}")
+        lost = {"error": f"the process ended before it: {_last(process)}", "launch": None, "wrong": None, "nvrtc": None}
         yield report, answers + [lost] * (len(jobs) - len(answers))
 
 
@@ -166,7 +166,7 @@ def _read(command: str, report: Path, files: list[str], progress: Tell) -> list[
         for i in range(len(files))
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        sources = [said.stdout for said in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
+        sources = [process.stdout for process in pool.map(partial(_run, within_s=_PAGE_S), per_launch)]
     with _known_form():
         return read_counters(raw, sources, files)
 
@@ -180,6 +180,6 @@ def _run(command: Sequence[str], within_s: float) -> subprocess.CompletedProcess
         raise Unavailable(f"Nsight Compute does not start: {error.strerror}") from None
 
 
-def _last(said: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in (said.stdout + said.stderr).splitlines() if line.strip()]
+def _last(process: subprocess.CompletedProcess[str]) -> str:
+    lines = [line for line in (process.stdout + process.stderr).splitlines() if line.strip()]
     return next((line for line in reversed(lines) if "Error" in line or "ERROR" in line), lines[-1] if lines else "")

@@ -19,11 +19,11 @@ from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.trace.recording.recording_cost import most_blocks
 
 Ints = npt.NDArray[np.int64]
-# Bytes that one load of a GPU can move per thread.
+# The widths of a GPU's loads, in bytes per thread.
 _WIDEST_BYTES = 16
-# Accesses to record at a time: several predictions are made side by side.
+# Accesses to record at a time: several predictions run in parallel.
 _AT_ONCE = 8_000_000
-# A variable of the device: a declaration of a function has a parenthesis before its end.
+# A device variable: unlike the declaration of a function, it has no parenthesis before its end.
 _OWN = re.compile(r"\b__device__\b[^(){};=]*?(\w+)\s*(?:\[[^;{}=]*)?[;=]")
 
 
@@ -38,7 +38,7 @@ def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
     launch = job.launch()
     try:
         step = most_blocks(launch, _AT_ONCE)
-    except KernelTimeout:  # blocks may wait for each other: all are recorded together, or none
+    except KernelTimeout:  # blocks may wait for each other: record all of them together
         step = launch.blocks
     together = launch.cluster[0]
     step = max(step // together, 1) * together
@@ -46,7 +46,7 @@ def predict(job: Job, deadline_s: float = 120.0) -> Prediction:
     for first in range(0, launch.blocks, step):
         part = of(record(launch, deadline_s=deadline_s, blocks=(first, min(first + step, launch.blocks))))
         total = part if total is None else total + part
-    assert total is not None  # a launch has blocks
+    assert total is not None  # a launch has at least one block
     return total
 
 
@@ -67,7 +67,7 @@ def of(recording: Recording) -> Prediction:
 
 
 def _spots(recording: Recording, who: npt.NDArray[np.uint8], group: Ints) -> tuple[PredictedSite, ...]:
-    """Count by groups of instructions; `group` gives each instruction the number of one of its group."""
+    """Count by groups of instructions; `group` maps each instruction to one instruction of its group."""
     log = recording.accesses
     found: dict[tuple[int, int, bool, int, bool], PredictedSite] = {}
     for rows, request, count in _batches(recording):
@@ -108,7 +108,7 @@ def _cost(
     write: bool,
     copies: bool = False,
 ) -> PredictedCost:
-    """Count the cost of some accesses to an array, whose requests are numbered below `count`."""
+    """Count the cost of some accesses to an array; their request numbers are less than `count`."""
     log, info = recording.accesses, recording.arrays[array]
     start = (log.element[rows].astype(np.int64) if element is None else element) * info.itemsize
     lane = log.thread[rows].astype(np.int64) % WARP
@@ -116,8 +116,8 @@ def _cost(
     requests = len(np.unique(request))
     if info.space == "global":
         if copies:
-            # cp.async takes as many lanes at a time as move 128 bytes, and a sector that two such parts share twice: so
-            # an H200 counted rows of tiles that begin in the middle of a sector.
+            # cp.async processes as many lanes at a time as move 128 bytes, and a sector in two such parts counts twice:
+            # an H200 counted so for rows of tiles that begin in the middle of a sector.
             parts = -(-WARP * width // WAVEFRONT_BYTES)
             request, count = request * parts + lane * parts // WARP, count * parts
         moved = int(sectors(request, lane, start, widths, count)[0].sum())
@@ -130,9 +130,9 @@ def _cost(
 def _parted(
     recording: Recording, array: int, request: Ints, rows: Ints, count: int, width: int, cost: PredictedCost
 ) -> PredictedCost | None:
-    """Count the cost of stores if the lanes that have just loaded, on the same line, store apart from the others.
+    """Count the cost of stores if the lanes that have just loaded, on the same line, store separately from the others.
 
-    So does a compiler that branches where the source selects: the loaded value, or zeros. Both stores are executed.
+    A compiler does so if it branches instead of selecting between the loaded value and zeros. Both stores are executed.
     """
     log = recording.accesses
     if recording.arrays[array].space != "shared":
@@ -149,9 +149,9 @@ def _parted(
 
 
 def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool) -> dict[int, PredictedCost]:
-    """Count the cost of accesses if each thread made each of them once per phase, reads in wider and wider ones.
+    """Count the cost of accesses if each thread makes each of them once per phase, with reads of increasing width.
 
-    Lanes that branch apart in the recording come together in this: a compiler may select instead of branch.
+    Lanes that diverge in the recording are combined: a compiler may select instead of branching.
     """
     log, itemsize = recording.accesses, recording.arrays[array].itemsize
     element = log.element[rows].astype(np.int64)
@@ -164,7 +164,7 @@ def _once(recording: Recording, array: int, rows: Ints, width: int, write: bool)
         first = np.sort(np.unique(thread * (int(chunk.max()) + 1) + chunk, return_index=True)[1])
         needed = needed or len(first)
         if len(first) * (width // narrowest) != needed:
-            break  # a wider load would bring unused elements
+            break  # a wider load would include unused elements
         heads = changes(thread[first])
         place = np.arange(len(first)) - np.repeat(heads, np.diff(heads, append=len(first)))
         mine = rows[first]

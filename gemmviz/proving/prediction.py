@@ -1,4 +1,4 @@
-"""The GPU counters that a recording predicts: per line and array, as recorded and as a compiler may make it."""
+"""The GPU counters that a recording predicts, per line and array: as recorded, and as a compiler may change them."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from gemmviz.proving.movers import Unseen, added
 
 @dataclass(frozen=True)
 class PredictedCost:
-    """Requests of warps, the units that they take (sectors, or wavefronts), and the least of the latter.
+    """Warp requests, their units (sectors, or wavefronts), and the smallest possible number of units.
 
     ``least`` is the cost of the same requests without bank conflicts, as the hardware counts them: one wavefront
     per part in which a request is served.
@@ -31,17 +31,17 @@ class PredictedSite:
     line, column, array, space, write
         The place in the source, the array, and whether it is written.
     bytes
-        Per thread and access.
+        Bytes per thread and access.
     cost
         As recorded: one request for each access in the source.
     once
-        By width in bytes: if each thread made each of its accesses between two barriers once, with loads of that width.
-        Only widths that its accesses can be merged to. A compiler may make these of them.
+        The cost by width in bytes, if each thread makes each of its accesses between two barriers once, with loads of
+        that width. Only widths to which its accesses can be merged. A compiler may compile the accesses to these.
     copies
-        Whether ``cp.async`` makes the accesses: no compiler changes these.
+        Whether ``cp.async`` makes the accesses: compilers do not change these.
     parted
-        The cost of stores if lanes that have just loaded, on the same line, store apart from those that have not; None
-        where no such load is.
+        The cost of stores if lanes that have just loaded, on the same line, store separately from the others; None if
+        there is no such load.
     """
 
     line: int
@@ -73,12 +73,12 @@ class Prediction:
     spots
         By place in the source.
     finer
-        By instruction of the recorded program, where several have one place: loads that one expression makes, or the
-        turns of an unrolled loop.
+        By instruction of the recorded program, if one place has several: loads of one expression, or iterations of an
+        unrolled loop.
     unseen
-        Data that is moved past the counters.
+        Data that the counters do not include.
     own
-        Names of memory that the kernel declares for itself on the device: its accesses there are not recorded.
+        Names of memory that the kernel itself declares on the device: accesses to it are not recorded.
     """
 
     accesses: int
@@ -100,7 +100,7 @@ class Prediction:
 
 
 def _added(mine: tuple[PredictedSite, ...], others: tuple[PredictedSite, ...]) -> tuple[PredictedSite, ...]:
-    """Add the spots of another part of the same launch; where several are alike, they stand in the same order."""
+    """Add the spots of another part of the same launch; spots of the same place are added in their order."""
     total: dict[tuple[object, ...], PredictedSite] = {}
     for spots in (mine, others):
         alike = Counter[tuple[object, ...]]()

@@ -1,4 +1,4 @@
-"""Profiles launches: how busy a GPU's arithmetic and memory are, and how full its SMs, as Nsight Compute reads it."""
+"""Profiles launches with Nsight Compute: the utilisation of arithmetic and memory, and the achieved occupancy."""
 
 from collections.abc import Callable, Sequence
 from typing import cast
@@ -22,7 +22,7 @@ def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] =
     Parameters
     ----------
     jobs
-        CUDA kernels. They multiply small whole numbers, and C is verified.
+        CUDA kernels. They multiply small integers, and C is verified.
     command
         Nsight Compute, from `ncu.tool`.
     progress
@@ -32,7 +32,7 @@ def profile(jobs: Sequence[Job], command: str, progress: Callable[[str], None] =
     -------
     list
         Per job ``{"kernel", "M", "N", "K", "params", "source_sha256", "figures", "fault"}``: ``figures`` are those of
-        `SHARES` in percent, ``fault`` is None, or ``{"kind", "message"}`` where there are no figures.
+        `SHARES` in percent, ``fault`` is None, or ``{"kind", "message"}`` if there are no figures.
 
     Raises
     ------

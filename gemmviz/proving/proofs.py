@@ -1,4 +1,4 @@
-"""Proofs: predictions and counters of launches on one machine, and the file that keeps them."""
+"""Proofs: predictions and counters of launches on one machine, and their file."""
 
 import json
 import re
@@ -25,7 +25,7 @@ SCHEMA_VERSION = 2
 
 @dataclass(frozen=True)
 class Machine:
-    """Where counters were read: the GPU, the versions that matter, and the date (YYYY-MM-DD)."""
+    """The machine whose counters were read: the GPU, the versions that matter, and the date (YYYY-MM-DD)."""
 
     gpu: str
     driver: str
@@ -36,7 +36,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Proof:
-    """One launch, predicted and counted.
+    """The prediction and the counters of one launch.
 
     Attributes
     ----------
@@ -45,18 +45,18 @@ class Proof:
     code_line
         The line of the file, from 1, on which the code began: lines in `counted` and `compared` are of that file.
     accesses
-        Of the recording.
+        The number of accesses in the recording.
     recorded_wrong, gpu_wrong
-        Elements of C that differ from A x B (exact in small whole numbers), in the recording and on the GPU: where both
-        are 0, the two C are equal bit for bit.
+        The number of elements of C that differ from A x B (exact in small integers), in the recording and on the GPU.
+        If both are 0, the two C are equal bit for bit.
     counted
-        The GPU's counters, so that predictions can be made anew anywhere; None if there is an error.
+        The GPU's counters, so that predictions can be repeated on any machine; None if there is an error.
     compared
-        The counters beside the prediction.
+        The comparison of each counter with its prediction.
     unseen
-        Data that is moved past these counters, as recorded.
+        Recorded data that these counters do not include.
     error
-        Why there are none; empty when there are.
+        Why there are no counters; empty if there are.
     """
 
     kernel: str
@@ -108,7 +108,7 @@ class Proofs:
     proofs: tuple[Proof, ...]
 
     def of(self, kernel: Kernel) -> list[Proof]:
-        """Return the proofs of a kernel's source as it stands, with the lines that its code has now."""
+        """Return the proofs of a kernel's current source, with its current line numbers."""
         return [proof.of_lines(kernel.code_line) for proof in self.proofs if proof.sha256 == kernel.sha256]
 
 
@@ -140,7 +140,7 @@ def read_proofs(path: Path) -> Proofs:
     Raises
     ------
     GemmvizError
-        When it is none, or of another version.
+        When it is not a file of proofs, or has another version.
     """
     try:
         plain = parse_json(read_text(path, RESULT_BYTES))
@@ -151,9 +151,9 @@ def read_proofs(path: Path) -> Proofs:
     except OSError as error:
         raise GemmvizError(f"{path}: {error.strerror}") from None
     except ValueError as error:
-        raise GemmvizError(f"{path.name} holds no proofs: {error}") from None
+        raise GemmvizError(f"{path.name} contains no proofs: {error}") from None
     except Misfit as misfit:
-        raise GemmvizError(f"{path.name} holds no proofs: it {misfit}") from None
+        raise GemmvizError(f"{path.name} contains no proofs: it {misfit}") from None
 
 
 def kept(folder: Path | None = None) -> list[Proofs]:

@@ -16,7 +16,7 @@ from gemmviz.proving.prediction import Prediction
 from gemmviz.proving.proofs import Proof
 from gemmviz.proving.verdict import compare
 
-# A recording of some million accesses and the work on it.
+# Memory for a recording of some million accesses, and for its analysis.
 _BYTES_EACH = 2 << 30
 
 
@@ -57,7 +57,7 @@ def prove(
 def predicted(
     proofs: Sequence[Proof], launches: Sequence[Launch], progress: Callable[[str], None] = lambda text: None
 ) -> list[Proof]:
-    """Return the proofs with predictions made anew, here, for counters read on a GPU before.
+    """Return the proofs with new predictions, made here, for counters that were read on a GPU before.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def predicted(
 
 
 def _predictions(jobs: Sequence[Job]) -> list[Prediction | str]:
-    """Record every job in its own process, several at a time; a job that fails has the reason."""
+    """Record every job in its own process, several at a time; a failed job has its reason instead."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     workers = max(1, min(os.cpu_count() or 1, free // _BYTES_EACH, len(jobs)))
     with ThreadPoolExecutor(workers) as threads:
@@ -97,11 +97,11 @@ def _predictions(jobs: Sequence[Job]) -> list[Prediction | str]:
 
 
 def _apart(job: Job) -> Prediction | str:
-    """Predict in a process that serves this job alone: one that a kernel ends takes no other with it."""
+    """Predict in a separate process: if a kernel ends it, other jobs are not affected."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
         try:
             return process.submit(predict, job).result()
         except GemmvizError as error:
             return str(error)
         except BrokenProcessPool:
-            return "the recording ended its process: `gemmviz check` may say why"
+            return "the kernel ended the process that recorded it: `gemmviz check` may show why"

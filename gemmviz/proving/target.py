@@ -1,4 +1,4 @@
-"""The program that runs under Nsight Compute: launches each kernel once, with the profiler on for that launch alone.
+"""The program that runs under Nsight Compute: launches each kernel once, and profiles only this launch.
 
 ``python -m gemmviz.proving.target JOBS.json ANSWERS.json``; see `gemmviz.proving.ncu`.
 """
@@ -16,9 +16,9 @@ from gemmviz.proving.jobs import Answer, Job
 
 
 def main(jobs_file: Path, answers_file: Path) -> None:
-    """Launch every job, and write its outcome: an error, or how many elements of C differ from A x B."""
+    """Launch every job, and write its outcome: an error, or the number of elements of C that differ from A x B."""
     jobs = [Job.from_plain(plain) for plain in json.loads(jobs_file.read_text(encoding="utf-8"))]
-    # Source lines for the profiler; they change nothing of the code.
+    # Source lines for the profiler; they do not change the code.
     backend = CudaBackend(extra_flags=("-lineinfo",))
     answers: list[Answer] = []
     launched = 0
@@ -31,7 +31,7 @@ def main(jobs_file: Path, answers_file: Path) -> None:
         except GemmvizError as error:
             answer["error"] = str(error)
         answers.append(answer)
-        # After every launch: one that breaks the device ends this process.
+        # After every launch: a launch that breaks the GPU's context ends this process.
         answers_file.write_text(json.dumps(answers), encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Puts a recording's prediction beside the GPU's counters, and explains differences where that can be checked."""
+"""Compares a recording's prediction with the GPU's counters, and explains differences if this can be checked."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -13,22 +13,22 @@ from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
 from gemmviz.trace.cost.wavefronts import WAVEFRONT_BYTES
 
 Agreement = Literal["equal", "explained", "differs"]
-# Shared memory's wavefronts may be off by this much where the machine code merges loads unevenly.
+# Wavefronts of shared memory may differ by this share if the machine code merges loads unevenly.
 _CLOSE = 0.01
-# The counter of the whole unit may hold so many wavefronts more than all instructions together, as a share; where the
-# copy engine and the tensor cores use shared memory meanwhile, many more.
+# The counter of the whole unit may exceed the sum of all instructions by this share; if the copy engine or the tensor
+# cores use shared memory at the same time, by much more.
 _WAITED = 0.05
-# Lanes that branch apart make up to two requests of one.
+# Divergent lanes make up to two requests of one.
 _BRANCHES = 2.0
-# Choices for the accesses of one line that are tried.
+# The largest number of combinations that are tried for the accesses of one line.
 _MOST_TRIED = 100_000
-# Figures without a counter, whose instructions are counted one by one: the operations of the machine code.
+# Figures without a counter: the instructions with these operations are counted in the machine code.
 BY_INSTRUCTION = {
     "boxes loaded": ("UTMALDG",),
     "boxes stored": ("UTMASTG", "UTMAREDG"),
     "wgmma wavefronts": ("HGMMA", "QGMMA"),
 }
-# The counters of each space, of loads and of stores.
+# The counters of each memory space, for loads and for stores.
 _FIGURES = {"global": ("sectors", "requests"), "shared": ("wavefronts", "conflicts")}
 # The machine code's name for a load of a volatile variable, which reads memory each time.
 _VOLATILE = ".STRONG.SYS"
@@ -47,15 +47,15 @@ class Compared:
     measured
         By the GPU.
     verdict
-        ``"explained"``: the machine code makes other accesses than the source, and with these the recording gives
-        `adjusted`, which is the measured figure. In shared memory this may be off by 1%; or each instruction counts as
-        is recorded, and the counter of the whole unit a little more (or, beside the copy engine and the tensor cores,
-        any number more).
+        ``"explained"``: the machine code makes other accesses than the source, and with these the recording predicts
+        `adjusted`, which equals the measured figure (within 1% for shared memory). Or each single instruction has the
+        recorded count, and the counter of the whole unit is a little higher (or, if the copy engine and the tensor
+        cores use shared memory, higher by any number).
     note
         For people; empty when equal.
     adjusted
-        The prediction with the accesses that the machine code makes; None if that is `predicted`, or
-        nothing gives these accesses.
+        The prediction with the accesses of the machine code; None if it equals `predicted`, or if these accesses cannot
+        be derived.
     """
 
     what: str
@@ -68,18 +68,18 @@ class Compared:
 
 @dataclass(frozen=True)
 class _Made:
-    """The machine code's version of the accesses of one kind.
+    """The accesses of one kind in the machine code.
 
     Attributes
     ----------
     costs
-        As compiled; None if nothing gives the instructions.
+        The costs as compiled; None if the instructions cannot be derived.
     notes
         The differences from the source.
     wavefronts
-        Of all its instructions, as counted one by one.
+        The sum over its single instructions.
     waits
-        Loads of volatile variables: their number differs from run to run.
+        The number of loads of volatile variables, which differs from run to run.
     """
 
     costs: list[PredictedCost] | None
@@ -95,15 +95,15 @@ class _Way:
     Attributes
     ----------
     coarse, fine
-        The recorded accesses, by place, and by instruction of the recorded program where several have one place.
+        The recorded accesses by place; and by instruction of the recorded program, if one place has several.
     written
-        The arrays that the kernel writes: values that it reads of them may be in a register already.
+        The arrays that the kernel writes: a value that it reads from them may already be in a register.
     code
-        The machine code's instructions that do the same.
+        The corresponding instructions of the machine code.
     own
-        Names of memory that the kernel has for itself: it is not recorded.
+        Names of memory that the kernel itself declares; it is not recorded.
     busy
-        Whether the copy engine or the tensor cores use memory meanwhile.
+        Whether the copy engine or the tensor cores use this memory at the same time.
     """
 
     coarse: list[PredictedSite]
@@ -115,7 +115,7 @@ class _Way:
 
     @classmethod
     def of(cls, prediction: Prediction, counted: LaunchCounters, space: str, write: bool) -> "_Way":
-        """Take the part about one space and way out of a prediction and of the counters."""
+        """Select the part of a prediction and of the counters for one memory space, and for loads or stores."""
         coarse, fine = (
             [s for s in level if (s.space, s.write) == (space, write)] for level in (prediction.spots, prediction.finer)
         )
@@ -126,7 +126,7 @@ class _Way:
 
     @cached_property
     def made(self) -> _Made:
-        """The compiler's version of it."""
+        """Return the accesses of the machine code."""
         return _as_compiled(self)
 
     def compared(self, what: str, figure: str, measured: int | None) -> Compared | None:
@@ -142,7 +142,7 @@ class _Way:
 
 
 def compare(prediction: Prediction, counted: LaunchCounters) -> list[Compared]:
-    """Compare every counter that was read, those of memory that the kernel does not use left out."""
+    """Compare every counter that was read, except those of memory that the kernel does not use."""
     found: list[Compared | None] = []
     for space, figures in _FIGURES.items():
         for way in ("load", "store"):
@@ -153,12 +153,12 @@ def compare(prediction: Prediction, counted: LaunchCounters) -> list[Compared]:
 
 
 def _by_instruction(prediction: Prediction, counted: LaunchCounters) -> Iterator[Compared]:
-    """Compare the data that goes past the load/store unit."""
+    """Compare the data that are not moved by the load/store unit."""
     recorded = {one.kind: one for one in prediction.unseen}
     for what, operations in BY_INSTRUCTION.items():
         code = [i for i in counted.instructions if any(operation in i.text for operation in operations)]
         if what == "wgmma wavefronts":
-            # Each 128 bytes of the operands are one wavefront.
+            # Each 128 bytes of operands are one wavefront.
             predicted = recorded["products"].bytes // WAVEFRONT_BYTES if "products" in recorded else 0
             measured = sum(i.wavefronts for i in code)
         else:
@@ -181,7 +181,7 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
     more, shared = measured - adjusted, what.startswith("shared")
     near = abs(more) <= made.waits
     if shared and wavefronts == made.wavefronts and more > 0 and (busy or more <= _WAITED * wavefronts):
-        # Seen where data arrive from L2 at the same time, and not the same in two launches.
+        # This was seen when data arrive from L2 at the same time; it differs between two launches.
         notes.append(
             tr(
                 "one by one its instructions take as many wavefronts as recorded; the unit counts {more} more",
@@ -197,18 +197,18 @@ def _explained(what: str, figure: str, predicted: int, measured: int, made: _Mad
 
 
 def _as_compiled(way: _Way) -> _Made:
-    """Find the compiler's version of the accesses of each line: a choice for each place that gives its instructions."""
+    """Find the accesses of the machine code for each line: a choice for each place that matches the instructions."""
     code = [i for i in way.code if i.executed]
     lines, lines_of_code = {s.line for s in way.coarse if not s.copies}, {i.line for i in code}
-    # cp.async is written as one instruction, and stays one.
+    # cp.async is one instruction in the source and in the machine code.
     parts = [_Made([s.cost for s in way.coarse if s.copies], [])]
     parts += [_on_line(way, line, [i for i in code if i.line == line]) for line in sorted(lines & lines_of_code)]
     # Code of a header's functions has no line of the kernel's own file.
     spots = [s for s in way.coarse if not s.copies and s.line not in lines_of_code]
     others = [i for i in code if i.line not in lines]
     if spots:
-        chosen, said = _choice(spots, way.written, others) or (None, _unlike(spots, others))
-        parts.append(_Made(chosen, said))
+        chosen, reason = _choice(spots, way.written, others) or (None, _unlike(spots, others))
+        parts.append(_Made(chosen, reason))
     elif others:
         parts.append(_of_its_own(others, way.own) if way.own else _Made(None, _unlike([], others)))
     costs = [part.costs for part in parts]
@@ -232,8 +232,8 @@ def _on_line(way: _Way, line: int, code: list[Instruction]) -> _Made:
 
 
 def _of_its_own(code: list[Instruction], own: tuple[str, ...]) -> _Made:
-    """Take instructions that access the kernel's own memory as they were counted."""
-    # A request has one tag at least; an instruction that no lane takes part in has none, and makes no request.
+    """Use the measured counts of instructions that access the kernel's own memory."""
+    # A request has at least one tag; an instruction without active lanes has none, and makes no request.
     beside = [PredictedCost(min(i.executed, i.requests), i.sectors, i.sectors) for i in code]
     asking = (not i.write and _VOLATILE in i.text for i in code)
     waits = sum(cost.requests for cost, asks in zip(beside, asking, strict=True) if asks)
@@ -280,7 +280,7 @@ def _executed(code: Iterable[Instruction]) -> int:
 def _choice(
     spots: list[PredictedSite], written: set[str], code: list[Instruction]
 ) -> tuple[list[PredictedCost], list[str]] | None:
-    """Return the cost of one line's accesses that makes the instructions executed, by their width."""
+    """Return the cost of one line's accesses whose requests, by width, equal the executed instructions."""
     executed = Counter[int]()
     for instruction in code:
         executed[instruction.bits // 8] += instruction.executed
@@ -299,7 +299,7 @@ def _choice(
             makes[width] += cost.requests
         if +makes != executed:
             continue
-        # Two arrays of one line may change places: the instructions' costs show which is which.
+        # The order of two arrays on one line is unknown: the costs of the instructions tell them apart.
         exact = sum(cost.units for _, cost in choice) == units
         if found is None or exact:
             found = choice
@@ -307,16 +307,16 @@ def _choice(
             break
     if found is None:
         return None
-    said = [
-        _said(spot, width, cost)
+    sentences = [
+        _merged_text(spot, width, cost)
         for spot, (width, cost) in zip(spots, found, strict=True)
         if (width, cost.requests) != (spot.bytes, spot.cost.requests)
     ]
-    return [cost for _, cost in found], said
+    return [cost for _, cost in found], sentences
 
 
 def _alike(spots: list[PredictedSite], code: list[Instruction], executed: Counter[int]) -> bool:
-    """Return whether instructions cost as much as recorded; those in which no lane takes part are executed too."""
+    """Return whether instructions cost as much as recorded; instructions without active lanes are executed, too."""
     requests = Counter[int]()
     for spot in spots:
         requests[spot.bytes] += spot.cost.requests
@@ -327,7 +327,7 @@ def _alike(spots: list[PredictedSite], code: list[Instruction], executed: Counte
     )
 
 
-def _said(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
+def _merged_text(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
     at: dict[str, str | int] = {"line": spot.line, "array": spot.array}
     if not cost.requests:
         return tr(
@@ -344,8 +344,10 @@ def _said(spot: PredictedSite, width: int, cost: PredictedCost) -> str:
         less, merged = ratio * spot.bytes / width, width // spot.bytes
         stores = mark("line {line}: the compiler merges {count} stores of {array} into one of {width} bytes")
         loads = mark("line {line}: the compiler merges {count} loads of {array} into one of {width} bytes")
-        said = tr(stores if spot.write else loads, count=merged, width=width, **at)
-        return said if less == 1 else tr("{said}, and asks {times} times less often", said=said, times=f"{less:.3g}")
+        text = tr(stores if spot.write else loads, count=merged, width=width, **at)
+        return (
+            text if less == 1 else tr("{text}, and makes {times} times fewer requests", text=text, times=f"{less:.3g}")
+        )
     if ratio < _BRANCHES:
         stores = mark("line {line}: the compiler stores {array} once for lanes that branch apart in the recording")
         loads = mark("line {line}: the compiler loads {array} once for lanes that branch apart in the recording")

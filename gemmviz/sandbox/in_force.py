@@ -29,8 +29,8 @@ class Mechanism:
 def report() -> list[Mechanism]:
     """Return the mechanisms in force in this process and in those that compile and run kernels for it."""
     if not confined.active():
-        said = tr("nothing: a kernel runs with all rights of this user; open files of people you trust only")
-        return [Mechanism(tr("Sandbox"), False, said)]
+        text = tr("nothing: a kernel runs with all rights of this user; open files of people you trust only")
+        return [Mechanism(tr("Sandbox"), False, text)]
     keeps = landlock.keeps()
     files = Mechanism(
         tr("Sandbox, files"),
@@ -52,12 +52,12 @@ def report() -> list[Mechanism]:
     namespace = confined.has_namespace()
     sockets = applied.calls or namespace
     if not sockets and keeps["tcp"] and applied.files:
-        said = tr("Landlock refuses TCP; other sockets are open")
+        text = tr("Landlock refuses TCP; other sockets are open")
     elif sockets:
-        said = tr("refused")
+        text = tr("refused")
     else:
-        said = tr("a kernel can open connections")
-    network = Mechanism(tr("Sandbox, network"), sockets, said)
+        text = tr("a kernel can open connections")
+    network = Mechanism(tr("Sandbox, network"), sockets, text)
     ends = Mechanism(
         tr("Sandbox, processes"),
         True,
@@ -72,6 +72,6 @@ def report() -> list[Mechanism]:
         if namespace or (keeps["signals"] and applied.files)
         else tr("a kernel can end other programs of this user"),
     )
-    said = tr("memory, processes, processor time and file size are limited")
-    memory = Mechanism(tr("Sandbox, memory and time"), True, said)
+    text = tr("memory, processes, processor time and file size are limited")
+    memory = Mechanism(tr("Sandbox, memory and time"), True, text)
     return [files, calls, network, ends, signals, memory]

@@ -1,4 +1,4 @@
-"""Files that are never seen half written: made beside their place, and put there when they are whole."""
+"""Files that are never incomplete: written under another name in the same folder, and renamed when complete."""
 
 import os
 import tempfile
@@ -11,17 +11,17 @@ from gemmviz.language import tr
 
 
 class AtomicFile:
-    """A file that is being made.
+    """A file that is being written.
 
     Parameters
     ----------
     path
-        Its final path; a file there is replaced only by `keep`.
+        Its final path; only `keep` replaces a file there.
 
     Attributes
     ----------
     part
-        The path while it is being made: in the same folder, with the same suffix.
+        The path while it is being written: in the same folder, with the same suffix.
 
     Raises
     ------
@@ -39,12 +39,12 @@ class AtomicFile:
         self.part = Path(name)
 
     def keep(self) -> None:
-        """Put the file in its place.
+        """Move the file to its final path.
 
         Raises
         ------
         GemmvizError
-            When it cannot be put there; no part of it is left behind.
+            When it cannot be moved; the unfinished file is then removed.
         """
         try:
             self.part.chmod(self.path.stat().st_mode & 0o777 if self.path.exists() else 0o644)
@@ -62,7 +62,7 @@ class AtomicFile:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Provide a path to write to: at the end the file is at `path`, and after any error there is none.
+    """Provide a path to write to: at the end the file is moved to `path`; after an error it is removed.
 
     Raises
     ------

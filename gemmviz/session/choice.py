@@ -1,4 +1,4 @@
-"""The choice: the kernel, as it is on file or changed in the window, its size and its parameters."""
+"""The choice: the kernel, from its file or changed in the window, its size and its parameters."""
 
 from pathlib import Path
 
@@ -24,8 +24,8 @@ _EDITED = "~edited"
 class Choice:
     """The kernel, size and parameters to record and to measure.
 
-    `kernel` is recorded and measured. `base` is the rung or opened file that it comes from, as it is on file:
-    the same object, unless the text was edited or broken in the window.
+    `kernel` is recorded and measured. `base` is the rung or opened file with the text of its file. Both are the same
+    object, unless the text was edited or broken in the window.
 
     Parameters
     ----------
@@ -40,27 +40,27 @@ class Choice:
     """A rung was chosen, or read from its file again: `kernel`, after `chosen`."""
     bench_chosen = Signal()
     drafted = Signal()
-    """The chosen kernel's text is now equal to the one on file, or no longer so."""
+    """The chosen kernel's text has become equal to its file's text, or different from it."""
     text_changed = Signal(Kernel)
-    """The chosen kernel is another text of the same rung from now on: before `chosen`."""
+    """The chosen kernel has another text of the same rung now: emitted before `chosen`."""
     file_changed = Signal(str)
-    """The kernel of that name has another text on file, or is new: before `kernels_changed`."""
+    """The file of the kernel with that name has another text, or is new: emitted before `kernels_changed`."""
 
     def __init__(self, kernels: list[Kernel]) -> None:
         self.kernels = kernels
         self.base = self.kernel = kernels[0]
         self.breaks: tuple[str, ...] = ()
         self.fault: FrontMatterError | None = None
-        """The reason why the edited text is no kernel: `kernel` is then the one before."""
+        """The reason why the edited text is not a kernel; `kernel` is then the previous kernel."""
         self.wanted: Problem | None = None
-        """The size that the user chose: it stays from rung to rung. None: each rung opens at its demo."""
+        """The size that the user chose, which applies to all rungs. None: each rung opens at its demo."""
         self.problem = picture_problem(self.kernel)
         self.params: dict[str, int] = self.kernel.defaults | picture_params(self.kernel, self.problem)
         self.order: Order = "grid"
         self.auto = True
-        """Whether a change is recorded without a command."""
+        """Whether a change is recorded automatically."""
         self.as_written = False
-        """Whether every access that the text names is recorded, or those that a compiler leaves."""
+        """Whether every access in the text is recorded, or only those that remain after compiling."""
         self.square, self.bench_square = Square(), Square()
         self.bench_problem = Problem.cube(_BENCH_SIZE)
         self.bench_params: dict[str, int] = usual(self.kernel, self.bench_problem)
@@ -76,12 +76,12 @@ class Choice:
 
     @property
     def variant(self) -> bool:
-        """Whether the kernel to record and measure differs from the one on file."""
+        """Whether the kernel to record and measure differs from its file."""
         return self.kernel is not self.base
 
     @property
     def text(self) -> str:
-        """The text to show: of the broken kernel, the edited one, or the one on file."""
+        """The text to show: of the broken kernel, the edited text, or the file's text."""
         return self.kernel.text if self.breaks else self.text_of(self.base)
 
     @property
@@ -101,23 +101,23 @@ class Choice:
         return self._on_file.get(base.path, base.text)
 
     def unsaved(self, base: Kernel) -> bool:
-        """Return whether a kernel's text was edited and is not on file."""
+        """Return whether a kernel's text was edited and is not saved in its file."""
         return self.text_of(base) != self.on_file(base)
 
     def all_unsaved(self) -> list[Kernel]:
-        """Return the kernels whose edited text is not on file."""
+        """Return the kernels whose edited text is not saved."""
         return [kernel for kernel in self.kernels if self.unsaved(kernel)]
 
     def shipped(self, kernel: Kernel) -> bool:
-        """Return whether a kernel is one that gemmviz brings, unchanged."""
+        """Return whether a kernel comes with gemmviz and is unchanged."""
         return self._shipped.get(kernel.path) == kernel.text
 
     def is_shipped_file(self, base: Kernel) -> bool:
-        """Return whether a kernel's file is one that gemmviz brings: it is never written."""
+        """Return whether a kernel's file comes with gemmviz: it is never written."""
         return base.path in self._shipped
 
     def draft(self, text: str) -> None:
-        """Keep a text during typing: quick, and without a recording yet (see `edit`)."""
+        """Keep a text during typing: fast, and without a recording (see `edit`)."""
         before = self.title
         self.breaks = ()
         self._keep(self.base, text)
@@ -125,7 +125,7 @@ class Choice:
             self.drafted.emit()
 
     def edit(self, text: str) -> None:
-        """Make a text the chosen kernel; a text that is no kernel is kept, with the reason in `fault`."""
+        """Make a text the chosen kernel; a text that is not a kernel is kept, with the reason in `fault`."""
         self.breaks = ()
         self._keep(self.base, text)
         kernel = self._drafted(self.base)
@@ -137,12 +137,12 @@ class Choice:
             self.edit(self.text)
 
     def break_it(self, ids: tuple[str, ...]) -> None:
-        """Show and measure the kernel on file with some of its declared changes; none: as it was edited before.
+        """Show and measure the file's kernel with some of its declared changes; without changes: the edited text again.
 
         Raises
         ------
         GemmvizError
-            When the kernel declares no such change.
+            When the kernel does not declare such a change.
         """
         variant = broken(self.base, ids) if ids else None
         self.breaks = tuple(ids)
@@ -150,14 +150,14 @@ class Choice:
         self._put(variant or self._drafted(self.base) or self.base)
 
     def revert(self) -> None:
-        """Undo the changes of a broken kernel; else go back to the text on file."""
+        """Undo the changes of a broken kernel; else restore the file's text."""
         if self.breaks:
             self.break_it(())
         else:
             self.edit(self.on_file(self.base))
 
     def set_on_file(self, base: Kernel, text: str) -> None:
-        """Take the present text of a kernel's file."""
+        """Set the current text of a kernel's file."""
         self._on_file[base.path] = text
         self.drafted.emit()
 
@@ -173,7 +173,7 @@ class Choice:
             self._drafts[base.path] = text
 
     def _drafted(self, base: Kernel) -> Kernel | None:
-        """Return a kernel with its edits; None, with the reason in `fault`, where the text is no kernel."""
+        """Return a kernel with its edits; None, with the reason in `fault`, if the text is not a kernel."""
         text = self.text_of(base)
         self.fault = None
         if text == base.text:
@@ -185,7 +185,7 @@ class Choice:
             self.fault = NoFrontMatter(
                 tr(
                     "{file}: no front matter any more: it starts with a line `// ---gemmviz` and ends with `// ---`. "
-                    "Take the last change back (Ctrl+Z), or go back to the text on file (F6).",
+                    "Undo the last change (Ctrl+Z), or restore the text of the file (F6).",
                     file=base.path.name,
                 )
             )
@@ -195,7 +195,7 @@ class Choice:
             return None
 
     def _put(self, kernel: Kernel) -> None:
-        """Choose another text of the same kernel: size and parameters stay, as far as it has them."""
+        """Choose another text of the same kernel: size and parameters stay if they are valid for it."""
         if kernel.params.keys() - self.params.keys():
             self.params = kernel.defaults | picture_params(kernel, self.problem) | self.params
         self.params = {name: self.params[name] for name in kernel.params}
@@ -212,7 +212,7 @@ class Choice:
         Raises
         ------
         GemmvizError
-            When sizes and parameters do not fit the kernel; the message names some that do.
+            When size and parameters do not fit the kernel; the message names values that do.
         """
         return launch(self.kernel, self.problem, self.params)
 
@@ -221,10 +221,9 @@ class Choice:
     ) -> None:
         """Choose a rung, at its demo, or at the size that the user has chosen.
 
-        Parameters are the demo's at the demo's size, else small enough that tiles are visible. A rung that does not
-        take the chosen size, or for which `problem` gives another, is shown at that one, and the next rung at the
-        chosen one again.
-        An edited rung is chosen with its edits.
+        At the demo's size the parameters are those of the demo, else they are small enough that several tiles are
+        visible. If a rung does not take the chosen size, or if `problem` is given, another size is used for this rung
+        only; the next rung has the chosen size again. An edited rung is chosen with its edits.
         """
         base = self._base_of(kernel)
         self.breaks = ()
@@ -245,7 +244,7 @@ class Choice:
         self.opened.emit()
 
     def _base_of(self, kernel: Kernel) -> Kernel:
-        """Return the kernel on file that a variant derives from; any other kernel is its own base."""
+        """Return the file's kernel from which a variant is made; any other kernel is its own base."""
         stem, mark, _ = kernel.path.stem.partition("~")
         found = (k for k in self.kernels if mark and k.path == kernel.path.with_stem(stem))
         return next(found, kernel)
@@ -266,7 +265,7 @@ class Choice:
         problem, params, order, as_written
             The new values; None: unchanged.
         stays
-            Whether the next rungs are to be shown at this size, too: the user chose it deliberately.
+            Whether the next rungs are shown at this size, too, because the user chose it deliberately.
         """
         before = (self.problem, self.params, self.order, self.as_written)
         self.problem = problem or self.problem
@@ -292,14 +291,14 @@ class Choice:
     # The ladder
 
     def add_kernel(self, kernel: Kernel, on_file: str | None = None) -> None:
-        """Put a kernel on the ladder, in the place of the one from the same file, and choose it.
+        """Add a kernel to the ladder, replacing the kernel of the same file, and choose it.
 
         Parameters
         ----------
         kernel
-            The kernel to add; edits of the one before it are dropped.
+            The kernel to add; edits of the replaced kernel are dropped.
         on_file
-            The text in its file, where that is not the kernel's.
+            The text in its file, if it is not the kernel's text.
 
         Raises
         ------
@@ -319,7 +318,7 @@ class Choice:
         self.choose_kernel(kernel)
 
     def renew(self, kernel: Kernel) -> None:
-        """Take a kernel whose file has changed; the chosen one stays chosen."""
+        """Replace a kernel whose file has changed; the chosen kernel stays chosen."""
         if kernel.path == self.base.path:
             self.add_kernel(kernel)
         else:
@@ -331,7 +330,7 @@ class Choice:
         Raises
         ------
         GemmvizError
-            When there is one, or one had the name before.
+            When there is such a kernel, or when a kernel had this name before.
         """
         if name in [known for k in self.kernels if k.path != path for known in (k.name, *renamed.before(k.name))]:
             raise GemmvizError(

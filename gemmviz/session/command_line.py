@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 from gemmviz.language import tr
-from gemmviz.session.snapshot_form import Snapshot, ViewSaid
+from gemmviz.session.snapshot_form import Snapshot, ViewFields
 
 
 def command(plain: Snapshot) -> str:
@@ -13,7 +13,7 @@ def command(plain: Snapshot) -> str:
 
 
 def left_out(plain: Snapshot) -> str:
-    """Name the parts of a snapshot that its command line does not hold; empty when it holds all."""
+    """Return the parts of a snapshot that its command line does not contain; empty if it contains all."""
     parts = []
     kernel = plain["kernel"]
     if "name" in kernel and "text" in kernel:
@@ -29,23 +29,23 @@ def words(plain: Snapshot) -> list[str]:
     """Return the options of ``gemmviz window`` for a snapshot; default values are left out."""
     kernel = plain["kernel"]
     breaks = "~" + "+".join(plain["breaks"]) if plain.get("breaks") else ""
-    said = ["--kernel", kernel.get("name", kernel.get("path", "")) + breaks, *_size(plain["size"])]
+    options = ["--kernel", kernel.get("name", kernel.get("path", "")) + breaks, *_size(plain["size"])]
     for name, value in plain["params"].items():
-        said += ["--set", f"{name}={value}"]
+        options += ["--set", f"{name}={value}"]
     if plain["order"] != "grid":
-        said += ["--order", plain["order"]]
+        options += ["--order", plain["order"]]
     if plain["as_written"]:
-        said.append("--as-written")
-    said += _place(plain)
-    said += ["--theme", plain["theme"], "--language", plain["language"]]
+        options.append("--as-written")
+    options += _place(plain)
+    options += ["--theme", plain["theme"], "--language", plain["language"]]
     if plain["unit"] != "step":
-        said += ["--unit", plain["unit"]]
+        options += ["--unit", plain["unit"]]
     for option, factor in (("--speed", plain["speed"]), ("--type-scale", plain["type_scale"])):
         if factor != 1:
-            said += [option, repr(factor)]
+            options += [option, repr(factor)]
     if plain["calm"]:
-        said.append("--calm")
-    return [*said, *_view(plain.get("view", {}))]
+        options.append("--calm")
+    return [*options, *_view(plain.get("view", {}))]
 
 
 def _size(size: list[int]) -> list[str]:
@@ -55,45 +55,45 @@ def _size(size: list[int]) -> list[str]:
 
 
 def _place(plain: Snapshot) -> list[str]:
-    said = []
+    options = []
     if "step" in plain:
-        said += ["--step", str(plain["step"])]
+        options += ["--step", str(plain["step"])]
         if any(plain["block"]):
-            said += ["--block", _joined(plain["block"])]
+            options += ["--block", _joined(plain["block"])]
         if plain["cell"]:
-            said += ["--cell", _joined(plain["cell"])]
+            options += ["--cell", _joined(plain["cell"])]
             if not any(plain["block"]):
-                said += ["--block", "0,0"]  # not the cell's owner
+                options += ["--block", "0,0"]  # not the cell's owner
         if plain["warp"] or plain["cell"]:
-            said += ["--warp", str(plain["warp"])]  # not the owner's
+            options += ["--warp", str(plain["warp"])]  # not the owner's
         if plain["lane"] or plain["cell"]:
-            said += ["--lane", str(plain["lane"])]
+            options += ["--lane", str(plain["lane"])]
         if plain["frozen"]:
-            said.append("--frozen")
+            options.append("--frozen")
         if plain["loop_range"]:
             first, last = plain["loop_range"]
-            said += ["--loop", f"{first - 1}:{last}"]
+            options += ["--loop", f"{first - 1}:{last}"]
     if not plain["loop"]:
-        said.append("--no-loop")
+        options.append("--no-loop")
     if plain["beside"]:
-        said += ["--beside", plain["beside"]["kernel"]]
+        options += ["--beside", plain["beside"]["kernel"]]
         if plain["beside"]["pace"] != "work":
-            said += ["--in-step", plain["beside"]["pace"]]
-    return said
+            options += ["--in-step", plain["beside"]["pace"]]
+    return options
 
 
-def _view(view: ViewSaid) -> list[str]:
-    said = []
+def _view(view: ViewFields) -> list[str]:
+    options = []
     if view.get("zoom", 1.0) != 1.0 or any(view.get("shift", ())):
         # An equals sign: a shift may begin with a minus.
-        said.append("--view=" + ",".join(repr(float(v)) for v in (view["zoom"], *view["shift"])))
+        options.append("--view=" + ",".join(repr(float(v)) for v in (view["zoom"], *view["shift"])))
     for option, value, usual in (
         ("--page", view.get("page", "stage"), "stage"),
         ("--panel", view.get("panel", "source"), "source"),
     ):
         if value != usual:
-            said += [option, value]
-    return said
+            options += [option, value]
+    return options
 
 
 def _joined(parts: Sequence[str | int]) -> str:

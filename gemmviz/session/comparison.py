@@ -1,4 +1,4 @@
-"""Two rungs side by side: the one beside the chosen one, and the playback of both in step."""
+"""Two rungs side by side: the chosen rung and a second one, played in step."""
 
 import re
 from collections.abc import Callable
@@ -25,40 +25,40 @@ from gemmviz.trace.playable import Playable
 Pair = tuple[Playable, Playable]
 _REFUSAL_END = re.compile(r" \([^()]*\)(;.*)?$")
 PACES: tuple[Pace, ...] = ("work", "bytes")
-# After the end of the chosen kernel's recording (in step by bytes), the one beside plays on at another speed.
+# After the end of the chosen kernel's recording (in step by bytes), the second one continues at another speed.
 _PLAY_SECONDS, _SLOWEST, _LONGEST_TICK_S, _CALM_S = 30.0, 3.0, 0.25, 0.5
 
 
 class Comparison:
-    """A second rung beside the chosen one.
+    """A second rung beside the chosen rung.
 
-    Both are recorded at one size, in one view, with the same values of the parameters that both have. The one beside
-    follows the chosen one.
+    Both are recorded at the same size, in the same view, with the same values of the parameters that both have. The
+    second stage follows the first one.
 
     Parameters
     ----------
     mine
         The stage of the chosen rung, on the left.
     playback
-        Plays it.
+        The playback of that stage.
     slower
-        Returns the kernel to compare the chosen one with first; None: the next on the ladder.
+        Returns the kernel that is compared by default; None: the next rung of the ladder.
     """
 
     changed = Signal()
-    """The rung beside, whether it is shown, or the measure that keeps both in step."""
+    """The second rung, whether it is shown, or the measure that keeps both in step."""
     wanted = Signal()
-    """The choice of `second` is to be recorded."""
+    """Emitted when the choice of `second` has to be recorded."""
     paired = Signal()
-    """Both recordings are there: the listener computes their courses, and calls `meet`."""
+    """Emitted when both recordings exist: the listener computes their courses, and calls `meet`."""
     matched = Signal()
-    """Both recordings are played in step."""
+    """Emitted when both recordings are played in step."""
 
     def __init__(self, mine: Staged, playback: Playback, slower: Callable[[], Kernel | None] = lambda: None) -> None:
         self._mine, self._playback, self._slower = mine, playback, slower
         self.on = False
         self.kernel: Kernel | None = None
-        """The rung beside; it stays chosen while it is not shown."""
+        """The second rung; it stays chosen while it is not shown."""
         self.pace: Pace = "work"
         cursor = Cursor()
         self._follower = Follower(cursor, playback, mine.preferences)
@@ -71,9 +71,9 @@ class Comparison:
             self._follower.trail,
             mine.motion,
         )
-        """The stage of the rung beside."""
+        """The stage of the second rung."""
         self.note = ""
-        """The reason why both are at another size than the chosen one; empty if they are not."""
+        """The reason why both have another size than the chosen one; empty if they have the chosen size."""
         self.match: Match | None = None
         self._met: Pair | None = None
         self._size_before: tuple[Problem, Problem] | None = None
@@ -86,24 +86,24 @@ class Comparison:
         mine.cursor.picked.connect(self._on_picked)
         cursor.picked.connect(self._on_pointed)
 
-    # The rung beside
+    # The second rung
 
     def toggle(self) -> None:
-        """Show a rung beside the chosen one, or only the chosen one again."""
+        """Show a second rung beside the chosen one, or only the chosen one again."""
         if self.on:
             self.stop()
         else:
             self.start(self.kernel)
 
     def start(self, kernel: Kernel | None = None, pace: Pace | None = None) -> None:
-        """Show a rung beside the chosen one; by default the one to compare with first.
+        """Show a second rung beside the chosen one.
 
         Parameters
         ----------
         kernel
-            The rung; the chosen kernel itself gives way to the default.
+            The rung; None, or the chosen kernel itself: the default.
         pace
-            The measure to keep in step by; by default unchanged.
+            The measure that keeps both in step; by default unchanged.
         """
         mine = self._mine
         if not mine.choice.kernel.recordable:
@@ -116,7 +116,8 @@ class Comparison:
             )
             return
         if kernel is None or kernel.name == mine.choice.kernel.name:
-            # A variant is compared with its base; else the nearest slower kernel shows why this one is faster.
+            # A variant is compared with its base; other kernels with the nearest slower one, which shows why they are
+            # faster.
             slower = None if mine.choice.variant else self._slower()
             kernel = slower or comparison_match.next_to(mine.choice)
         if kernel is None or kernel.name == mine.choice.kernel.name:
@@ -128,7 +129,7 @@ class Comparison:
         self.changed.emit()
 
     def start_named(self, name: str, pace: Pace | None = None) -> None:
-        """Show a rung beside by its name: ``"gpumult1"``, ``"gputiled~no-second-barrier"``.
+        """Show a second rung, given by its name: ``"gpumult1"``, ``"gputiled~no-second-barrier"``.
 
         Raises
         ------
@@ -138,7 +139,7 @@ class Comparison:
         self.start(find(name, self._mine.choice.kernels), pace)
 
     def stop(self) -> None:
-        """Show only the chosen rung; the size chosen before comes back, where it was changed to suit both."""
+        """Show only the chosen rung; if the size was changed to suit both, restore it."""
         if not self.on:
             return
         self.on, self.match, self._met, self.note = False, None, None, ""
@@ -183,10 +184,10 @@ class Comparison:
             return
         if found.problem != mine.choice.problem:
             self._size_before = found.problem, mine.choice.problem
-            # A refusal ends with the tried size and the one that this rung would take, which may not suit the other.
+            # A refusal ends with the tried size and a size that this rung takes, which may not suit the other one.
             self.note = tr("Both at {size}: {why}", size=found.problem, why=_REFUSAL_END.sub("", found.why))
             mine.choice.choose(problem=found.problem, stays=False)
-            return  # the new choice calls this again
+            return  # the new choice calls this method again
         if self._size_before is None or self._size_before[0] != mine.choice.problem:
             self.note = ""
         there = beside.cursor.playable
@@ -200,7 +201,7 @@ class Comparison:
         self.wanted.emit()
 
     def _want(self, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:
-        """Choose the kernel to record beside, in the view and order of the chosen rung."""
+        """Choose the second kernel, in the view and order of the chosen rung."""
         mine, beside = self._mine.choice, self.second.choice
         beside.order, beside.as_written = mine.order, mine.as_written
         beside.choose_kernel(kernel, params, problem)
@@ -209,16 +210,16 @@ class Comparison:
 
     @property
     def room(self) -> int:
-        """Accesses that the recording beside may have, as two of them must fit in memory; less than 1: none fits."""
+        """Return the largest number of accesses for the second recording in the remaining memory; less than 1: none."""
         return comparison_match.room_beside(self._mine.cursor.playable, self.second.choice.kernel)
 
     def too_large(self) -> bool:
-        """Return whether the chosen rung's recording leaves no room for another; if so, show a message with a size."""
+        """Return whether the memory has no room for a second recording; if so, show a message with a size."""
         playable = self._mine.cursor.playable
         if playable is None or self.room > 0:
             return False
         size = comparison_match.smaller(playable)
-        said = tr(
+        text = tr(
             "{rung} alone takes {megabytes} MB, and two recordings may take {most} MB together. "
             "At about {size} both fit.",
             rung=playable.recording.label,
@@ -228,19 +229,19 @@ class Comparison:
         )
         use = Answer(tr("Use {size}", size=size), lambda: self._mine.choice.choose(problem=size))
         self.second.cursor.show(None)
-        self.second.messages.tell(Message(said, "warning", answers=(use,)))
+        self.second.messages.tell(Message(text, "warning", answers=(use,)))
         return True
 
     def show(self, playable: Playable) -> None:
-        """Take the recording beside."""
+        """Take the second recording."""
         self.second.progress.set("record", None)
         self.second.cursor.show(playable)
         self._meet()
 
     def meet(self, pair: Pair) -> None:
-        """Play two recordings in step from now on; one that is no longer on a stage is left alone.
+        """Play two recordings in step from now on; ignore recordings that are no longer on a stage.
 
-        The first use of their progress takes time in proportion to their size: it may have been computed before.
+        The first use of their progress takes time in proportion to their size; it may have been computed before.
         """
         if not _same(pair, self.pair):
             return
@@ -253,7 +254,7 @@ class Comparison:
 
     @property
     def pair(self) -> Pair | None:
-        """Both recordings, where both are there, in one view."""
+        """Both recordings, if they exist and have the same view."""
         mine, other = self._mine.cursor.playable, self.second.cursor.playable
         if not self.on or mine is None or other is None:
             return None
@@ -275,7 +276,7 @@ class Comparison:
         return match is not None and step >= match.mine.last and self.second.cursor.step >= match.other.last
 
     def overtime(self, seconds: float) -> bool:
-        """Play the one beside on after the end of the chosen rung's; False when it does not play on.
+        """Continue the second recording after the end of the first one; return False if it does not continue.
 
         In step by bytes, the kernel that moves fewer bytes ends first.
         """
@@ -300,7 +301,7 @@ class Comparison:
             self._follower.go(begin + (end - begin) * cursor.fraction)
 
     def _glide(self) -> None:
-        """Follow between two steps; after the last one, the one beside plays on by itself."""
+        """Follow between two steps; after the last step, the second recording continues by itself."""
         if self.match is not None and self._mine.cursor.step < self.match.mine.last:
             self._follow()
 
@@ -319,7 +320,7 @@ class Comparison:
             self._pointing = False
 
     def _on_pointed(self) -> None:
-        """Choose on the first stage the cell that was chosen on the second; a cell of the second alone stays there."""
+        """Choose on the first stage the cell that was chosen on the second, if the first stage has it."""
         if self._pointing:
             return
         mine, beside = self._mine.cursor, self.second.cursor
@@ -355,5 +356,5 @@ class Comparison:
 
 
 def _same(one: Pair | None, other: Pair | None) -> bool:
-    """Return whether these are the same two recordings, without a comparison of their contents."""
+    """Return whether these are the same two recordings, without comparing their contents."""
     return one is not None and other is not None and all(a is b for a, b in zip(one, other, strict=True))

@@ -1,4 +1,4 @@
-"""Figures of two recordings that are played in step, side by side: the figures of the race."""
+"""Figures of two recordings that are played in step, side by side."""
 
 from dataclasses import dataclass, replace
 
@@ -10,23 +10,23 @@ from gemmviz.session.results import Results
 from gemmviz.trace.order.progress import Match, Tally
 
 _ABOUT = "≈"  # not equal, but equal in the visible digits
-# Index: how many of the two ran on a GPU.
+# Index: the number of kernels that ran on a GPU.
 _OTHER_ENDED = (
-    mark("{other} has finished with the bytes that {mine} has asked for so far."),
-    mark("{other} has finished with as many bytes as {mine} so far; a CPU's are asked for, a GPU's moved."),
-    mark("{other} has finished with the bytes that {mine} has moved so far."),
+    mark("{other} finished after as many bytes as {mine} has asked for so far."),
+    mark("{other} finished after as many bytes as {mine} has so far; a CPU's bytes are asked for, a GPU's are moved."),
+    mark("{other} finished after as many bytes as {mine} has moved so far."),
 )
 _MINE_ENDED = (
     mark("{mine} has finished; {other} still asks for bytes."),
-    mark("{mine} has finished; {other} goes on."),
+    mark("{mine} has finished; {other} continues."),
     mark("{mine} has finished; {other} still moves bytes."),
 )
 _BY_BYTES = (
-    mark("{other} goes as far as it gets with the bytes that {mine} has asked for."),
-    mark("{other} goes as far as it gets with as many bytes as {mine}; a CPU's are asked for, a GPU's moved."),
-    mark("{other} goes as far as it gets with the bytes that {mine} has moved."),
+    mark("{other} is at the step at which it has asked for as many bytes as {mine}."),
+    mark("{other} is at the step with as many bytes as {mine}; a CPU's bytes are asked for, a GPU's are moved."),
+    mark("{other} is at the step at which it has moved as many bytes as {mine}."),
 )
-# Key: the result of the rung beside, relative to the chosen one.
+# Key: the result of the second rung, relative to the chosen one.
 _GPU_VERDICTS = {
     "=": mark("{other} moves as many bytes as {mine}."),
     _ABOUT: mark("{other} moves about as many bytes as {mine}."),
@@ -43,7 +43,7 @@ _CPU_VERDICTS = {
 
 @dataclass(frozen=True)
 class FigurePair:
-    """One figure of both.
+    """One figure of both rungs.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class FigurePair:
     origin
         On the screen: *recorded as compiled*, *recorded as written* or *measured*.
     now, total
-        Of the chosen rung and of the one beside: so far, and in all. None: a CPU has no such figure.
+        The values of the chosen and of the second rung: up to now, and in total. None: a CPU has no such figure.
     alike
         Whether both figures count the same quantity. A CPU's bytes are requested, a GPU's are moved.
     """
@@ -71,22 +71,22 @@ class FigurePair:
 
     @property
     def ratio(self) -> float | None:
-        """The total of the one beside, relative to the chosen rung's; None if they cannot be compared."""
+        """The second rung's total divided by the chosen rung's; None if they cannot be compared."""
         mine, other = self.total
         return other / mine if self.alike and mine and other else None
 
 
 def figure_pairs(comparison: Comparison, step: int, results: Results, problem: Problem) -> list[FigurePair]:
-    """Return the figures of both at the chosen rung's step; none if they are not in step yet.
+    """Return the figures of both at the chosen rung's step; an empty list if they are not in step yet.
 
     Parameters
     ----------
     comparison
-        The two.
+        The comparison of both rungs.
     step
-        Of the chosen rung.
+        The step of the chosen rung.
     results
-        The results with the GFLOPS: only where both rungs were measured here.
+        The results with the GFLOPS, which are used only if both rungs were measured here.
     problem
         The size of these figures.
     """
@@ -119,7 +119,7 @@ def figure_pairs(comparison: Comparison, step: int, results: Results, problem: P
 
 
 def _on_gpu(match: Match) -> int:
-    """Return the number of the two that ran on a GPU: bytes are comparable where it is none or both."""
+    """Return the number of kernels that ran on a GPU: bytes are comparable if it is none or both."""
     return match.mine.on_gpu + match.other.on_gpu
 
 
@@ -141,42 +141,42 @@ def ratio_text(ratio: float | None) -> str:
         return ""
     if ratio == 1:
         return "="
-    said = f"{ratio:.3g}×" if ratio > 1 else f"1/{1 / ratio:.3g}"
-    return _ABOUT if said in ("1×", "1/1") else said
+    text = f"{ratio:.3g}×" if ratio > 1 else f"1/{1 / ratio:.3g}"
+    return _ABOUT if text in ("1×", "1/1") else text
 
 
 def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
-    """Describe the state of the race.
+    """Return a sentence about the state of the comparison.
 
     Parameters
     ----------
     comparison, step
         As for `figure_pairs`.
     names
-        Of the chosen rung and of the one beside, as on the screen.
+        The names of the chosen and of the second rung on the screen.
     """
     match = comparison.match
     mine, other = names
     if match is None:
-        return tr("The race begins when both are recorded.")
+        return tr("The comparison begins when both are recorded.")
     if comparison.finished:
         return _verdict(comparison, names)
     if comparison.pace == "work":
         shares = match.mine.share(min(step, match.mine.last)), match.other.share(comparison.second.cursor.step)
         return tr(
-            "Of the reads that feed products, {mine} has done {one}, {other} {two}.",
+            "Reads for products: {mine} has made {one} of its reads, {other} {two}.",
             mine=mine,
             other=other,
             one=f"{shares[0]:.0%}",
             two=f"{shares[1]:.0%}",
         )
     if comparison.second.cursor.step >= match.other.last:
-        said = _OTHER_ENDED
+        templates = _OTHER_ENDED
     elif step >= match.mine.last:
-        said = _MINE_ENDED
+        templates = _MINE_ENDED
     else:
-        said = _BY_BYTES
-    return tr(said[_on_gpu(match)], mine=mine, other=other)
+        templates = _BY_BYTES
+    return tr(templates[_on_gpu(match)], mine=mine, other=other)
 
 
 def _verdict(comparison: Comparison, names: tuple[str, str]) -> str:
@@ -185,18 +185,18 @@ def _verdict(comparison: Comparison, names: tuple[str, str]) -> str:
     on_gpu = _on_gpu(match)
     (mine, other), totals = names, [c.at(c.last).bytes for c in (match.mine, match.other)]
     if not all(totals):
-        said = tr("Both have finished.")
+        text = tr("Both have finished.")
     elif on_gpu == 1:
-        said = tr("Both have finished. What a CPU asks for cannot be compared with what a GPU moves.")
+        text = tr("Both have finished. What a CPU asks for cannot be compared with what a GPU moves.")
     else:
         ratio = totals[1] / totals[0]
         texts = _GPU_VERDICTS if on_gpu else _CPU_VERDICTS
         written = ratio_text(ratio)
         kind = written if written in texts else "fewer" if ratio < 1 else "more"
-        said = tr(texts[kind], mine=mine, other=other, share=written, times=written)
+        text = tr(texts[kind], mine=mine, other=other, share=written, times=written)
     wrong = [
         trn("{rung} has {count} wrong element of C.", "{rung} has {count} wrong elements of C.", count, rung=name)
         for name, count in zip(names, (playable.recording.wrong for playable in comparison.pair or ()), strict=False)
         if count
     ]
-    return " ".join([said, *wrong])
+    return " ".join([text, *wrong])

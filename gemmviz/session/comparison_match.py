@@ -1,4 +1,4 @@
-"""The rung beside the chosen one, and the size at which both can be recorded."""
+"""Chooses the second rung of a comparison, and the size at which both can be recorded."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from gemmviz.trace.playable import Playable
 
 MOST_BYTES = 2_500_000_000
 """Memory that the recordings of a pair may take together, with all derived data of the stages, in bytes."""
-# The memory per access (measured): on a CPU, where each access is a step of its own, more.
+# The memory per access (measured): more on a CPU, where each access is a separate step.
 _BYTES_EACH = {"cuda": 100, "c": 370}
 _SIZES = (16, 32, 64, 128)
 _ROUNDS = 4
@@ -25,16 +25,16 @@ _STEP = 16
 
 @dataclass(frozen=True)
 class Fit:
-    """A launch that two kernels both take.
+    """A size and parameters that two kernels both take.
 
     Attributes
     ----------
     problem
         The size of both.
     params
-        Parameters of the one beside.
+        Parameters of the second kernel.
     why
-        The reason for another size than the wanted one; empty if it is that one.
+        The reason for another size than the wanted one; empty if it is the wanted size.
     """
 
     problem: Problem
@@ -44,14 +44,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class Offer:
-    """A candidate for the stage beside: a rung, or a rung with one of its declared changes.
+    """A candidate for the second stage: a rung, or a rung with one of its declared changes.
 
     Attributes
     ----------
     base
-        The rung as it is on file.
+        The rung with the text of its file.
     change
-        The change to make; None: none.
+        The change to make; None: no change.
     """
 
     base: Kernel
@@ -63,15 +63,15 @@ class Offer:
         return f"{self.base.name}~{self.change.id}" if self.change is not None else self.base.name
 
     def kernel(self) -> Kernel:
-        """Return the kernel: the variant's text is made from its rung's on demand."""
+        """Return the kernel: a variant's text is made from its rung's text on demand."""
         return broken(self.base, [self.change.id]) if self.change is not None else self.base
 
 
 def next_to(choice: Choice) -> Kernel | None:
-    """Return the rung to compare with first: the base of a variant, else the next rung.
+    """Return the rung to compare with by default: the base of a variant, else the next rung.
 
-    The next rung is the one that the lesson names, or else the next on the ladder that has a source; after the last
-    one, the one before.
+    The next rung is the one named by the lesson, or else the next rung of the ladder with a source; for the last rung
+    it is the previous one.
     """
     base = choice.base
     if choice.variant:
@@ -81,7 +81,7 @@ def next_to(choice: Choice) -> Kernel | None:
         if lesson is not None and lesson.next:
             return find(lesson.next, choice.kernels)
     except GemmvizError:
-        pass  # a lesson that cannot be read has its message where it is opened
+        pass  # the message about a lesson that cannot be read appears when it is opened
     rungs = [k for k in choice.kernels if (k.recordable and not k.exhibit) or k is base]
     at = next((i for i, k in enumerate(rungs) if k is base), -1)
     others = [k for k in (*rungs[at + 1 :], *reversed(rungs[:at])) if k.recordable]
@@ -89,9 +89,10 @@ def next_to(choice: Choice) -> Kernel | None:
 
 
 def offers(choice: Choice) -> list[Offer]:
-    """Return the candidates for the stage beside, the likeliest first: each name once.
+    """Return the candidates for the second stage, the most likely first, each name once.
 
-    First the next rung, then the rung as it is on file and its broken variants, the ladder, the others' variants.
+    The order is: the next rung, the rung with its file's text and its broken variants, the ladder, variants of other
+    rungs.
     """
     first = next_to(choice)
     rungs = [kernel for kernel in choice.kernels if kernel.recordable]
@@ -117,7 +118,7 @@ def fit(mine: Kernel, params: dict[str, int], other: Kernel, wanted: Problem) ->
     mine, params
         The chosen kernel, with its chosen parameters.
     other
-        The one beside. It gets the same value of each parameter that both have, else values that show some blocks.
+        The second kernel. Parameters that both have get the same value, others get values that show some blocks.
     wanted
         The size.
     """
@@ -161,12 +162,12 @@ def weight(playable: Playable) -> int:
 
 
 def room_beside(playable: Playable | None, kernel: Kernel) -> int:
-    """Return the number of accesses that a kernel's recording may have beside another one; less than 1: none."""
+    """Return the largest number of accesses of a second recording in the remaining memory; less than 1: none."""
     return (MOST_BYTES - (weight(playable) if playable is not None else 0)) // _BYTES_EACH[kernel.backend]
 
 
 def smaller(playable: Playable) -> Problem:
-    """Return the approximate size at which a pair like this recording fits: a multiple of 16 in M, N and K."""
+    """Return the approximate size at which two recordings like this fit: a multiple of 16 in M, N and K."""
     recording = playable.recording
     scale = (MOST_BYTES / 2 / max(weight(playable), 1)) ** (1 / 3)
     m, n, k = (max(_STEP, int(length * scale) // _STEP * _STEP) for length in (recording.m, recording.n, recording.k))

@@ -1,4 +1,4 @@
-"""The kernel that teaches most beside the chosen one: the nearest one before it that is clearly slower."""
+"""Finds the default kernel for a comparison: the nearest earlier kernel that is clearly slower."""
 
 from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.kernel import Kernel
@@ -6,7 +6,7 @@ from gemmviz.session.choice import Choice
 from gemmviz.session.results import Results
 
 _SLOWER = 0.9
-"""A share of the chosen kernel's GFLOPS: a kernel above it counts as its twin, with the same idea."""
+"""A share of the chosen kernel's GFLOPS: a kernel above this share counts as equally fast."""
 
 
 def nearest_slower(choice: Choice, results: Results) -> Kernel | None:
@@ -22,7 +22,7 @@ def nearest_slower(choice: Choice, results: Results) -> Kernel | None:
     Returns
     -------
     Kernel or None
-        None if the chosen kernel has no figure, or none before it is slower at the same size.
+        None if the chosen kernel has no figure, or no earlier kernel is slower at the same size.
     """
     mine, base = results.shown(choice.base.name), choice.base
     if mine is None:

@@ -1,4 +1,4 @@
-"""Which recording is on the stage, and where in it people are: the step, the block, the warp, the cell."""
+"""The recording on the stage, and the current position in it: the step, the block, the warp, the cell."""
 
 import numpy as np
 from psygnal import Signal
@@ -12,23 +12,25 @@ _ALMOST = 1 - 1e-9
 
 
 class Cursor:
-    """A recording, and a place in it."""
+    """A recording, and a position in it."""
 
     recorded = Signal()
     shown = Signal()
-    """A recording was put on the stage, and everybody has taken note of it: it is time to go to a place in it."""
+    """A recording was put on the stage, and all listeners of the previous signal have run: go to a position in it
+    now."""
     stepped = Signal()
     moved = Signal()
-    """Playing has gone on between two steps."""
+    """Playing has moved on between two steps."""
     picked = Signal()
     """The chosen block, warp or cell."""
     unit_chosen = Signal()
-    """How far the arrow keys step, or by which units that is possible now."""
+    """The unit of the arrow keys, or the units that are possible now, have changed."""
 
     def __init__(self) -> None:
         self.playable: Playable | None = None
         self.failure: tuple[str, str] | None = None
-        """The text whose recording failed last, and the kind of `gemmviz.engine.messages.Failed`; None: none since."""
+        """The text whose recording failed last, and the kind of `gemmviz.engine.messages.Failed`; None after a
+        success."""
         self.step = 0
         self.block = 0
         self.warp = 0
@@ -36,12 +38,13 @@ class Cursor:
         self.wanted_unit: Unit = "step"
         """The chosen one of `UNITS`, even if the recording does not have it; see `unit`."""
         self.position = 0.0
-        """The position of playing, between two steps: moving values follow it, cells change at the next step."""
+        """The position of playback, which may be between two steps: moving values follow it, cells change at whole
+        steps."""
         self._found: dict[tuple[object, ...], Ints | None] = {}
 
     @property
     def fraction(self) -> float:
-        """How far it is from the step to the next one, from 0 to less than 1."""
+        """The position between the step and the next one, from 0 to less than 1."""
         return min(max(self.position - self.step, 0.0), _ALMOST)
 
     @property
@@ -51,12 +54,12 @@ class Cursor:
 
     @property
     def line(self) -> int:
-        """The source line that executes now; 0 where unknown."""
+        """The source line that executes now; 0 if unknown."""
         return self.playable.line(self.step) if self.playable else 0
 
     @property
     def shown_block(self) -> int:
-        """The block whose tiles are shown: the one that plays when blocks go one by one, unless a cell is picked."""
+        """The block whose tiles are shown: the running block if blocks run one by one, unless a cell is picked."""
         if self.playable is None or self.cell is not None or self.playable.timeline.order_by != "block":
             return self.block
         rows = self.playable.timeline.rows(self.step)
@@ -99,21 +102,21 @@ class Cursor:
         self.unit_chosen.emit()
 
     def choose_warp(self, warp: int) -> None:
-        """Choose a warp of the chosen block; one that does not exist means the nearest."""
+        """Choose a warp of the chosen block; if it does not exist, the nearest one."""
         self.warp = int(np.clip(warp, 0, max(self.warps - 1, 0)))
         self.picked.emit()
 
-    # Going
+    # Moving
 
     def seek(self, step: int, position: float | None = None) -> None:
-        """Go to a step; a step outside the recording means its nearest end.
+        """Go to a step; for a step outside the recording, go to its nearest end.
 
         Parameters
         ----------
         step
             From 0.
         position
-            The position of playing; None: the beginning of the step.
+            The position of playback; None: the beginning of the step.
         """
         step = int(np.clip(step, 0, max(self.steps - 1, 0)))
         before, self.position = self.position, float(step) if position is None else position
@@ -124,11 +127,11 @@ class Cursor:
             self.moved.emit()
 
     def seek_phase(self, direction: int) -> None:
-        """Go to the next phase (1), or back to the start of this one or the last (-1)."""
+        """Go to the next phase (1), or back to the start of this phase or the previous one (-1)."""
         self.jump("phase", direction)
 
     def jump(self, unit: Unit, direction: int) -> bool:
-        """Go to where the next unit begins (1), or back to where this or the last one does (-1).
+        """Go to the start of the next unit (1), or back to the start of this unit or the previous one (-1).
 
         Parameters
         ----------
@@ -140,9 +143,9 @@ class Cursor:
         Returns
         -------
         bool
-            Whether there is one.
+            Whether there is such a unit.
         """
-        if unit not in self.units and unit != "phase":  # the ends of a phase are there without barriers, too
+        if unit not in self.units and unit != "phase":  # a recording without barriers has one phase
             return False
         begins = self.stations(unit)
         to = self.step + direction if begins is None else neighbour(begins, self.step, direction)
@@ -151,7 +154,7 @@ class Cursor:
         self.seek(to)
         return True
 
-    # By which unit
+    # Units
 
     @property
     def units(self) -> tuple[Unit, ...]:
@@ -160,7 +163,7 @@ class Cursor:
 
     @property
     def unit(self) -> Unit:
-        """The one of `UNITS` by which the arrow keys step: the chosen one if the recording has it, else the first."""
+        """The unit of the arrow keys, one of `UNITS`: the chosen one if the recording has it, else the first."""
         return self.wanted_unit if self.wanted_unit in self.units else UNITS[0]
 
     def choose_unit(self, unit: Unit) -> None:
@@ -169,18 +172,18 @@ class Cursor:
         self.unit_chosen.emit()
 
     def next_unit(self, direction: int) -> None:
-        """Choose the next (1) or the last (-1) of the units that the recording has."""
+        """Choose the next (1) or the previous (-1) of the units that the recording has."""
         units = self.units
         if units:
             self.choose_unit(units[(units.index(self.unit) + direction) % len(units)])
 
     def stations(self, unit: Unit) -> Ints | None:
-        """Return the steps at which a unit begins, for the present choice; None if every step begins one."""
+        """Return the steps at which a unit begins, for the current choice; None if every step begins a unit."""
         if self.playable is None:
             return None
         key: tuple[object, ...] = (unit,)
         if unit in ("request", "element"):
-            # One result at a time is kept: a held arrow key needs the same one again and again.
+            # One result is kept: an arrow key that is held down needs the same one repeatedly.
             key = (unit, self.block, self.warp, self.cell)
             for other in [k for k in self._found if k[0] == unit and k != key]:
                 del self._found[other]

@@ -1,7 +1,7 @@
-"""Unsaved edited texts, kept on disk while the program runs: a file without its program holds lost texts.
+"""Unsaved edited texts, kept on disk while the program runs, so that they survive a crash.
 
-Each running program has its own file, and holds a lock beside it as long as it runs. A file whose lock is free
-was left by a program that crashed or was killed.
+Each running program has its own file, and holds a lock next to it while it runs. If the lock of a file is free, its
+program crashed or was killed, and the file has lost texts.
 """
 
 import fcntl
@@ -24,17 +24,17 @@ from gemmviz.language import tr
 from gemmviz.session import snapshot
 from gemmviz.session.choice import Choice
 from gemmviz.session.session import Session
-from gemmviz.session.snapshot_form import KernelSaid
+from gemmviz.session.snapshot_form import KernelFields
 from gemmviz.session.state_file import is_kernel
 
 _VERSION = 1
 _KEPT, _LOCK = ".json", ".lock"
 MOST_TEXTS, MOST_FILES = 20, 10
-"""Texts that a program keeps, and files of programs that died; the oldest of these are deleted."""
+"""The largest number of texts that a program keeps, and of files of ended programs; the oldest files are deleted."""
 _FILE_BYTES = 2 * MOST_TEXTS * KERNEL_BYTES  # JSON writes a line break as two characters
 
 
-class _DraftsSaid(TypedDict):
+class _DraftsFields(TypedDict):
     draft_version: Literal[1]
     kernels: list[Any]
 
@@ -46,25 +46,25 @@ def folder() -> Path:
 
 @dataclass(frozen=True)
 class Lost:
-    """The texts that an ended program left.
+    """The unsaved texts of an ended program.
 
     Attributes
     ----------
     path
         Its file.
     kernels
-        The kernels with their edited texts, as a snapshot names them.
+        The kernels with their edited texts, in the form of a snapshot.
     lock
-        A descriptor that keeps other programs away.
+        The descriptor of the lock, which keeps other programs away.
     """
 
     path: Path
-    kernels: tuple[KernelSaid, ...]
+    kernels: tuple[KernelFields, ...]
     lock: int
 
 
 class Drafts:
-    """Keeps the unsaved texts of a session, and gives back those of ended programs.
+    """Keeps the unsaved texts of a session, and restores those of ended programs.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Drafts:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._written: list[KernelSaid] = []
+        self._written: list[KernelFields] = []
         self._path: Path | None = None
         self._lock: int | None = None
         self.lost: list[Lost] = []
@@ -124,12 +124,13 @@ class Drafts:
         return self.lost
 
     def restore(self) -> None:
-        """Give the lost texts back to the session, the newest of each kernel.
+        """Restore the lost texts in the session, for each kernel the newest text.
 
         Raises
         ------
         GemmvizError
-            When some cannot be restored, or were edited here since; the others are restored, and the file is kept.
+            When some cannot be restored, or were edited here in the meantime; the others are restored, and the file is
+            kept.
         """
         done: set[str] = set()
         faults = []
@@ -151,7 +152,7 @@ class Drafts:
         if faults:
             raise GemmvizError("\n".join(faults))
 
-    def _restore(self, name: str, plain: KernelSaid) -> None:
+    def _restore(self, name: str, plain: KernelFields) -> None:
         for base in self._session.choice.all_unsaved():
             if name in (base.name, str(base.path)):
                 raise GemmvizError(tr("{file} has edits that are not saved.", file=base.path.name))
@@ -195,21 +196,21 @@ class Drafts:
 
 def names(lost: Sequence[Lost]) -> list[str]:
     """Return the names of the kernels whose texts were lost, each once."""
-    said = (plain.get("name") or Path(plain["path"]).name for one in lost for plain in one.kernels)
-    return list(dict.fromkeys(said))
+    names = (plain.get("name") or Path(plain["path"]).name for one in lost for plain in one.kernels)
+    return list(dict.fromkeys(names))
 
 
-def _plain(choice: Choice, base: Kernel) -> KernelSaid:
-    said: KernelSaid = {"text": choice.text_of(base)}
-    return {"name": base.name, **said} if choice.is_shipped_file(base) else {"path": str(base.path), **said}
+def _plain(choice: Choice, base: Kernel) -> KernelFields:
+    fields: KernelFields = {"text": choice.text_of(base)}
+    return {"name": base.name, **fields} if choice.is_shipped_file(base) else {"path": str(base.path), **fields}
 
 
-def _read(path: Path) -> tuple[KernelSaid, ...]:
+def _read(path: Path) -> tuple[KernelFields, ...]:
     try:
-        said = read_as(parse_json(read_text(path, _FILE_BYTES)), _DraftsSaid)
+        document = read_as(parse_json(read_text(path, _FILE_BYTES)), _DraftsFields)
     except (OSError, ValueError, GemmvizError, Misfit):
         return ()
-    found: list[KernelSaid] = [plain for plain in said["kernels"] if is_kernel(plain) and "text" in plain]
+    found: list[KernelFields] = [plain for plain in document["kernels"] if is_kernel(plain) and "text" in plain]
     return tuple(found[:MOST_TEXTS])
 
 
@@ -220,7 +221,7 @@ def _age(path: Path) -> float:
 
 
 def _locked(path: Path, make: bool = False) -> int | None:
-    """Return a descriptor that holds a lock as long as this process lives; None if another process holds it."""
+    """Return a descriptor that holds a lock while this process runs; None if another process holds it."""
     flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_CREAT | (os.O_EXCL if make else 0)
     descriptor = os.open(path, flags, 0o600)
     try:

@@ -14,19 +14,19 @@ FPS, VIDEO_FPS = 12.5, 30.0
 LEAST_FPS, MOST_FPS = 1.0, 60.0
 """Limits of the frames per second."""
 MOST_GIF_FPS = 50.0
-"""Browsers slow down a GIF of more."""
+"""Browsers play a GIF with more frames per second more slowly."""
 HOLD_SECONDS = 1.5
 """The time of the last frame, in seconds: the result is visible before the film starts again."""
 MOST_FRAMES = 3000
 _TRAIL = 4
 _ROUNDING = 1e-9
-# One trip of a CPU's inner loop reads A and B and touches C, which as written is a read and a write.
+# One iteration of a CPU's inner loop reads A and B and accesses C; as written, C is read and written.
 _ACCESSES_PER_TRIP, _AS_WRITTEN = 3, 4
 
 
 @dataclass(frozen=True)
 class Film:
-    """A part of a recording, as frames.
+    """The frames of a part of a recording.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Film:
     fps
         Frames per second.
     motion
-        How much of the gestures is drawn.
+        The detail of the gestures.
     """
 
     first: int
@@ -48,7 +48,7 @@ class Film:
 
     @property
     def positions(self) -> list[float]:
-        """The positions that are shown, as step from 0 and fraction; the last step always is."""
+        """The positions that are shown, as step from 0 plus fraction; always including the last step."""
         return [self.first + at * self.pace for at in range(self.frames - 1)] + [float(self.last)]
 
     @property
@@ -58,7 +58,7 @@ class Film:
 
     @property
     def seconds(self) -> float:
-        """Its duration in seconds, the last frame held."""
+        """Its duration in seconds, including the pause on the last frame."""
         return (self.frames - 1) / self.fps + HOLD_SECONDS
 
     def durations(self) -> list[float]:
@@ -85,13 +85,13 @@ def film(
     Raises
     ------
     ConstraintError
-        When no step lies in that part, or the film would have more than `MOST_FRAMES` frames.
+        When that part has no step, or the film would have more than `MOST_FRAMES` frames.
     """
     steps = playable.timeline.steps
     stop = steps if end is None else min(end, steps)
     if not 0 <= first < stop:
-        said = f"{first}:{'' if end is None else end}"
-        raise ConstraintError(tr("{range} holds no step: this recording has {steps}", range=said, steps=steps))
+        range_text = f"{first}:{'' if end is None else end}"
+        raise ConstraintError(tr("{range} holds no step: this recording has {steps}", range=range_text, steps=steps))
     rate = steps_per_second(playable)
     pace, motion = (rate / fps, motion_at(rate)) if every is None else (float(every), "none")
     made = Film(first, stop - 1, pace, fps, motion)
@@ -108,12 +108,12 @@ def film(
 
 
 def trail(playable: Playable, pace: float) -> int:
-    """Return the number of steps that an access glows in a film: always those between two frames."""
+    """Return the number of steps for which an access glows in a film: at least those between two frames."""
     return max(_TRAIL, loop_trail(playable), ceil(pace))
 
 
 def loop_trail(playable: Playable) -> int:
-    """Return the steps of a CPU's loop along K, so that a trail shows the row and the column that it walks."""
+    """Return the number of steps of a CPU's loop along K, so that a trail shows a whole row and column."""
     recording = playable.recording
     if recording.backend == "cuda":
         return 0

@@ -14,7 +14,7 @@ from gemmviz.trace.hazards import Finding
 
 @dataclass(frozen=True)
 class FindingGroup:
-    """One finding, and every launch that it holds for.
+    """One finding, and every launch that has it.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class FindingGroup:
 
     @property
     def is_cost(self) -> bool:
-        """Whether it is a cost in traffic and no defect."""
+        """Whether it is an inefficiency and not a defect."""
         return isinstance(self.thing, SiteTraffic)
 
     @property
@@ -45,13 +45,13 @@ class FindingGroup:
     def sentence(self) -> str:
         """The event and its other launches, without the class and the line."""
         others = report_text.names(self.reports[1:] if self.here else self.reports)
-        said = report_text.sentence(self.thing)
+        text = report_text.sentence(self.thing)
         if not others:
-            return said
-        said = said.removesuffix(".")
+            return text
+        text = text.removesuffix(".")
         if self.here:
-            return tr("{said}; also with {others}", said=said, others=others)
-        return tr("{said}; with {others}", said=said, others=others)
+            return tr("{text}; also with {others}", text=text, others=others)
+        return tr("{text}; with {others}", text=text, others=others)
 
     @property
     def text(self) -> str:
@@ -60,7 +60,7 @@ class FindingGroup:
 
 
 class Findings:
-    """Findings in one text of a kernel; another text begins anew."""
+    """Findings in one text of a kernel; for another text they are cleared."""
 
     changed = Signal()
 
@@ -68,7 +68,8 @@ class Findings:
         self.text = ""
         """The kernel's file that the lines belong to."""
         self.here: Report | None = None
-        """Of the recording on the stage; None if there is none, or it was too large to check along with it."""
+        """The report on the recording on the stage; None without a recording, or if it was too large to check at
+        once."""
         self.others: list[Report] = []
         self.left_out: list[str] = []
         self.checking = False
@@ -99,7 +100,7 @@ class Findings:
         self.changed.emit()
 
     def finish(self, left_out: list[str]) -> None:
-        """End the check of other sizes, with the launches left out and the reasons."""
+        """End the check of other sizes, with the omitted launches and the reasons."""
         self.left_out = [*left_out, *self.left_out]
         self.checking = False
         self.changed.emit()
@@ -114,7 +115,7 @@ class Findings:
             for thing in report.things:
                 held.setdefault(report_text.key(thing), []).append((thing, report))
         for pairs in held.values():
-            # The stage's own size is often one of those checked: it is named once.
+            # The size on the stage is often one of the checked sizes: name it once.
             reports = {str(report): report for _, report in pairs}
             yield FindingGroup(pairs[0][0], tuple(reports.values()), pairs[0][1] is self.here)
 

@@ -1,4 +1,4 @@
-"""The stage beside follows the first one: its steps, its trail, and the same cell."""
+"""The second stage follows the first one: its steps, its trail, and the same cell."""
 
 import numpy as np
 
@@ -9,23 +9,23 @@ from gemmviz.session.preferences import Preferences
 from gemmviz.trace.playable import Playable
 
 Cell = tuple[int, int]
-# An access glows from the last picture on; where more accesses than these lie between pictures, the newest glow.
+# All accesses since the last picture glow, but at most so many: then the newest ones.
 _MOST_GLOWING = 40_000
-# The first stage may show a CPU loop: each of its steps is a single access.
+# If the first stage shows a CPU loop, each of its steps is a single access.
 _LONGEST_TRAIL = 64
 
 
 class Follower:
-    """Moves the cursor of the stage beside.
+    """Moves the cursor of the second stage.
 
     Parameters
     ----------
     cursor
-        Of the stage beside.
+        The cursor of the second stage.
     playback
-        Of the first stage.
+        The playback of the first stage.
     preferences
-        Whether motion is reduced.
+        The preferences: whether motion is reduced.
     """
 
     def __init__(self, cursor: Cursor, playback: Playback, preferences: Preferences) -> None:
@@ -34,20 +34,20 @@ class Follower:
         cursor.recorded.connect(self._on_recorded)
 
     def go(self, position: float) -> None:
-        """Go to a position, as step and fraction; for one outside the recording, to its nearest end."""
+        """Go to a position, as step plus fraction; if it is outside the recording, go to the nearest end."""
         step = int(position)
         if step != self._cursor.step:
             self._passed = max(step - self._cursor.step, 1)
         self._cursor.seek(step, position)
 
     def trail(self) -> int:
-        """Return the number of steps that an access glows: since the last picture, as its steps may be far shorter."""
+        """Return the number of steps for which an access glows: those since the last picture, which may be many."""
         cursor, playable = self._cursor, self._cursor.playable
         if playable is None or self._preferences.calm:
             return 1
         start = playable.timeline.start
         first = int(np.searchsorted(start, start[min(cursor.step + 1, len(start) - 1)] - _MOST_GLOWING))
-        passed = self._passed if self._playback.playing else 1  # a jump shows one step
+        passed = self._passed if self._playback.playing else 1  # after a jump one step is shown
         return max(min(passed, cursor.step - first + 1), min(self._playback.trail, _LONGEST_TRAIL))
 
     def _on_recorded(self) -> None:
@@ -55,9 +55,9 @@ class Follower:
 
 
 def same_cell(cell: Cell | None, here: Playable | None, there: Playable | None) -> tuple[Cell | None, int | None]:
-    """Return the cell of another recording that is the same element of A, B or C, and the block that owns it there.
+    """Return the cell of another recording for the same element of A, B or C, and the block that owns it there.
 
-    (None, None) where there is none: shared arrays are each kernel's own, and matrices may differ in size.
+    (None, None) if there is none: shared arrays differ between kernels, and matrices may differ in size.
     """
     if cell is None or here is None or there is None or cell[0] >= len(MATRICES):
         return None, None

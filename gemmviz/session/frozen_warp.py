@@ -19,9 +19,9 @@ class FrozenWarp:
     Parameters
     ----------
     choice, cursor
-        The rung, and the recording that is on the stage.
+        The rung, and the recording on the stage.
     playback
-        Plays it.
+        The playback of that recording.
     """
 
     changed = Signal()
@@ -39,7 +39,7 @@ class FrozenWarp:
 
     @property
     def why_not(self) -> str:
-        """The reason why there is no warp to freeze, and the remedy."""
+        """The reason why there is no warp to freeze, and what to do."""
         if self._cursor.playable is None or not self._choice.kernel.recordable:
             return no_source(self._choice.kernel) or tr(
                 "Record a kernel (Ctrl+R) to see the memory requests of its warps."
@@ -52,7 +52,7 @@ class FrozenWarp:
             self.release()
         elif self.possible:
             self._playback.pause()
-            # Where blocks play one by one, the visible one is meant.
+            # If blocks play one by one, freeze a warp of the visible block.
             self._cursor.pick(self._cursor.cell, self._cursor.shown_block)
             self.on = True
             self.changed.emit()
@@ -64,9 +64,9 @@ class FrozenWarp:
             self.changed.emit()
 
     def step(self, direction: int) -> bool:
-        """Go to the warp's next (1) or last (-1) request; return whether the warp is frozen, so that this was due.
+        """Go to the warp's next (1) or previous (-1) request; return False if the warp is not frozen.
 
-        At its last request, or its first one, it stays.
+        At its last request, or its first one, the position stays.
         """
         if self.on:
             self._playback.pause()
@@ -74,12 +74,12 @@ class FrozenWarp:
         return self.on
 
     def next_warp(self, direction: int) -> None:
-        """Choose the warp after (1) or before (-1) this one; after the last comes the first."""
+        """Choose the next (1) or the previous (-1) warp; after the last warp comes the first."""
         if self._cursor.warps:
             self._cursor.choose_warp((self._cursor.warp + direction) % self._cursor.warps)
 
     def request(self) -> WarpRequest | None:
-        """Return the chosen warp's request at this step, or its next one; after the last one, the last."""
+        """Return the chosen warp's request at this step, else its next request, else its last one."""
         begins = self._cursor.stations("request")
         if self._cursor.playable is None or begins is None:
             return None

@@ -1,4 +1,4 @@
-"""The subject of the inspector: one thread, and one way of a value to an element of C."""
+"""The subject of the inspector: one thread, and one path of a value to an element of C."""
 
 import numpy as np
 from psygnal import Signal
@@ -12,7 +12,7 @@ from gemmviz.trace.recording.recording import WARP
 class Inspection:
     """The chosen lane of the chosen warp, and the chosen hop.
 
-    A chosen element of C chooses its owner: warp and lane.
+    Choosing an element of C also chooses its owner: warp and lane.
 
     Parameters
     ----------
@@ -22,16 +22,16 @@ class Inspection:
 
     changed = Signal()
     panel_wanted = Signal(str)
-    """The inspector is to turn to a tab."""
+    """Emitted when the inspector should show a tab."""
     clicked = Signal()
-    """A cell was chosen with the mouse: after the pick."""
+    """Emitted after a cell was chosen with the mouse."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._cell: tuple[int, int] | None = None
         self.lane = 0
         self.hop: Hop | None = None
-        """The way that is drawn on the stage; None: the ways of the step."""
+        """The path that is drawn on the stage; None: the paths of the step."""
 
     @property
     def thread(self) -> int:
@@ -42,7 +42,7 @@ class Inspection:
 
     @property
     def lanes(self) -> int:
-        """Lanes that the chosen warp has; threads on a CPU; 0 without a recording."""
+        """The number of lanes of the chosen warp; on a CPU that of threads; 0 without a recording."""
         playable = self._cursor.playable
         if playable is None:
             return 0
@@ -50,22 +50,22 @@ class Inspection:
         return min(threads - self._cursor.warp * WARP, WARP) if self._cursor.warps else threads
 
     def choose_lane(self, lane: int) -> None:
-        """Choose a lane of the chosen warp; for one that does not exist, the nearest."""
+        """Choose a lane of the chosen warp; if it does not exist, the nearest one."""
         self.lane = int(np.clip(lane, 0, max(self.lanes - 1, 0)))
         self.changed.emit()
 
     def choose_hop(self, hop: Hop | None) -> None:
-        """Choose the way to draw on the stage."""
+        """Choose the path to draw on the stage."""
         if hop != self.hop:
             self.hop = hop
             self.changed.emit()
 
     def turn_to(self, panel: str) -> None:
-        """Turn to a tab of the inspector: ``"counters"``, ``"warp"``, ``"thread"`` or ``"origin"``."""
+        """Show a tab of the inspector: ``"counters"``, ``"warp"``, ``"thread"`` or ``"origin"``."""
         self.panel_wanted.emit(panel)
 
     def take_pick(self) -> None:
-        """Turn to the owner of the chosen cell, after a pick."""
+        """Show the owner of the chosen cell, after a pick."""
         if self._cursor.cell == self._cell:
             return
         self._cell, self.hop = self._cursor.cell, None
@@ -78,6 +78,6 @@ class Inspection:
         self.changed.emit()
 
     def begin_anew(self) -> None:
-        """Clear the selection: another recording is on the stage."""
+        """Clear the selection, because another recording is on the stage."""
         self._cell, self.lane, self.hop = None, 0, None
         self.changed.emit()

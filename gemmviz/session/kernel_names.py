@@ -7,7 +7,7 @@ _EDITED = "edited"
 
 
 def changes(kernel: Kernel) -> list[str]:
-    """Return the changes of the kernel on file, as `Kernel.changes` does, translated."""
+    """Return the translated names of a kernel's changes: see `Kernel.changes`."""
     made = kernel.name.partition("~")[2].split("+")
     titles = {change.id: tr(change.title) for change in kernel.breaks}
     titles[_EDITED] = tr("edited")
@@ -15,7 +15,7 @@ def changes(kernel: Kernel) -> list[str]:
 
 
 def no_source(kernel: Kernel) -> str:
-    """Say that a library call cannot be recorded, with the remedy; empty for a kernel that has a source."""
+    """Return a sentence that a library call cannot be recorded, and what to do; empty for a kernel with a source."""
     if kernel.recordable:
         return ""
     return tr(

@@ -1,4 +1,4 @@
-"""The lens on the stage: the one that the chosen kernel's demo names, another one, or none."""
+"""The lens on the stage: the lens of the chosen kernel's demo, another one, or none."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ from gemmviz.session.choice import Choice
 
 
 class LensChoice:
-    """Which lens is shown.
+    """The lens that is shown.
 
     Parameters
     ----------
     choice
-        The chosen kernel: with another one comes the lens that its demo names.
+        The chosen kernel: another kernel is shown with the lens of its demo.
     """
 
     changed = Signal()
@@ -30,11 +30,11 @@ class LensChoice:
 
     @property
     def shown(self) -> LensName | None:
-        """The lens that is shown; None also while a question is open that the lens would answer."""
+        """The lens that is shown; None also during a question that the lens would answer."""
         return None if self._covered else self.name
 
     def cover(self, covered: bool) -> None:
-        """Take the lens out of sight, or show it again."""
+        """Hide the lens, or show it again."""
         if covered != self._covered:
             self._covered = covered
             self.changed.emit()
@@ -49,7 +49,7 @@ class LensChoice:
             self.show_own()
 
     def show_own(self) -> None:
-        """Show the lens that the kernel's demo names."""
+        """Show the lens of the kernel's demo."""
         self.show(self._own())
 
     def show(self, name: LensName | None) -> None:
@@ -59,12 +59,12 @@ class LensChoice:
             self.changed.emit()
 
     def next(self, suiting: Sequence[LensName]) -> None:
-        """Show the next of the lenses that suit the recording; after the last one, none.
+        """Show the next lens that suits the recording; after the last one, no lens.
 
         Parameters
         ----------
         suiting
-            Those that have something to show. The kernel's own comes first.
+            The lenses that have something to show. The lens of the kernel's demo comes first.
         """
         own = self._own()
         ways: list[LensName | None] = [name for name in suiting if name == own]

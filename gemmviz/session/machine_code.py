@@ -1,4 +1,4 @@
-"""The machine code of the chosen launch: what it is compiled for, its listing, and the chosen line."""
+"""The machine code of the chosen launch: its architecture, its listing, and the chosen line."""
 
 from typing import Literal
 
@@ -17,7 +17,7 @@ _Key = tuple[str, str, str, tuple[tuple[str, int], ...], int, int, str]
 
 
 class MachineCode:
-    """Compiled only while somebody looks, and again after a change of what decides it.
+    """Machine code that is compiled only while its tab is visible, and again after a change of the launch.
 
     Parameters
     ----------
@@ -26,27 +26,27 @@ class MachineCode:
     """
 
     changed = Signal()
-    """The listing, the reason why there is none, or what it is compiled for."""
+    """The listing, the reason why there is none, or its architecture and parameters have changed."""
     pointed = Signal()
     """The chosen line or instruction."""
     wanted = Signal()
-    """It is to be compiled now."""
+    """Emitted when it has to be compiled."""
     dropped = Signal()
-    """What was asked for is not wanted any more."""
+    """Emitted when the requested listing is no longer needed."""
 
     def __init__(self, choice: Choice) -> None:
         self._choice = choice
         self.architecture = ""
-        """The user's choice; empty: that of the GPU, else one that suits the kernel."""
+        """The architecture that the user chose; empty: that of the GPU, else one that suits the kernel."""
         self.as_measured = False
-        """Whether it is the launch to measure, or the one on the stage."""
+        """Whether the launch for measurements is compiled, or the launch on the stage."""
         self.form: Form = "sass"
         self.listing: Listing | None = None
         self.summary: Summary | None = None
         self.fault, self.fault_line = "", 0
-        """The reason why there is no listing, and the line of the kernel's file that it is about."""
+        """The reason why there is no listing, and its line in the kernel's file."""
         self.busy = ""
-        """What is being done; empty: nothing."""
+        """The current work as text; empty if there is none."""
         self.file, self.line = 0, 0
         """The chosen line (0: none) of one of the listing's files."""
         self.index = NO_PLACE
@@ -57,14 +57,14 @@ class MachineCode:
         choice.bench_chosen.connect(self.refresh)
 
     def watch(self, viewer: int, on: bool) -> None:
-        """Say whether somebody looks: only then is anything compiled.
+        """Set whether a window shows the machine code: only then it is compiled.
 
         Parameters
         ----------
         viewer
-            Who looks: for a moment two windows may.
+            Identifies the window: for a moment there may be two.
         on
-            Whether it looks.
+            Whether the window shows the machine code.
         """
         if on:
             self._viewers.add(viewer)
@@ -75,7 +75,7 @@ class MachineCode:
     def choose(
         self, architecture: str | None = None, as_measured: bool | None = None, form: Form | None = None
     ) -> None:
-        """Choose the architecture, whose parameters it is compiled with, or SASS or PTX; None: unchanged."""
+        """Choose the architecture, the parameters (measured or on the stage), or SASS or PTX; None: unchanged."""
         self.architecture = self.architecture if architecture is None else architecture
         self.as_measured = self.as_measured if as_measured is None else as_measured
         if form is not None and form != self.form:
@@ -84,12 +84,12 @@ class MachineCode:
         self.refresh()
 
     def refresh(self, *, again: bool = False) -> None:
-        """Ask for the listing where it is another one than the one that is there.
+        """Request the listing if it differs from the current one.
 
         Parameters
         ----------
         again
-            Also where the answer is known: what was missing may be there now.
+            Also if the answer is known: a missing tool may have been installed.
         """
         if not self._viewers:
             return
@@ -127,7 +127,7 @@ class MachineCode:
         return str(kernel.path), kernel.text, made.entry, macros, made.shared_bytes, made.threads, self.architecture
 
     def begin(self, text: str) -> None:
-        """Say what is being done; the listing before stays in sight."""
+        """Set the text about the current work; the previous listing stays visible."""
         self.busy = text
         self.changed.emit()
 
@@ -151,13 +151,13 @@ class MachineCode:
     # The chosen line
 
     def choose_file(self, file: int) -> None:
-        """Look at another file of the listing."""
+        """Show another file of the listing."""
         if file != self.file:
             self.file, self.line = file, 0
             self.pointed.emit()
 
     def choose_line(self, line: int) -> None:
-        """Choose a line of the file that is looked at: its instructions are marked."""
+        """Choose a line of the shown file: its instructions are marked."""
         self.line, self.index = line, NO_PLACE
         self.pointed.emit()
 
@@ -182,7 +182,7 @@ class MachineCode:
         return {at for at, line in enumerate(lines) if line == self.line}
 
     def _places(self) -> list[int]:
-        """Return the place of each row in sight."""
+        """Return the place of each visible row."""
         if self.listing is None:
             return []
         if self.form == "sass":
@@ -190,7 +190,7 @@ class MachineCode:
         return [one.place for one in self.listing.ptx]
 
     def counts(self) -> dict[int, dict[str, int]]:
-        """Return the counts of each line of the file that is looked at."""
+        """Return the counts of each line of the shown file."""
         if self.listing is None:
             return {}
         return {line: dict(found) for line, found in by_line(self.listing, self.file).items()}

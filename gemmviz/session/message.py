@@ -16,10 +16,9 @@ class Answer:
 class Message:
     """A message for the user: ``kind`` is ``"error"``, ``"warning"`` or ``"info"``; ``line`` as in the source.
 
-    ``answers`` are the possible actions. ``lasting``: it is not about the recording, so that a new one leaves it
-    standing.
-    ``source`` is the (file name, text) that `line` belongs to, where that is not the chosen kernel's.
-    ``asks``: it stands until it is answered, also during typing.
+    ``answers`` are the possible actions. ``lasting``: the message is not about the recording, so that it stays when a
+    new recording arrives. ``source`` is the (file name, text) that `line` belongs to, if it is not the chosen kernel's.
+    ``asks``: the message stays until it is answered, also during typing.
     """
 
     text: str

@@ -14,6 +14,6 @@ class Messages:
         self.current: Message | None = None
 
     def tell(self, message: Message | None) -> None:
-        """Show a message, or remove the last one (None)."""
+        """Show a message; None removes the current one."""
         self.current = message
         self.changed.emit()

@@ -1,4 +1,4 @@
-"""The pace of a recording that plays: steps per second, and how much of the gestures is drawn at that pace."""
+"""The pace of playback: steps per second, and the detail of gestures at that pace."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from gemmviz.trace.playable import Playable
 # At speed 1 a recording should last about this long, within limits for a rate that people can follow.
 _PLAY_SECONDS = 30.0
 _SLOWEST, _FASTEST = 1 / 0.6, 120.0
-# A gesture leads from one step to the next: the longer a step lasts (in milliseconds), the more of it is drawn.
+# A gesture lasts one step: the longer the step (in milliseconds), the more detail is drawn.
 _MOTIONS: tuple[tuple[int, Motion], ...] = ((600, "full"), (300, "plain"), (150, "bare"))
 _ROUNDED = 0.99
 
@@ -19,11 +19,11 @@ def steps_per_second(playable: Playable | None) -> float:
     Parameters
     ----------
     playable
-        The recording; None: as of an empty one.
+        The recording; None counts as an empty one.
     """
     if playable is None:
         return _SLOWEST
-    # A CPU makes one access per step: hundreds of thousands, too many to watch one by one.
+    # A CPU makes one access per step: hundreds of thousands are too many to watch one by one.
     fastest = np.inf if playable.recording.backend != "cuda" else _FASTEST
     return float(np.clip(playable.timeline.steps / _PLAY_SECONDS, _SLOWEST, fastest))
 

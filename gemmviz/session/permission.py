@@ -1,4 +1,4 @@
-"""Whether the chosen text may run, and the question about it: text from elsewhere is shown and not run."""
+"""Whether the chosen text may run, and the question about it: foreign text is shown, but not run."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ from gemmviz.session.trust import Trust
 
 
 class Permission:
-    """Puts the question once for each text; until its answer, and after "only look", the text is not compiled or run.
+    """Asks once for each text. Until the answer, and after "only look", the text is neither compiled nor run.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Permission:
     changed = Signal()
     """Whether the chosen text may run, or whether the question is open."""
     granted = Signal()
-    """The chosen text may run from now on, and is to be recorded."""
+    """Emitted when the chosen text may run from now on, and has to be recorded."""
 
     def __init__(self, choice: Choice, messages: Messages, trust: Trust) -> None:
         self._choice, self._messages, self.trust = choice, messages, trust
@@ -72,7 +72,7 @@ class Permission:
         return not self.held
 
     def ask(self) -> None:
-        """Put the question again for a text that is open for reading only."""
+        """Ask again about a text that is open for reading only."""
         self._looked.discard(self._key)
         self.refresh()
 
@@ -87,7 +87,7 @@ class Permission:
         self._grant(lambda: self.trust.allow(*self._subject))
 
     def trust_folder(self) -> None:
-        """Allow the text, and all present and later files of its folder, to run."""
+        """Allow the text, and all current and later files of its folder, to run."""
         folder = self.folder
         if folder is not None:
             self._grant(lambda: self.trust.allow_folder(folder))
@@ -100,7 +100,7 @@ class Permission:
 
     @property
     def _key(self) -> tuple[Path, str]:
-        """Once for each text of a file: there is no question about edits of one that is open for reading only."""
+        """Identifies a question: for a text that is open for reading only, edits do not cause a new question."""
         return self._choice.base.path, self._choice.base.text
 
     def _grant(self, act: Callable[[], None]) -> None:

@@ -24,7 +24,7 @@ _Choices = tuple[tuple[str, tuple[int, ...]], ...]
 
 @dataclass(frozen=True)
 class _Shape:
-    """The number of blocks of a launch, the threads of one, its squareness, whether boxes reach beyond their matrix."""
+    """A launch: number of blocks, threads per block, squareness, and whether boxes reach beyond their matrix."""
 
     blocks: int
     threads: int
@@ -44,7 +44,7 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
         return {}
     sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
     must_hold = tuple(condition.expression for condition in conditions(kernel))
-    # The loops of a CPU's kernel are no countable blocks: two of each of theirs fit into half a side.
+    # A CPU's kernel has no blocks to count: its tiles should fit twice into half a side.
     half = min(sizes.values()) // 2 if kernel.backend == "c" else max(map(max, kernel.params.values()))
     shapes: dict[tuple[int, ...], _Shape | None] = {}
     of_boxes = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
@@ -82,12 +82,12 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
 
 
 def picture_problem(kernel: Kernel, wanted: Problem | None = None) -> Problem:
-    """Return the size to show a kernel at: the wanted one, or where that shows too few blocks, a larger one.
+    """Return the size at which a kernel is shown: the wanted one, or a larger one if that shows too few blocks.
 
-    Without a wanted size, it is that of the kernel's demo; without a demo, 8.
-    A GPU kernel whose tiles are larger than the wanted size, or that does not take it, is shown at the smallest of some
-    sizes that has enough blocks. Where it takes none of them and no size was wanted, those nearest to them that it
-    takes are tried. Else it keeps the wanted size; its launch then gives the reason.
+    Without a wanted size, it is that of the kernel's demo; without a demo, 8. If the tiles of a GPU kernel are larger
+    than the wanted size, or if it does not take that size, the smallest of some sizes with enough blocks is returned.
+    If it takes none of them and no size was wanted, the nearest sizes that it takes are tried. Else the wanted size is
+    returned; its launch then gives the reason.
     """
     if wanted is None and kernel.demo is not None:
         return Problem(*kernel.demo.size)
@@ -105,7 +105,7 @@ def _first_with_blocks(kernel: Kernel, wanted: Problem, problems: Iterable[Probl
     fitting = None
     for problem in problems:
         if fitting == wanted and problem.m <= max(wanted.m, wanted.n):
-            continue  # the wanted size is large enough except for the number of blocks
+            continue  # not larger than the wanted size, which has too few blocks
         params = kernel.defaults | picture_params(kernel, problem)
         try:
             launch(kernel, problem, params)
@@ -121,8 +121,8 @@ def _first_with_blocks(kernel: Kernel, wanted: Problem, problems: Iterable[Probl
 def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[dict[str, int]]:
     """Yield the combinations of parameters for which all conditions hold at a size.
 
-    Smaller values than the offered ones are tried, too. A parameter with a single value keeps it: a kernel that was
-    described by a guess may be right with no other, and its conditions may not say so.
+    Smaller values than the offered ones are tried, too. A parameter with a single value keeps it: if a kernel was
+    described by a guess, other values may be wrong although its conditions allow them.
     """
     choices = tuple(
         (
@@ -147,7 +147,7 @@ def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression,
 def _combinations(choices: _Choices, must_hold: tuple[Expression, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the combinations of values for which conditions on parameters hold, the last parameter changing fastest.
 
-    Each condition is checked as soon as all of its parameters have a value: of thousands of combinations few are made.
+    Each condition is checked as soon as all of its parameters have a value, so that only few combinations are made.
     """
     names = [name for name, _ in choices]
     ripe = [
@@ -194,7 +194,7 @@ def _shape(kernel: Kernel, problem: Problem, params: dict[str, int]) -> _Shape |
 def _oversized(kernel: Kernel, problem: Problem, values: dict[str, int], cluster: int) -> bool:
     """Whether a box of the copy engine is larger than its matrix, or those of A for all blocks of a cluster together.
 
-    Then the grid still has blocks, but most or all of their loads lie outside.
+    Then the grid still has blocks, but most or all of their loads are outside of the matrix.
     """
     for matrix, box in kernel.maps.items():
         rows, columns = problem.shape(matrix)[:: -1 if matrix in kernel.column_major else 1]

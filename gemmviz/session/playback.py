@@ -11,13 +11,13 @@ from gemmviz.trace.motion.gestures import Motion
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 _LONGEST_TICK_S = 0.25
-# Where motion is reduced the picture changes twice a second at most: flashes of more than three per second can harm.
+# With reduced motion the picture changes at most twice a second: more than three flashes per second can be harmful.
 _CALM_S = 0.5
 _TRAIL = 4
 
 
 class Playback:
-    """Moves a cursor on with time.
+    """Moves a cursor with time.
 
     Parameters
     ----------
@@ -36,12 +36,13 @@ class Playback:
         self.speed = 1.0
         self.loop = True
         self.loop_range: tuple[int, int] | None = None
-        """The first and the last step to play; None: all. The user may step out of it, playing does not."""
+        """The first and the last step to play; None: all. The user may leave this range by steps; playing stays in
+        it."""
         self._still_s = 0.0
         cursor.recorded.connect(self._on_recorded)
 
     def _on_recorded(self) -> None:
-        """Play all of a new recording: a range belonged to the one before."""
+        """Play all of a new recording: a range belonged to the previous one."""
         self.loop_range = None
 
     @property
@@ -51,7 +52,7 @@ class Playback:
 
     @property
     def motion(self) -> Motion:
-        """The detail of gestures: the faster the playback, the less, and a line where motion is reduced."""
+        """The detail of gestures: the faster the playback, the less; with reduced motion only a line."""
         if self._preferences.calm:
             return "line"
         if not self.playing:
@@ -60,7 +61,7 @@ class Playback:
 
     @property
     def trail(self) -> int:
-        """The number of steps that an access glows: some, and always those since the last picture."""
+        """The number of steps for which an access glows: at least those since the last picture."""
         if self._preferences.calm:
             return 1
         along_k = loop_trail(self._cursor.playable) if self._cursor.playable else 0
@@ -72,17 +73,17 @@ class Playback:
         return self.loop_range or (0, max(self._cursor.steps - 1, 0))
 
     def step_by(self, count: int) -> None:
-        """Stop, and go some steps on or back."""
+        """Stop, and go some steps forward or back."""
         self.pause()
         self._cursor.seek(self._cursor.step + count)
 
     def step_unit(self, direction: int) -> None:
-        """Stop, and go to the start of the next of the chosen units (1), or of the one before (-1)."""
+        """Stop, and go to the start of the next (1) or the previous (-1) of the chosen units."""
         self.pause()
         self._cursor.jump(self._cursor.unit, direction)
 
     def seek_line(self, line: int) -> bool:
-        """Stop, and go to the next step that executes a line of the source; False when none does."""
+        """Stop, and go to the next step that executes a line of the source; return False if there is none."""
         cursor = self._cursor
         if cursor.playable is None:
             return False
@@ -135,19 +136,19 @@ class Playback:
         self.changed.emit()
 
     def set_loop_range(self, first: int, last: int) -> None:
-        """Play the steps from one to another (inclusive, in either order), again and again."""
+        """Repeat the steps from one to another (inclusive, in either order)."""
         first, last = sorted(int(np.clip(step, 0, max(self._cursor.steps - 1, 0))) for step in (first, last))
         self.loop_range = (first, last) if self._cursor.steps else None
         self.loop = True
         self.changed.emit()
 
     def loop_from_here(self) -> None:
-        """Set the first step of the range; its end stays, if that comes later."""
+        """Set the first step of the range; its end stays if it is later."""
         last = self.played[1]
         self.set_loop_range(self._cursor.step, last if last > self._cursor.step else self._cursor.steps - 1)
 
     def loop_to_here(self) -> None:
-        """Set the last step of the range; its start stays, if that comes earlier."""
+        """Set the last step of the range; its start stays if it is earlier."""
         first = self.played[0]
         self.set_loop_range(first if first < self._cursor.step else 0, self._cursor.step)
 
@@ -157,12 +158,12 @@ class Playback:
         self.changed.emit()
 
     def advance(self, seconds: float) -> None:
-        """Advance the time: while playing, go on by the steps that belong to it."""
+        """Advance the time: while playing, move by the steps for that time."""
         cursor = self._cursor
         if not self.playing or not cursor.steps:
             return
         first, last = self.played
-        # After a stall the picture goes on where it was instead of leaping.
+        # After a stall the picture continues at its position instead of jumping.
         seconds = min(seconds, _LONGEST_TICK_S)
         position = cursor.position + seconds * self.rate
         if not first <= cursor.position < last + 1:
@@ -174,14 +175,14 @@ class Playback:
                 return
             position = first + (position - first) % (last + 1 - first)
         self._still_s += seconds
-        now = min(int(position), last)  # a sum of floats may be rounded up to the step behind the last one
+        now = min(int(position), last)  # a sum of floats may be rounded up to the step after the last one
         step = self._calmly(now, first) if self._preferences.calm else now
         if step != cursor.step:
             self._still_s = 0.0
         cursor.seek(step, position)
 
     def _calmly(self, step: int, first: int) -> int:
-        """Return the step to show where motion is reduced: the start of the step's unit, or the step itself."""
+        """Return the step to show with reduced motion: the start of the step's unit, or the step itself."""
         if self._still_s < _CALM_S:
             return self._cursor.step
         begins = self._cursor.stations(self._cursor.unit)

@@ -1,4 +1,4 @@
-"""Predict mode: before the next event is revealed, the audience guesses."""
+"""Predict mode: the audience guesses the next event before it is shown."""
 
 from psygnal import Signal
 
@@ -13,14 +13,14 @@ from gemmviz.trace.quiz.questions import Question, question
 class Predict:
     """Makes a question about the event after the shown step, takes the answer, and then goes to the event's step.
 
-    While the session plays, there is no question: the next event is about to show.
+    While the session plays, there is no question, because playing shows the next event.
 
     Parameters
     ----------
     cursor, playback
         The recording, and its playback.
     inspection
-        Its tabs: the warp's tab would show the next request.
+        The tabs: the tab *Warp* would show the next request.
     preferences
         The language of the question.
     """
@@ -32,7 +32,7 @@ class Predict:
         self._cursor, self._playback, self._inspection = cursor, playback, inspection
         self.on = False
         self.question: Question | None = None
-        """The question; None while the session plays, and where no suitable event follows."""
+        """The question; None while the session plays, and if no suitable event follows."""
         self.chosen: int | None = None
         """The answer that was chosen, from 0."""
         self.revealed = False
@@ -65,7 +65,7 @@ class Predict:
             self.changed.emit()
 
     def reveal(self) -> None:
-        """Go to the question's step and show the right answer; after that, make a new question."""
+        """Go to the question's step and show the right answer; if it is shown already, make a new question."""
         if self.question is None:
             return
         if self.revealed:
@@ -83,7 +83,7 @@ class Predict:
         return self._cursor.step, self._cursor.shown_block, self._cursor.warp, self._cursor.cell
 
     def _ask(self) -> None:
-        """Make a question about the present next event."""
+        """Make a question about the next event."""
         self._seed += 1
         self._put()
 
@@ -128,7 +128,7 @@ class Predict:
             self._put()
 
     def _on_spoken(self) -> None:
-        """Put the same question in another language."""
+        """Ask the same question in another language."""
         if self.on and self.question is not None:
             self.question = self._question()
             self.changed.emit()

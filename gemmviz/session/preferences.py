@@ -1,4 +1,4 @@
-"""The user's preferences: language, theme, size of type, calm; and the lessons that the user has finished."""
+"""The user's preferences: language, theme, text size, reduced motion; and the lessons that the user has finished."""
 
 from typing import Annotated, Literal
 
@@ -10,12 +10,12 @@ from gemmviz.language import Language, language, set_language
 
 ThemeName = Literal["dark", "light"]
 TYPE_SCALES = (0.5, 3.0)
-"""The smallest and the largest size of type, relative to the system's."""
+"""The smallest and the largest text size, relative to the system's."""
 TypeScale = Annotated[float, Meta(ge=TYPE_SCALES[0], le=TYPE_SCALES[1])]
 
 
 class Preferences:
-    """How everything is shown.
+    """The user's preferences for the appearance.
 
     Parameters
     ----------
@@ -24,18 +24,18 @@ class Preferences:
     """
 
     themed = Signal()
-    """Colours, size of type, or how much may move."""
+    """Colours, text size, or reduced motion have changed."""
     spoken = Signal()
-    """The language has changed: all texts must be shown anew."""
+    """The language has changed: all texts must be shown again."""
 
     learned = Signal()
-    """A lesson was finished for the first time, another kernel was shown last, or the doors are to be shown or not."""
+    """A first finished lesson, the last shown kernel, or whether the doors are shown, has changed."""
 
     def __init__(self, theme: ThemeName = "dark") -> None:
         self.theme = theme
         self.type_scale = 1.0
         self.calm = False
-        """Whether motion is reduced: playing shows whole units, twice a second at most, and nothing glows."""
+        """Whether motion is reduced: playing shows whole units, at most twice a second, and nothing glows."""
         self.finished: frozenset[str] = frozenset()
         """The names of the kernels whose lessons were finished."""
 
@@ -50,13 +50,13 @@ class Preferences:
         self.learned.emit()
 
     def note_kernel(self, name: str) -> None:
-        """Take note of the chosen kernel, by its name."""
+        """Keep the name of the chosen kernel."""
         if name != self.last_kernel:
             self.last_kernel = name
             self.learned.emit()
 
     def finish(self, *kernels: str) -> None:
-        """Take note that the lessons of kernels, by name, were finished."""
+        """Keep the names of kernels whose lessons were finished."""
         if not self.finished.issuperset(kernels):
             self.finished |= set(kernels)
             self.learned.emit()
@@ -67,7 +67,7 @@ class Preferences:
         self.themed.emit()
 
     def set_type_scale(self, scale: float) -> None:
-        """Choose the size of type, relative to the system's; within `TYPE_SCALES`."""
+        """Choose the text size, relative to the system's; within `TYPE_SCALES`."""
         self.type_scale = float(np.clip(scale, *TYPE_SCALES))
         self.themed.emit()
 
@@ -78,11 +78,11 @@ class Preferences:
 
     @property
     def language(self) -> Language:
-        """The code of the language that is spoken."""
+        """The code of the current language."""
         return language()
 
     def speak(self, code: str) -> None:
-        """Choose one of `gemmviz.language.LANGUAGES`."""
+        """Choose the language: one of `gemmviz.language.LANGUAGES`."""
         if code != language():
             set_language(code)
             self.spoken.emit()

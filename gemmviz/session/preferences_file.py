@@ -1,4 +1,4 @@
-"""Keeps the user's preferences in a file between two starts."""
+"""Keeps the user's preferences in a file."""
 
 import json
 import locale
@@ -34,20 +34,20 @@ def file() -> Path:
 
 
 def restore(preferences: Preferences, theme: ThemeName | None = None, language: str | None = None) -> list[str]:
-    """Restore the preferences of the last start; whatever the file holds, the window can start.
+    """Restore the preferences of the last start; whatever the file contains, the window can start.
 
     Parameters
     ----------
     preferences
         The preferences to change.
     theme, language
-        The choice of the command line for this start, or None. At the first start the language is the system's, if
-        gemmviz has it.
+        The values of the command line for this start, or None. At the first start the language is that of the system,
+        if gemmviz has it.
 
     Returns
     -------
     list
-        A sentence for each preference that cannot be used, which is then as at the first start.
+        A sentence for each preference that cannot be used; its default is used instead.
     """
     kept, unreadable = _read()
     good, bad = read_parts(kept, _Kept)
@@ -63,9 +63,9 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
         preferences.show_doors(good["doors"])
     preferences.note_kernel(good.get("last_kernel", ""))
     preferences.finish(*good.get("finished", []))
-    said = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
-    said += [unreadable] if unreadable else []
-    return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in said]
+    problems = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
+    problems += [unreadable] if unreadable else []
+    return [tr("Your preferences ({file}): {what}. It is left out.", file=file(), what=what) for what in problems]
 
 
 def remember(preferences: Preferences) -> None:
@@ -81,21 +81,21 @@ def remember(preferences: Preferences) -> None:
 
 def system_language(environ: Mapping[str, str]) -> str:
     """Return the code of the system's language if it is one of ours, else English."""
-    said = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
-    said = said or locale.getlocale()[0] or ""
-    code = said.partition("_")[0].partition(".")[0].lower()
+    locale_name = next((environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), "")
+    locale_name = locale_name or locale.getlocale()[0] or ""
+    code = locale_name.partition("_")[0].partition(".")[0].lower()
     return code if code in LANGUAGES else "en"
 
 
 def _read() -> tuple[dict[str, object], str]:
-    """Return the kept preferences, and the reason if they cannot be read; a missing file is no fault."""
+    """Return the kept preferences, and the reason if they cannot be read; a missing file is not a fault."""
     try:
         kept = parse_json(read_text(file(), PREFERENCES_BYTES))
     except FileNotFoundError:
         return {}, ""
     except (OSError, ValueError, GemmvizError) as error:
         return {}, str(error)
-    return (kept, "") if isinstance(kept, dict) else ({}, tr("this is no table"))
+    return (kept, "") if isinstance(kept, dict) else ({}, tr("this is not a table"))
 
 
 def _write(preferences: Preferences) -> None:
@@ -108,7 +108,7 @@ def _write(preferences: Preferences) -> None:
         "last_kernel": preferences.last_kernel,
         "finished": sorted(preferences.finished),
     }
-    # The window works without the file, too: no message at every change of colours.
+    # The window works without the file, too: there is no message at every change of colours.
     with suppress(OSError, GemmvizError):
         file().parent.mkdir(parents=True, exist_ok=True)
         write_text(file(), json.dumps(plain, indent=1))

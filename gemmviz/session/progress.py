@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from psygnal import Signal
 
 Share = tuple[str, float | None]
-"""The text of the work under way, and its finished share (0 to 1; None: unknown)."""
+"""The text of the current work, and its finished share (0 to 1; None: unknown)."""
 
 
 class Progress:
@@ -18,7 +18,7 @@ class Progress:
     """
 
     changed = Signal(str)
-    """The engine with that name."""
+    """The progress of the engine with that name has changed."""
 
     def __init__(self, *engines: str) -> None:
         self._of: dict[str, Share | None] = dict.fromkeys(engines)

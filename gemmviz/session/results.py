@@ -14,11 +14,11 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.proving.proofs import Proofs
 
 Sampled = tuple[str, str]
-"""Whose samples: the label of a row, and the size as people read it."""
+"""The owner of samples: the label of a row, and the size as text."""
 
 
 class Results:
-    """Figures of this machine as they come in, the references, and which of both is shown.
+    """Figures of this machine, the references, and which of both is shown.
 
     Parameters
     ----------
@@ -27,10 +27,10 @@ class Results:
     """
 
     measured = Signal(str)
-    """A row of the kernel with that name."""
+    """There is a new row of the kernel with that name."""
     sampled = Signal()
     referenced = Signal()
-    """The results from elsewhere, or whether they are shown."""
+    """The references, or whether they are shown, have changed."""
     device_changed = Signal()
     """`device` and `device_facts` have changed: this machine is known now."""
 
@@ -49,7 +49,7 @@ class Results:
         self.all_samples: dict[Sampled, SampleSeries] = {}
         self.samples = SampleSeries("", "")
         self.live: SampleSeries | None = None
-        """The samples so far of the kernel that is being timed; None if nothing is timed."""
+        """The samples up to now of the kernel that is being timed; None if nothing is timed."""
         self.device = ""
         self.device_facts: Facts | None = None
         self.cpu_cores: int | None = None
@@ -70,7 +70,7 @@ class Results:
         ]
 
     def keep_variant(self, kernel: Kernel) -> None:
-        """Note that a variant of a rung is measured: figures of another text with its name are forgotten."""
+        """Keep a variant of a rung that is measured; drop the figures of another text with its name."""
         if kernel.base_name == kernel.name:
             return
         before = self._variants.get(kernel.name)
@@ -79,7 +79,7 @@ class Results:
         self._variants[kernel.name] = kernel.base_name, kernel
 
     def drop_stale(self, kernel: Kernel) -> None:
-        """Forget the figures of a variant whose text is another one by now."""
+        """Drop the figures of a variant whose text has changed."""
         before = self._variants.get(kernel.name)
         if before is not None and before[1].sha256 != kernel.sha256:
             del self._variants[kernel.name]
@@ -95,13 +95,13 @@ class Results:
 
     @property
     def references_shown(self) -> bool:
-        """Whether results from elsewhere are shown: where this machine has no GPU, unless the user chose."""
+        """Whether references are shown: if this machine has no GPU, unless the user chose otherwise."""
         if self.references_wanted is None:
             return bool(self.device) and self.device_facts is None
         return self.references_wanted
 
     def set_references(self, references: list[ReferenceResults]) -> None:
-        """Take the results that were measured elsewhere."""
+        """Take the results that were measured on other machines."""
         self.references = references
         self.referenced.emit()
 
@@ -111,7 +111,7 @@ class Results:
         self.referenced.emit()
 
     def want_references(self, wanted: bool) -> None:
-        """Show results from elsewhere, or hide them."""
+        """Show the references, or hide them."""
         self.references_wanted = wanted
         self.referenced.emit()
 
@@ -123,7 +123,7 @@ class Results:
         kernel
             Its name.
         size
-            (M, N, K), and no other; by default `shown_size`, or the size nearest to it that has a figure.
+            (M, N, K), exactly; by default `shown_size`, or the nearest size that has a figure.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class Results:
     def shown_size(self) -> Size | None:
         """Return the size (M, N, K) at which rungs are compared; None if there are no figures.
 
-        The one that the user chose; else the one measured here last; else the one at which most rungs have a figure.
+        The user's choice; else the size that was measured here last; else the size at which most rungs have a figure.
         """
         newest, (sizes, fullest) = self.figures.newest, self._all_sizes()
         for size in (self.size_wanted, size_of(newest) if newest else None):
@@ -153,12 +153,12 @@ class Results:
         return fullest
 
     def want_size(self, size: Size | None) -> None:
-        """Choose the size at which rungs are compared; None: the one that `shown_size` finds by itself."""
+        """Choose the size at which rungs are compared; None: the default of `shown_size`."""
         self.size_wanted = size
         self.size_chosen.emit()
 
     def sizes(self) -> list[Size]:
-        """Return the sizes at which there is something to show, from small to large."""
+        """Return the sizes that have figures, from small to large."""
         return list(self._all_sizes()[0])
 
     def _all_sizes(self) -> tuple[list[Size], Size | None]:
@@ -179,24 +179,24 @@ class Results:
         self.sampled.emit()
 
     def add_samples(self, label: str, size: str, gflops: list[float], median: float, turn: Turn | None = None) -> None:
-        """Take samples as they arrive: kernels come in turns, and each keeps its own."""
+        """Take new samples: kernels are measured in turns, and each has its own samples."""
         self.samples = self.all_samples.setdefault((label, size), SampleSeries(label, size))
         self.samples.add(gflops, median, turn)
         self.live = self.samples if turn else None
         self.sampled.emit()
 
     def end_samples(self) -> None:
-        """Note that no more samples come: the run is over. They are kept until the next one."""
+        """Note the end of the samples: the run is over. They are kept until the next run."""
         self.live = None
         self.sampled.emit()
 
     def add_result(self, row: Row) -> None:
-        """Take one row of a result file, finished or as far as it is known; see `Figures.add`."""
+        """Take one row of a result file, finished or not; see `Figures.add`."""
         if self.figures.add(row):
             self.measured.emit(row["kernel"])
 
     def set_device(self, device: str, facts: Facts | None = None, cores: int | None = None) -> None:
-        """Say which machine the figures come from.
+        """Set the machine of the figures.
 
         Parameters
         ----------

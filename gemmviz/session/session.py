@@ -1,4 +1,4 @@
-"""The state of one window: small models, each with its own signals, and how they are wired."""
+"""The state of one window: small models, each with its own signals, and their connections."""
 
 from functools import partial
 
@@ -40,7 +40,7 @@ class Session:
     Parameters
     ----------
     kernels
-        The ladder: the kernels that gemmviz brings and may run.
+        The ladder: the kernels that come with gemmviz and may run.
     theme
         ``"dark"`` or ``"light"``.
     """
@@ -79,23 +79,23 @@ class Session:
         self._wire()
 
     def _wire(self) -> None:
-        # Another text: its figures are not those of the one before.
+        # Another text: the figures of the previous text are not valid for it.
         self.choice.text_changed.connect(self.results.drop_stale)
         self.choice.file_changed.connect(self.results.forget)
         self.choice.opened.connect(self._say_notes)
-        # Another recording: a tour, a snapshot or a demo that waits for it goes to its step.
+        # Another recording: a tour, a snapshot or a demo that is waiting for it goes to its step.
         self.cursor.shown.connect(self.tour.arrive)
         self.cursor.shown.connect(self.reopening.arrive)
         self.cursor.shown.connect(self.demonstration.arrive)
         self.tour.moved.connect(self._note_lesson)
         # A lens would show the answer.
         self.predict.changed.connect(lambda: self.lens.cover(self.predict.on and not self.predict.revealed))
-        # A picked element of C picks its thread, too, after all models have taken the cell.
+        # Picking an element of C also picks its thread, after all models have taken the cell.
         self.cursor.picked.connect(self.inspection.take_pick)
         self.cursor.recorded.connect(self.inspection.begin_anew)
 
     def _note_lesson(self) -> None:
-        """Note that a lesson has reached its last stop."""
+        """Keep that a lesson has reached its last stop."""
         tour = self.tour
         if tour.lesson is not None and tour.at is not None and tour.at == len(tour.stops) - 1:
             self.preferences.finish(self.choice.base.name)
@@ -106,16 +106,16 @@ class Session:
             self.messages.tell(Message("\n".join(self.choice.kernel.notes), "warning", lasting=True))
 
     def advance(self, seconds: float) -> None:
-        """Advance playback; when this recording has ended, the one beside may still play."""
+        """Advance playback; after the end of this recording, the second one may still play."""
         if not (self.playback.playing and self.comparison.overtime(seconds)):
             self.playback.advance(seconds)
 
     def step_by(self, count: int) -> None:
-        """Stop, and go some steps on or back; from request to request of a warp that is frozen."""
+        """Stop, and go some steps forward or back; with a frozen warp, from request to request."""
         if not self.frozen_warp.step(count):
             self.playback.step_by(count)
 
     def step_unit(self, direction: int) -> None:
-        """Stop, and go to the next of the chosen units (1) or the last one (-1); a frozen warp goes by its requests."""
+        """Stop, and go to the next (1) or the previous (-1) of the chosen units; with a frozen warp, by requests."""
         if not self.frozen_warp.step(direction):
             self.playback.step_unit(direction)

@@ -31,10 +31,10 @@ class ChartChoices:
     Attributes
     ----------
     devices
-        The name of a published device, or ``"here"``, by chart; without an entry it shows this machine's, else the
-        usual one.
+        The name of a published device, or ``"here"``, by chart; without an entry the chart shows this machine, else the
+        default device.
     samples
-        The label and size of the shown samples; None: those that arrive.
+        The label and size of the shown samples; None: the newest samples.
     """
 
     devices: dict[str, str] = field(default_factory=dict)

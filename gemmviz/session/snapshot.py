@@ -1,7 +1,7 @@
 """The state of the screen as plain data: `take` makes it, `apply` restores it.
 
-Steps are counted from 1, as people see them; blocks are blockIdx, cells are (array, row, column). A part that is not
-given leaves the session as it is, so that the command line may give only some parts.
+Steps are counted from 1, as on the screen; blocks are blockIdx, cells are (array, row, column). A missing part does not
+change the session, so that the command line can give only some parts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from gemmviz.session.messages import Messages
 from gemmviz.session.picture_size import picture_params, picture_problem
 from gemmviz.session.playback import Playback
 from gemmviz.session.preferences import Preferences
-from gemmviz.session.snapshot_form import KernelSaid, Snapshot, ViewSaid
+from gemmviz.session.snapshot_form import KernelFields, Snapshot, ViewFields
 from gemmviz.session.staged import Staged
 from gemmviz.session.tour.own_stops import OwnStops
 from gemmviz.session.tour.stops_data import from_plain, to_plain
@@ -39,7 +39,7 @@ from gemmviz.trace.recording.recording import Recording
 
 
 class OnScreen(Protocol):
-    """The models whose state a snapshot holds: a `gemmviz.session.session.Session` has them."""
+    """The models whose state a snapshot contains: a `gemmviz.session.session.Session` has them."""
 
     choice: Choice
     cursor: Cursor
@@ -54,7 +54,7 @@ class OnScreen(Protocol):
     reopening: "Reopening"
 
 
-def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
+def take(session: OnScreen, view: ViewFields | None = None) -> Snapshot:
     """Return the state of the screen as plain data.
 
     Parameters
@@ -100,7 +100,7 @@ def take(session: OnScreen, view: ViewSaid | None = None) -> Snapshot:
 
 
 def apply(session: OnScreen, plain: Snapshot) -> None:
-    """Restore a session from a snapshot; step, block and cell follow when the recording is there.
+    """Restore a session from a snapshot; step, block and cell are restored when the recording is complete.
 
     Parameters
     ----------
@@ -112,13 +112,13 @@ def apply(session: OnScreen, plain: Snapshot) -> None:
     Raises
     ------
     GemmvizError
-        When there is no such kernel, or it does not take that size or those parameters; the session is then as before.
+        When there is no such kernel, or it does not take the size or the parameters; the session is then unchanged.
     """
     session.reopening.begin(plain)
 
 
 class Reopening:
-    """A snapshot that is being reopened: the choice at once, the rest when its recording is on the stage.
+    """Restores a snapshot: the choice at once, the rest when its recording is on the stage.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Reopening:
     """
 
     placed = Signal(object)
-    """All of the snapshot but its view is restored; the signal carries the view, which the window restores."""
+    """Everything except the view is restored; the signal passes the view, which the window restores."""
 
     recording_wanted = Signal()
     """The chosen kernel should be recorded at once."""
@@ -140,7 +140,7 @@ class Reopening:
 
     @property
     def waiting(self) -> bool:
-        """Whether the session waits for a recording, to go to one of its steps."""
+        """Whether a step has to be restored when the recording arrives."""
         return self._waiting is not None and "step" in self._waiting
 
     def begin(self, plain: Snapshot) -> None:
@@ -169,7 +169,7 @@ class Reopening:
         self.recording_wanted.emit()
 
     def arrive(self) -> None:
-        """Place everything, if the recording that is awaited is now on the stage."""
+        """Restore step, block and cell, if the awaited recording is now on the stage."""
         session, plain = self._session, self._waiting
         if plain is None or session.staged.current is None:
             return
@@ -179,10 +179,10 @@ class Reopening:
 
     def _on_chosen(self) -> None:
         if not self._choosing:
-            self._waiting = None  # people have gone on to something else
+            self._waiting = None  # the user has chosen something else
 
 
-def _kernel_of(session: OnScreen) -> KernelSaid:
+def _kernel_of(session: OnScreen) -> KernelFields:
     base, text = session.choice.base, session.choice.text_of(session.choice.base)
     if not session.choice.is_shipped_file(base):
         return {"path": str(base.path), "text": text}
@@ -191,7 +191,7 @@ def _kernel_of(session: OnScreen) -> KernelSaid:
 
 
 def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
-    """Return the kernel of a snapshot with its changes and edits, and the kernel on file that it is made from.
+    """Return the kernel of a snapshot with its changes and edits, and the file's kernel from which it is made.
 
     Raises
     ------
@@ -200,45 +200,45 @@ def _resolved(session: OnScreen, plain: Snapshot) -> tuple[Kernel, Kernel]:
     """
     if "kernel" not in plain:
         return session.choice.kernel, session.choice.base
-    said, breaks = plain["kernel"], plain.get("breaks", [])
-    base = _on_file(session, said)
+    fields, breaks = plain["kernel"], plain.get("breaks", [])
+    base = _on_file(session, fields)
     if breaks:
         return broken(base, breaks), base
-    if "text" in said and said["text"] != base.text:
-        # A text that was saved while it was being edited need not be a kernel: it comes back as it was.
+    if "text" in fields and fields["text"] != base.text:
+        # A text that was saved during editing need not be a kernel: it is restored unchanged.
         with suppress(FrontMatterError):
-            return kernels.parse(said["text"], base.path), base
+            return kernels.parse(fields["text"], base.path), base
     return base, base
 
 
-def _on_file(session: OnScreen, said: KernelSaid) -> Kernel:
-    if "name" in said:
-        return find(said["name"], session.choice.kernels)
-    path = Path(said["path"])
+def _on_file(session: OnScreen, fields: KernelFields) -> Kernel:
+    if "name" in fields:
+        return find(fields["name"], session.choice.kernels)
+    path = Path(fields["path"])
     known = next((kernel for kernel in session.choice.kernels if kernel.path == path), None)
     if known is not None:
         return known
     try:
         return kernels.load(path)
     except (OSError, GemmvizError) as error:
-        # The file is gone, or is no kernel any more: its text has come along.
-        if "text" not in said:
+        # The file does not exist, or is no longer a kernel, but the snapshot has its text.
+        if "text" not in fields:
             reason = error.strerror if isinstance(error, OSError) else error
             raise UnknownKernel(tr("cannot open {path}: {reason}", path=path, reason=reason)) from None
-        return kernels.parse(said["text"], path)
+        return kernels.parse(fields["text"], path)
 
 
 def _choose(session: OnScreen, plain: Snapshot, base: Kernel, problem: Problem, params: Mapping[str, int]) -> None:
     if "kernel" in plain:
-        said = plain["kernel"]
+        fields = plain["kernel"]
         if base in session.choice.kernels:
             session.choice.choose_kernel(base)
         else:
             session.choice.add_kernel(base, on_file=base.text if base.path.is_file() else "")
         if plain.get("breaks"):
             session.choice.break_it(tuple(plain["breaks"]))
-        elif session.choice.text != said.get("text", base.text):
-            session.choice.edit(said.get("text", base.text))
+        elif session.choice.text != fields.get("text", base.text):
+            session.choice.edit(fields.get("text", base.text))
     order, as_written = plain.get("order", session.choice.order), plain.get("as_written", session.choice.as_written)
     session.choice.choose(problem if "size" in plain else None, dict(params), order, as_written)
 
@@ -275,7 +275,7 @@ def _place(session: OnScreen, plain: Snapshot) -> None:
         block = block_number(recording, plain["block"]) if plain.get("block") else owner_block(recording, cell)
         if "cell" in plain or "block" in plain:
             session.cursor.pick(cell, block)
-        if "warp" in plain:  # a picked element of C picks its owner's warp and lane, too
+        if "warp" in plain:  # picking an element of C also picks its owner's warp and lane
             session.cursor.choose_warp(warp_number(recording, plain["warp"]))
         if "lane" in plain:
             session.inspection.choose_lane(plain["lane"])
@@ -292,10 +292,10 @@ def _place(session: OnScreen, plain: Snapshot) -> None:
         session.messages.tell(Message(str(error), "warning"))
 
 
-def _cell(recording: Recording, said: Sequence[str | int] | None) -> Cell | None:
-    if not said:
+def _cell(recording: Recording, given: Sequence[str | int] | None) -> Cell | None:
+    if not given:
         return None
-    array, row, column = said
+    array, row, column = given
     return cell_number(recording, (str(array), int(row), int(column)))
 
 

@@ -1,4 +1,4 @@
-"""The parts of a snapshot, with the limits that are checked when one is read.
+"""The parts of a snapshot, with the limits that are checked when it is read.
 
 ``docs/schemas.py`` publishes it as ``resources/schema/state-1.json``.
 """
@@ -25,23 +25,23 @@ AsWritten = Annotated[
 Shift = Annotated[float, Meta(ge=-FURTHEST_SHIFT, le=FURTHEST_SHIFT)]
 
 
-class KernelSaid(TypedDict, total=False):
-    """A shipped kernel by its name, or any other by its file; and its text, where it is edited or not shipped."""
+class KernelFields(TypedDict, total=False):
+    """A shipped kernel by its name, or another kernel by its file; and its text, if it is edited or not shipped."""
 
     name: str
     path: str
     text: str
 
 
-class BesideSaid(TypedDict):
+class BesideFields(TypedDict):
     """The second of two kernels, and the unit that keeps both in step."""
 
     kernel: str
     pace: NotRequired[Pace]
 
 
-class StopSaid(TypedDict, total=False):
-    """One of one's own stops."""
+class StopFields(TypedDict, total=False):
+    """One of the user's own stops."""
 
     step: Required[FromOne]
     say: str
@@ -58,7 +58,7 @@ class StopSaid(TypedDict, total=False):
     as_written: AsWritten
 
 
-class ViewSaid(TypedDict, total=False):
+class ViewFields(TypedDict, total=False):
     """The window: the shown page and panel; the stage's zoom, and its shift in widths of the stage."""
 
     page: str
@@ -70,7 +70,7 @@ class ViewSaid(TypedDict, total=False):
 class Snapshot(TypedDict, total=False):
     """The state of the screen. Steps are counted from 1."""
 
-    kernel: KernelSaid
+    kernel: KernelFields
     breaks: Annotated[list[str], Meta(description="Ids of the changes that were made")]
     size: Size
     params: dict[str, int]
@@ -83,9 +83,9 @@ class Snapshot(TypedDict, total=False):
     language: Language
     type_scale: TypeScale
     calm: Annotated[bool, Meta(description="Reduced motion")]
-    beside: Annotated[BesideSaid | None, Meta(description="The second of two kernels; null: none")]
-    stops: Annotated[list[StopSaid], Meta(description="One's own stops on this kernel")]
-    view: ViewSaid
+    beside: Annotated[BesideFields | None, Meta(description="The second of two kernels; null: none")]
+    stops: Annotated[list[StopFields], Meta(description="One's own stops on this kernel")]
+    view: ViewFields
     step: FromOne
     loop_range: Annotated[
         Annotated[list[FromOne], Meta(min_length=2, max_length=2)] | None,

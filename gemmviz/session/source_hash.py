@@ -10,7 +10,7 @@ from pathlib import Path
 from gemmviz.catalogue.includes import INCLUDE_ALONE, begins, decoded, readings, search_folders, walk
 from gemmviz.sandbox import scratch
 
-# All other ways to make a compiler read a file: `#include NAME`, `%:include`, `#embed` and `.incbin`.
+# All other directives that read a file: `#include NAME`, `%:include`, `#embed` and `.incbin`.
 _READS = re.compile(r"\b(?:include|include_next|import|embed|__has_include|__has_embed)\b|\.incbin")
 _COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _LARGEST = 10_000_000
@@ -19,8 +19,8 @@ _LARGEST = 10_000_000
 def source_hash(path: Path, text: str) -> tuple[str, bool]:
     """Return the hexadecimal SHA-256 of a source with its headers, and whether these are all files that it reads.
 
-    The front matter, which decides entry, arguments and macros, is a part of the text. A header counts when it is
-    in a folder where headers of the file are looked for; headers of the compiler or of gemmviz do not.
+    The front matter, which determines entry, arguments and macros, is a part of the text. Headers in the folders that
+    are searched for the file are included; headers of the compiler or of gemmviz are not.
 
     Parameters
     ----------
@@ -32,11 +32,11 @@ def source_hash(path: Path, text: str) -> tuple[str, bool]:
     Returns
     -------
     tuple
-        The hash, and False if the text names a file that a reader cannot determine: ``#include NAME``.
+        The hash, and False if the text includes a file that cannot be determined: ``#include NAME``.
     """
     headers, plain = _headers(path, text)
-    said = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers)]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest(), plain
+    content = [path.suffix, text, sorted((_name(header, path.parent), held) for header, held in headers)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest(), plain
 
 
 def own_headers(path: Path, text: str) -> list[str]:
@@ -45,13 +45,13 @@ def own_headers(path: Path, text: str) -> list[str]:
 
 
 def _headers(path: Path, text: str) -> tuple[list[tuple[Path, str]], bool]:
-    """Return a source's own headers, each with what it takes of it, and whether those are all that it reads."""
+    """Return a source's own headers, each with the text that is used, and whether these are all files that it reads."""
     folders, closed = tuple(search_folders(path)), []
 
     def places(name: str, beside: Path) -> Iterator[Path]:
         for place in (beside, *folders) if "\0" not in name else ():
             yield (found := Path(os.path.normpath(place / name)))
-            # A compiler that reads in the folder itself takes the folder above the one that a link leads to.
+            # A compiler that is in the folder itself resolves ".." after following a link.
             if ".." in name and (real := (place / name).resolve()) != found.resolve():
                 yield real
 
@@ -66,7 +66,7 @@ def _headers(path: Path, text: str) -> tuple[list[tuple[Path, str]], bool]:
         closed.append(header)
         return None
 
-    # What includes a header stands in front of it.
+    # A file comes before the headers that it includes.
     before = begins(path, scratch.neighbours(folders), scratch.text_of)
     starts = [(text, path.parent), *((begin, file.parent) for file, begin in before)]
     headers = [*before, *((header, decoded(content)) for header, content in walk(starts, places, read))]

@@ -6,8 +6,8 @@ from gemmviz.catalogue.problem import Problem
 class Square:
     """A link between the three sides of a size.
 
-    A size whose sides differ loosens it, and the next one of equal sides fastens it again; one that the user loosened
-    stays loose.
+    A size with different sides removes the link, and the next size with equal sides restores it. If the user removed
+    the link, it stays removed.
     """
 
     def __init__(self) -> None:
@@ -15,11 +15,11 @@ class Square:
         self._loosened = False
 
     def choose(self, linked: bool) -> None:
-        """Link the sides, or loosen them, at the user's choice."""
+        """Link the sides, or remove the link, as the user chose."""
         self.linked, self._loosened = linked, False
 
     def follow(self, problem: Problem) -> None:
-        """Note a size that was chosen in another way."""
+        """Follow a size that was chosen in another way."""
         equal = problem.m == problem.n == problem.k
         if equal and self._loosened:
             self.linked = True

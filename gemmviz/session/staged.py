@@ -15,7 +15,7 @@ from gemmviz.trace.playable import Playable
 
 @dataclass(frozen=True)
 class Staged:
-    """The parts of one stage: there is one, or two side by side.
+    """The parts of one stage: there are one or two stages side by side.
 
     Attributes
     ----------
@@ -26,13 +26,13 @@ class Staged:
     progress
         The progress of the chosen recording: ``"record"``.
     messages
-        Messages about it.
+        Messages about the recording.
     preferences
         The display settings.
     trail
-        Returns the number of steps that an access glows.
+        Returns the number of steps for which an access glows.
     motion
-        Returns the detail in which gestures are drawn.
+        Returns the detail of gestures.
     """
 
     choice: Choice
@@ -45,7 +45,7 @@ class Staged:
 
     @property
     def outdated(self) -> bool:
-        """Whether the picture is of another text, size, parameters or view than the chosen ones."""
+        """Whether the picture has another text, size, parameters or view than the chosen ones."""
         choice, playable = self.choice, self.cursor.playable
         return playable is not None and not is_of(
             playable, choice.text, choice.problem, choice.params, choice.as_written
@@ -53,7 +53,7 @@ class Staged:
 
     @property
     def current(self) -> Playable | None:
-        """The recording on the stage, if it is of the present choice, in the chosen order of blocks."""
+        """The recording on the stage, if it belongs to the current choice, in the chosen order of blocks."""
         playable = self.cursor.playable
         if playable is None or self.outdated or playable.timeline.order_by != self.choice.order:
             return None
@@ -61,7 +61,7 @@ class Staged:
 
 
 def is_of(playable: Playable, text: str, problem: Problem, params: dict[str, int], as_written: bool) -> bool:
-    """Return whether a recording is of a text at a size with parameters, in a view."""
+    """Return whether a recording has this text, size, parameters and view."""
     recording = playable.recording
     size = Problem(recording.m, recording.n, recording.k)
     shown = recording.text, size, recording.params, recording.as_written

@@ -13,16 +13,16 @@ from gemmviz.catalogue.typed_reading import fits, read_parts
 from gemmviz.catalogue.user_file import STATE_BYTES, parse_json, quoted, read_text, write_text
 from gemmviz.language import tr
 from gemmviz.session.playback import SPEEDS
-from gemmviz.session.snapshot_form import KernelSaid, Snapshot, ViewSaid
+from gemmviz.session.snapshot_form import KernelFields, Snapshot, ViewFields
 
 VERSION = 1
 SUFFIX = ".gemmviz"
-_KERNEL_KEYS = KernelSaid.__annotations__.keys()
+_KERNEL_KEYS = KernelFields.__annotations__.keys()
 
 
 def is_kernel(value: object) -> bool:
-    """Say whether a value names a kernel as a snapshot does: by name or path, with or without a text."""
-    if not isinstance(value, dict) or not fits(value, KernelSaid):
+    """Return whether a value describes a kernel as in a snapshot: by name or path, with or without a text."""
+    if not isinstance(value, dict) or not fits(value, KernelFields):
         return False
     # A TypedDict cannot require exactly one of two keys.
     named = ("name" in value) != ("path" in value) and value.keys() <= _KERNEL_KEYS
@@ -47,13 +47,13 @@ def read_state(path: Path) -> tuple[Snapshot, list[str]]:
     Raises
     ------
     GemmvizError
-        When it is no snapshot, is damaged as a whole, or comes from a newer gemmviz.
+        When it is not a snapshot, is damaged as a whole, or comes from a newer gemmviz.
     """
     try:
         document = parse_json(read_text(path, STATE_BYTES))
     except OSError as error:
         raise GemmvizError(tr("cannot read {path}: {reason}", path=path, reason=error.strerror or error)) from None
-    except ValueError as error:  # no JSON
+    except ValueError as error:  # not JSON
         raise GemmvizError(tr("{file} is damaged: {reason}", file=path.name, reason=error)) from None
     return checked(document, path.name)
 
@@ -64,7 +64,7 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
     Raises
     ------
     GemmvizError
-        When it is no snapshot, names no kernel, or comes from a newer gemmviz.
+        When it is not a snapshot, has no kernel, or comes from a newer gemmviz.
     """
     if not isinstance(document, dict) or "state_version" not in document:
         raise GemmvizError(tr("{file} is not a state of gemmviz: it has no {key}", file=file, key="state_version"))
@@ -82,12 +82,12 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
     if "kernel" not in document:
         raise GemmvizError(tr("{file} is damaged: it has no {key}", file=file, key="kernel"))
     if not is_kernel(document["kernel"]):
-        said = quoted(document["kernel"])
-        raise GemmvizError(tr("{file} is damaged: {key} cannot be {value}", file=file, key="kernel", value=said))
+        name = quoted(document["kernel"])
+        raise GemmvizError(tr("{file} is damaged: {key} cannot be {value}", file=file, key="kernel", value=name))
     plain, bad = read_parts(document, Snapshot)
     wrong = {key: document[key] for key in bad}
-    if isinstance(view := document.get("view"), dict):  # its parts are left out one by one
-        plain["view"], bad = read_parts(view, ViewSaid)
+    if isinstance(view := document.get("view"), dict):  # invalid parts of it are left out one by one
+        plain["view"], bad = read_parts(view, ViewFields)
         wrong = {key: value for key, value in wrong.items() if key != "view"} | {key: view[key] for key in bad}
     if plain.get("speed", SPEEDS[0]) not in SPEEDS:  # msgspec cannot check a choice of fractions
         wrong["speed"] = plain.pop("speed")
@@ -95,5 +95,5 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
         tr("{file}: {key} cannot be {value}, and is left out", file=file, key=key, value=quoted(value))
         for key, value in wrong.items()
     ]
-    # A file that does not name the view is from when there was one.
+    # A file without the view is from a version that had only one view.
     return cast(Snapshot, {"as_written": False} | plain), faults

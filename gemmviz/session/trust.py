@@ -1,4 +1,4 @@
-"""The texts that may run in a window: those that gemmviz brings, those that this user has allowed or typed."""
+"""The texts that may run in a window: those that come with gemmviz, and those that this user has allowed or typed."""
 
 import os
 import stat
@@ -20,7 +20,7 @@ class Trust:
     Parameters
     ----------
     shipped
-        The kernels that gemmviz brings.
+        The kernels that come with gemmviz.
     store
         The user's earlier consent, and its file.
     """
@@ -30,11 +30,11 @@ class Trust:
         self._shipped = {kernel.path: kernel.text for kernel in shipped}
         self._lock = threading.RLock()
         self._here: set[str] = set()
-        """Hashes that may run while this program does."""
+        """Hashes of texts that may run until this program ends."""
         self._foreign: set[str] = set()
-        """Hashes that came from elsewhere and were not allowed: an undo while typing cannot make them allowed."""
+        """Hashes of foreign texts that were not allowed: an undo in the editor cannot allow them."""
         self._bases: dict[Path, str] = {}
-        """The text by file that was last allowed: the base of declared changes."""
+        """The last allowed text of each file: the base of declared changes."""
 
     @property
     def kept(self) -> Kept:
@@ -57,12 +57,12 @@ class Trust:
     def allow(self, path: Path, text: str) -> None:
         """Allow a text to run from now on, in later windows too.
 
-        A text with an include that a reader cannot determine may run in this window only.
+        A text with an include that cannot be determined may run in this window only.
 
         Raises
         ------
         GemmvizError
-            When it cannot be kept; it may still run in this window.
+            When the consent cannot be kept; the text may still run in this window.
         """
         with self._lock:
             if self._is_shipped(path, text):
@@ -79,12 +79,12 @@ class Trust:
                 raise
 
     def allow_here(self, path: Path, text: str) -> None:
-        """Allow a text to run while this program does."""
+        """Allow a text to run until this program ends."""
         with self._lock:
             self._here.add(source_hash(path, text)[0])
 
     def typed(self, path: Path, before: str, after: str) -> None:
-        """Take an edit of a text in the editor: when the old text may run, the new one may, too.
+        """Take an edit of a text in the editor: if the old text may run, the new one may, too.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Trust:
             self.store.add_folder(folder)
 
     def forget(self) -> int:
-        """Drop all consent, here too; return the number of texts and folders that were kept."""
+        """Drop all consent, also for this window; return the number of texts and folders that were kept."""
         with self._lock:
             self._here.clear()
             self._bases.clear()
@@ -134,7 +134,7 @@ class Trust:
         known = self._shipped.get(base) if base is not None else None
         if self._shipped.get(path) == text or (known is not None and is_change(path, text, known)):
             return True
-        # The same text elsewhere is equal only where its folder has no header that it would include.
+        # The same text in another folder is equal only if that folder has no header that it would include.
         same = any(known == text and at.suffix == path.suffix for at, known in self._shipped.items())
         return same and not own_headers(path, text)
 
@@ -146,7 +146,7 @@ class Trust:
             return False
         real = path.resolve()
         inside = [folder for folder in kept.folders if real.is_relative_to(folder) and not _folder_fault(folder)]
-        # A state file may claim that any text is of a file in there.
+        # A state file may claim that any text belongs to a file of the folder.
         return bool(inside) and _on_disk(path) == text
 
     def _is_change(self, path: Path, text: str) -> bool:
@@ -171,11 +171,11 @@ def _folder_fault(folder: Path) -> str:
     except OSError as error:
         return tr("cannot open {path}: {reason}", path=folder, reason=error.strerror or error)
     if not stat.S_ISDIR(found.st_mode):
-        return tr("{path} is no folder", path=folder)
+        return tr("{path} is not a folder", path=folder)
     if found.st_mode & stat.S_IWOTH:
-        return tr("{path} cannot be trusted: everybody can write into it", path=folder)
+        return tr("{path} cannot be trusted: every user can write into it", path=folder)
     if found.st_uid not in (0, os.getuid()):
         return tr("{path} cannot be trusted: it belongs to another user", path=folder)
     if Path.home().resolve().is_relative_to(folder):
-        return tr("{path} cannot be trusted: it holds all of your files, downloads too", path=folder)
+        return tr("{path} cannot be trusted: it contains all of your files, also downloads", path=folder)
     return ""

@@ -25,7 +25,7 @@ _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 @dataclass(frozen=True)
 class AllowedText:
-    """A text that may run: its hash (see `source_hash`), its file then, and the day of the consent."""
+    """A text that may run: its hash (see `source_hash`), its file at that time, and the day of the consent."""
 
     sha256: str
     file: str
@@ -43,7 +43,7 @@ class Kept:
     folders
         Folders whose files may run.
     fault
-        The reason why the file is ignored, in words; empty if it is valid, or there is none.
+        The reason why the file is ignored, as text; empty if the file is valid, or does not exist.
     """
 
     texts: tuple[AllowedText, ...] = ()
@@ -66,7 +66,7 @@ class TrustStore:
         self._kept = Kept()
 
     def read(self) -> Kept:
-        """Return the content of the file; empty for a file that is damaged, or that others could have written."""
+        """Return the content of the file; empty if the file is damaged, or if others could have written it."""
         try:
             found = self.path.stat()
         except OSError:
@@ -121,18 +121,18 @@ class TrustStore:
     def _read(self, found: os.stat_result) -> Kept:
         try:
             if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_FILE:
-                raise ValueError(tr("it is no file of settings"))
+                raise ValueError(tr("it is not a settings file"))
             if found.st_uid != os.getuid() or found.st_mode & _WRITABLE_BY_OTHERS:
-                raise ValueError(tr("others than you can write it"))
+                raise ValueError(tr("other users can write it"))
             return _checked(json.loads(self.path.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError) as error:
-            said = tr(
+            fault = tr(
                 "{path} is ignored, so no text and no folder is trusted: {reason}. It is written again when you next "
                 "allow a text.",
                 path=self.path,
                 reason=error,
             )
-            return Kept(fault=said)
+            return Kept(fault=fault)
 
     def _write(self, kept: Kept) -> None:
         plain = {
@@ -143,7 +143,7 @@ class TrustStore:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.read().fault:
-                # Else the new file would inherit its permissions.
+                # Otherwise the new file would inherit its permissions.
                 self.path.unlink(missing_ok=True)
         except OSError as error:
             raise GemmvizError(
@@ -169,7 +169,7 @@ def _checked(document: Any) -> Kept:
         raise ValueError(tr("it has no {key} of {version}", key="trust_version", version=_VERSION))
     texts, folders = document.get("texts"), document.get("folders")
     if not isinstance(texts, list) or not isinstance(folders, list):
-        raise ValueError(tr("{key} is no list", key="texts" if not isinstance(texts, list) else "folders"))
+        raise ValueError(tr("{key} is not a list", key="texts" if not isinstance(texts, list) else "folders"))
     if not all(isinstance(folder, str) and Path(folder).is_absolute() and "\0" not in folder for folder in folders):
         raise ValueError(tr("a folder is not named by its full path"))
     return Kept(tuple(map(_text, texts)), tuple(map(Path, folders)))

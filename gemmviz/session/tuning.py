@@ -1,4 +1,4 @@
-"""The search for a kernel's fastest parameters: the present or last one, and the kept results of earlier ones."""
+"""The search for a kernel's fastest parameters: the current or last search, and the kept results of earlier ones."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from gemmviz.session.results import Results
 
 @dataclass(frozen=True)
 class Rival:
-    """A library's figure at the size that is tuned for: its title, GFLOPS, and where it comes from (empty: here)."""
+    """A library's figure at the tuned size: its title, GFLOPS, and the machine of the figure (empty: this one)."""
 
     title: str
     gflops: float
@@ -31,9 +31,9 @@ class Tuning:
     Parameters
     ----------
     choice
-        Whose kernel is tuned.
+        The choice with the kernel to tune.
     results
-        Whose figures of libraries it is compared with.
+        The results with the figures of libraries for comparison.
     """
 
     changed = Signal()
@@ -47,12 +47,12 @@ class Tuning:
         self.seconds = 120
         self.running = False
         self.candidates: dict[int, Candidate] = {}
-        """By their numbers in the declared order, in the order in which they were first tried."""
+        """The candidates by their index in the declared order; sorted by when they were first tried."""
         self.best: int | None = None
         self.default: int | None = None
         self.total = 0
         self.document: Outcome | None = None
-        """The outcome of the last search; None while one goes on."""
+        """The outcome of the last search; None during a search."""
         self.wanted = False
         """Whether kernels are measured with their kept parameters."""
         self._machine: Measured | None = None
@@ -64,14 +64,14 @@ class Tuning:
     # A search
 
     def start(self, kernel: Kernel, problem: Problem) -> None:
-        """Forget the last search: another one begins."""
+        """Drop the last search, because another one begins."""
         self.kernel, self.problem, self.running = kernel, problem, True
         self.candidates, self.best, self.default, self.total, self.document = {}, None, None, 0, None
         self.started.emit()
         self.changed.emit()
 
     def take(self, number: int, candidate: Candidate, best: int | None, default: int | None, total: int) -> None:
-        """Take a candidate as far as it is known."""
+        """Take the current state of a candidate."""
         self.candidates[number] = candidate
         self.best, self.default, self.total = best, default, total
         self.changed.emit()
@@ -89,11 +89,11 @@ class Tuning:
 
     @property
     def found(self) -> dict[str, int] | None:
-        """The parameters that the last search found; None while one goes on, or without any."""
+        """The parameters that the last search found; None during a search, or if it found none."""
         return None if self.document is None else self.document["params"]
 
     def use(self) -> bool:
-        """Measure with the parameters that were found; False if there are none, or the kernel is not chosen."""
+        """Measure with the found parameters; return False if there are none, or if the kernel is not chosen."""
         if self.found is None or self.kernel is None or self._choice.kernel.name != self.kernel.name:
             return False
         self._choice.choose_bench(params=self.found)
@@ -132,7 +132,7 @@ class Tuning:
         self.apply()
 
     def device(self, kernel: Kernel) -> str:
-        """Return the name of the GPU or processor that runs a kernel here; empty while it is unknown."""
+        """Return the name of the GPU or processor that runs a kernel here; empty if it is not known yet."""
         return device_name(kernel.backend, self._machine) if self._machine else ""
 
     def want(self, wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""Two versions of a kernel that are compared on one page: which they are, and the result."""
+"""Two versions of a kernel that are compared on one page, and the result."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from gemmviz.versions.comparison import Comparison
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two: a kernel, and what it is called."""
+    """One of the two versions: its name, and its kernel."""
 
     name: str
     kernel: Kernel
@@ -29,33 +29,33 @@ class TwoVersions:
     choice
         The kernels of the ladder, and the edits of the chosen one.
     trust
-        Says which texts may run.
+        Decides which texts may run.
     """
 
     changed = Signal()
-    """The versions, the question whether they may run, the progress, or the result."""
+    """The versions, the question whether they may run, the progress, or the result have changed."""
     wanted = Signal()
-    """The versions are to be compared now; both may run."""
+    """Emitted when the versions have to be compared; both may run."""
     dropped = Signal()
-    """The comparison under way is not wanted any more."""
+    """Emitted when the current comparison is no longer needed."""
 
     def __init__(self, choice: Choice, trust: Trust) -> None:
         self._choice, self._trust = choice, trust
         self.before: Side | None = None
         self.after: Side | None = None
         self.problem: Problem | None = None
-        """The size; None: a small one that both take."""
+        """The size; None: a small size that both take."""
         self.measures = False
         """Whether both are measured, too."""
         self.asked: tuple[Side, ...] = ()
-        """The versions that may not run until the user allows it: the question is open."""
+        """The versions that may not run until the user allows it, while the question is open."""
         self.busy = ""
         self.share: float | None = None
         self.result: Comparison | None = None
         self.fault = ""
 
     def choose(self, before: Side | None, after: Side | None) -> None:
-        """Choose the versions; the result of others goes."""
+        """Choose the versions; the result of other versions is dropped."""
         if (before, after) != (self.before, self.after):
             self.drop()
             self.before, self.after = before, after
@@ -68,7 +68,7 @@ class TwoVersions:
             self.changed.emit()
 
     def compare(self) -> None:
-        """Compare the versions, once both may run; else put the question."""
+        """Compare the versions if both may run; else ask whether they may."""
         sides = self.sides
         if sides is None:
             return
@@ -86,23 +86,23 @@ class TwoVersions:
             try:
                 self._trust.allow(side.kernel.path, side.kernel.text)
             except GemmvizError as error:
-                fault = str(error)  # they run in this window only
+                fault = str(error)  # they may run in this window only
         self.compare()
         self.fault = self.fault or fault
         self.changed.emit()
 
     def refuse(self) -> None:
-        """Close the question: nothing runs."""
+        """Close the question without running anything."""
         self.asked = ()
         self.changed.emit()
 
     def compare_edits(self) -> str:
-        """Compare the chosen text with what it is made from: the file's, or the kernel's without declared changes.
+        """Compare the chosen text with its origin: the file's text, or the kernel without declared changes.
 
         Returns
         -------
         str
-            The reason why nothing can be compared; empty where it can.
+            The reason why nothing can be compared; empty if both can be compared.
         """
         choice = self._choice
         choice.settle()
@@ -116,7 +116,7 @@ class TwoVersions:
             try:
                 old = parse(choice.on_file(base), base.path)
             except GemmvizError:
-                old = base  # described here, and not saved yet
+                old = base  # its front matter was made here, and is not saved yet
         if old.text == kernel.text:
             return tr("The text is as it was opened: there is nothing to compare. Edit it, or take a part out.")
         file = base.path.name
@@ -130,7 +130,7 @@ class TwoVersions:
         return None if self.before is None or self.after is None else (self.before, self.after)
 
     def say(self, text: str, share: float | None) -> None:
-        """Show what is being done."""
+        """Show the current work."""
         self.busy, self.share = text, share
         self.changed.emit()
 
@@ -145,7 +145,7 @@ class TwoVersions:
         self.changed.emit()
 
     def drop(self) -> None:
-        """Stop the comparison under way."""
+        """Stop the current comparison."""
         if self.busy:
             self.busy = ""
             self.dropped.emit()

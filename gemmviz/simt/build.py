@@ -136,8 +136,8 @@ def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
     expanded = wrapper.with_suffix(".ii")
     preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
     if expanded.stat().st_size > _MOST_EXPANDED:
-        said = tr("with its macros filled in it has more than {size} MB", size=_MOST_EXPANDED >> 20)
-        raise CompileStopped(f"{path.name}: {said}")
+        reason = tr("with its macros filled in it has more than {size} MB", size=_MOST_EXPANDED >> 20)
+        raise CompileStopped(f"{path.name}: {reason}")
     text = expanded.read_text(encoding="utf-8")
     translated = wrapper.with_name("translated.cpp")
     text = rewritten(

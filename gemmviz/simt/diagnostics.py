@@ -73,12 +73,12 @@ def diagnostics_of_run(
             continue
         kind = _KINDS.get(note.kind, "barrier divergence")
         if note.kind in (NoteKind.STUCK_AT_MBARRIER, NoteKind.STUCK_AT_BARRIER):
-            said = _stuck(note, launch, barrier_name)
+            sentence = _stuck(note, launch, barrier_name)
         elif note.kind in (NoteKind.EARLY, NoteKind.LATE):
-            said = _out_of_order(note, launch, barrier_name, other)
+            sentence = _out_of_order(note, launch, barrier_name, other)
         else:
-            said = _sentence(note, launch, names, job, other)
-        text = f"{launch.kernel.path.name}:{line}: {said}"
+            sentence = _sentence(note, launch, names, job, other)
+        text = f"{launch.kernel.path.name}:{line}: {sentence}"
         defect = (note.kind, line, other, note.array, note.write)
         known = found.get(defect)
         if known is None:
@@ -132,25 +132,25 @@ def _stuck(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int],
 
 def _out_of_order(note: DiagnosticRecord, launch: Launch, barrier_name: Callable[[int], str], line: int) -> str:
     """Return a sentence about a thread that may use an uninitialised barrier; `line` is that of the initialisation."""
-    said = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
+    values = {"thread": who(launch, note.block, note.thread), "barrier": barrier_name(note.barrier)}
     if note.kind == NoteKind.LATE:
         return tr(
             "{thread} uses {barrier} of another block, but that block may have left the kernel already: the blocks "
             "of the cluster must synchronise once more",
-            **said,
+            **values,
         )
     if note.other == note.block:
         return tr(
             "{thread} uses {barrier}, but does not wait until line {line} has initialised it: the threads of the "
             "block must synchronise in between",
             line=line,
-            **said,
+            **values,
         )
     return tr(
         "{thread} uses {barrier} of another block, but does not wait until line {line} has initialised it there: the "
         "blocks of the cluster must synchronise in between",
         line=line,
-        **said,
+        **values,
     )
 
 

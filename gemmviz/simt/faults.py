@@ -227,17 +227,17 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
     """Return the error for a run that a signal ended."""
     known = _SIGNALS.get(job.signal)
     cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)
-    said = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}
+    values = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}
     element = meant(job, launch, line or 0)
     if job.signal not in (signal.SIGSEGV, signal.SIGBUS):  # no other signal is about an access to memory
-        return KernelFault(f"{where}: {tr('{what} in {thread}', **said)}", line)
+        return KernelFault(f"{where}: {tr('{what} in {thread}', **values)}", line)
     arrays = local_arrays(launch) if element is None and job.fault_address < NULL_PAGES else []
     if arrays:
-        said["arrays"] = ", ".join(arrays)
+        values["arrays"] = ", ".join(arrays)
         text = tr(
             "{what} in {thread}: a pointer without a valid address. It may have been overwritten: by a local array "
             "({arrays}) with an index out of bounds",
-            **said,
+            **values,
         )
         if launch.shared_bytes:
             more = tr(
@@ -246,12 +246,12 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
             text = f"{text}, {more}"
         return KernelFault(f"{where}: {text}", line)
     if element is None:
-        text = tr("{what} in {thread}, address {address}", **said)
+        text = tr("{what} in {thread}, address {address}", **values)
         return KernelFault(f"{where}: {text}", line)
     text = tr(
         "{what} in {thread}, address {address}: {element}, out of bounds (it has {count} elements)",
         element=element[0],
         count=element[1],
-        **said,
+        **values,
     )
     return KernelFault(f"{where}: {text}", line, "out of bounds")

@@ -38,11 +38,11 @@ def misaligned(job: RecorderRun, thread: str, shared: Sequence[SharedArray]) -> 
     extent = array.bytes // array.itemsize
     flat = len(shape) < 2
     index = f"[{element}]" if flat else "".join(f"[{i}]" for i in np.unravel_index(element, shape))
-    said = {"thread": thread, "element": f"{name}{index}", "bytes": size}
+    values = {"thread": thread, "element": f"{name}{index}", "bytes": size}
     if job.fault_write:
-        what = tr("{thread} writes {element}, {bytes} bytes at once", **said)
+        what = tr("{thread} writes {element}, {bytes} bytes at once", **values)
     else:
-        what = tr("{thread} reads {element}, {bytes} bytes at once", **said)
+        what = tr("{thread} reads {element}, {bytes} bytes at once", **values)
     if within:
         why = tr("it begins {bytes} bytes into that element", bytes=within)
     elif array.start % size:

@@ -233,12 +233,12 @@ class _Job:
     ) -> None:
         self.launch = launch = launch.one_entry
         if launch.blocks > _MAX_BLOCKS:
-            said = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
-            raise ConstraintError(f"{launch.kernel.name}: {said}")
+            text = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
+            raise ConstraintError(f"{launch.kernel.name}: {text}")
         together = launch.cluster[0]
         if launch.cluster != (together, 1, 1):
-            said = tr("only clusters of blocks that are neighbours along x can be recorded")
-            raise ConstraintError(f"{launch.kernel.name}: {said}")
+            text = tr("only clusters of blocks that are neighbours along x can be recorded")
+            raise ConstraintError(f"{launch.kernel.name}: {text}")
         first, end = blocks or (0, launch.blocks)
         first, end = first // together * together, -(-end // together) * together
         if not 0 <= first < end <= launch.blocks:

@@ -1,1 +1,1 @@
-"""Two versions of a kernel beside each other: what changed in accesses, findings, machine code and speed."""
+"""Compares two versions of a kernel: the changes in accesses, findings, machine code and speed."""

@@ -1,4 +1,4 @@
-"""Findings that one version has and the other one has not."""
+"""Findings that only one of two versions has."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Change:
         ``"new"``: only the second version has it. ``"gone"``: only the first one. ``"unclear"``: one has it, and the
         other one crashed or hung before it could be seen.
     before, after
-        As it is in each; None where it is not.
+        The finding in each version; None if a version does not have it.
     """
 
     state: State
@@ -36,15 +36,15 @@ class Change:
 
     @property
     def defect(self) -> bool:
-        """Whether it is a defect; else it costs time only."""
+        """Whether it is a defect; else it is an inefficiency."""
         return isinstance(self.after or self.before, Finding)
 
 
 def changes(before: Version, after: Version) -> list[Change]:
-    """Return the findings of both: new ones, those that are gone, those of both; defects go before wasted traffic.
+    """Return the findings in this order: new ones, those that are gone, those of both; defects before wasted traffic.
 
-    A finding is in both if its class and its array are the same, and its lines belong together (see `line_match`).
-    Without a report of both versions nothing can be said: the result is empty.
+    A finding is in both if its class and its array are the same, and its lines match (see `line_match`). If one version
+    has no report, the result is empty.
 
     Parameters
     ----------

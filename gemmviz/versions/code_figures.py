@@ -13,10 +13,10 @@ _Read = Callable[[MachineCode], float]
 
 
 def code_group(before: Version, after: Version) -> Group:
-    """Return what the compiler made of both.
+    """Return the figures of both versions' machine code.
 
-    Instructions are those of the main loop, else of the whole kernel. They are counted per instruction that makes
-    products if it is the same one in both versions, else per 1,024 products of a warp.
+    Instructions are those of the main loop, else of the whole kernel. They are counted per instruction that computes
+    products if both versions use the same one, else per 1,024 products of a warp.
 
     Parameters
     ----------

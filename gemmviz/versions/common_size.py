@@ -1,4 +1,4 @@
-"""The size at which two kernels are compared where the user names none."""
+"""The size at which two kernels are compared if the user gives none."""
 
 from collections.abc import Iterator, Mapping
 
@@ -20,19 +20,19 @@ def own_params(kernel: Kernel, settings: Mapping[str, int]) -> dict[str, int]:
 
 
 def common_size(kernels: tuple[Kernel, Kernel], settings: Mapping[str, int]) -> Problem:
-    """Return the smallest of some sizes that both kernels take with four blocks or more, else with fewer.
+    """Return the smallest size that both kernels take with at least four blocks, else with fewer blocks.
 
     Parameters
     ----------
     kernels
-        The two.
+        The two kernels.
     settings
-        Values of parameters; each kernel takes those that it has, and its defaults.
+        Values of parameters; each kernel takes those of its own parameters, and its defaults.
 
     Raises
     ------
     ConstraintError
-        When no size is found that both take; the text has the reason of one of them.
+        When no size is found that both take; the text has the reason for one of them.
     """
     fitting: Problem | None = None
     why = ""
@@ -46,13 +46,13 @@ def common_size(kernels: tuple[Kernel, Kernel], settings: Mapping[str, int]) -> 
             return problem
         fitting = fitting or problem
     if fitting is None:
-        said = tr("no size was found that both kernels take: choose one with --size, or --m, --n and --k")
-        raise ConstraintError(f"{said} ({why})")
+        text = tr("no size was found that both kernels take: choose one with --size, or --m, --n and --k")
+        raise ConstraintError(f"{text} ({why})")
     return fitting
 
 
 def _candidates(kernels: tuple[Kernel, Kernel], settings: Mapping[str, int]) -> Iterator[Problem]:
-    """Yield cubes of the usual sides, the sizes that the conditions of both kernels lead to from there, all cubes."""
+    """Yield cubes of the usual sides, the nearest sizes that fulfil the conditions of both kernels, then all cubes."""
     yield from map(Problem.cube, _CUBES)
     for side in _CUBES:
         size = Problem.cube(side)

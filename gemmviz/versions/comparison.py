@@ -25,7 +25,7 @@ class Comparison:
     groups
         Their figures.
     changes
-        Their findings; none where one of them was not checked.
+        Their findings; none if one of them was not checked.
     """
 
     before: Version
@@ -35,12 +35,12 @@ class Comparison:
 
     @property
     def checked(self) -> bool:
-        """Whether both were checked: only then have they findings to compare."""
+        """Whether both were checked, so that their findings can be compared."""
         return self.before.report is not None and self.after.report is not None
 
     @property
     def worse(self) -> bool:
-        """Whether the second version has a defect that the first one has not."""
+        """Whether the second version has a defect that the first one does not have."""
         return any(change.defect and change.state == "new" for change in self.changes)
 
     def to_plain(self) -> Plain:
@@ -68,7 +68,7 @@ class Comparison:
 
 
 def compared(before: Version, after: Version) -> Comparison:
-    """Compare two versions of one size."""
+    """Compare two versions at one size."""
     groups = (*work_groups(before, after), code_group(before, after), speed_group(before, after))
     return Comparison(before, after, groups, tuple(changes(before, after)))
 

@@ -1,4 +1,4 @@
-"""One figure of two versions, and the group that it belongs to."""
+"""One figure of two versions, and groups of figures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of both.
+    """One figure of both versions.
 
     Attributes
     ----------
@@ -15,9 +15,9 @@ class Figure:
     name
         Its name for people, with its unit.
     before, after
-        Of the first and of the second version; None: it has none.
+        The value in the first and in the second version; None if there is none.
     noise
-        The share of the first one below which a difference is none; 0 for what is counted.
+        The relative difference up to which both are equal; 0 for counted figures.
     """
 
     id: str
@@ -28,20 +28,20 @@ class Figure:
 
     @property
     def differs(self) -> bool:
-        """Whether it changed by more than noise."""
+        """Whether it changed by more than the noise."""
         if self.before is None or self.after is None:
             return self.before is not self.after
         return abs(self.after - self.before) > self.noise * self.before
 
     @property
     def ratio(self) -> float | None:
-        """The second one over the first one; None where one is missing, or the first one is 0."""
+        """The second value divided by the first; None if one is missing, or if the first is 0."""
         return self.after / self.before if self.before and self.after is not None else None
 
 
 @dataclass(frozen=True)
 class Group:
-    """Figures that belong together.
+    """A group of related figures.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Group:
     figures
         Its figures.
     note
-        What is missing, and why; empty: nothing.
+        Which figures are missing, and why; empty if none is.
     """
 
     id: str

@@ -1,19 +1,19 @@
-"""Which lines of two versions of a text are the same line."""
+"""Finds the corresponding lines of two versions of a text."""
 
 from collections.abc import Hashable
 from difflib import SequenceMatcher
 from functools import lru_cache
 
 Place = Hashable
-"""Equal for lines of both versions that belong together."""
+"""Equal for corresponding lines of both versions."""
 
 
 @lru_cache(maxsize=8)
 def places(before: str, after: str) -> tuple[list[Place], list[Place]]:
-    """Return a place for each line of both texts, by its number from 1; number 0 (no line) has one, too.
+    """Return a place for each line of both texts, by its number from 1; number 0 (no line) has a place, too.
 
-    Lines that are alike, but for spaces at their ends, have one place. So have the lines of a changed passage: one by
-    one where it has as many lines as before, else all together.
+    Lines that differ only in spaces at their ends have the same place. Lines of a changed passage correspond one by one
+    if their number is unchanged; else all lines of the passage have the same place.
 
     Parameters
     ----------

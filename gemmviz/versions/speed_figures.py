@@ -1,4 +1,4 @@
-"""GFLOPS of two versions: measured here, or of a reference that has both."""
+"""GFLOPS of two versions: measured here, or from a reference that has both."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from gemmviz.versions.version import Speed, Version
 
 
 def speed_group(before: Version, after: Version) -> Group:
-    """Return the GFLOPS of both, where there are any.
+    """Return the GFLOPS of both, if there are any.
 
     Parameters
     ----------
@@ -32,21 +32,21 @@ def speed_group(before: Version, after: Version) -> Group:
 
 
 def measured(row: Row) -> tuple[Speed | None, str]:
-    """Return the figure of a row that was measured now, with its flags, or the reason why it has none."""
+    """Return the figure of a new row, with its flags, or the reason why there is none."""
     if not usable(row):
         return None, row["message"] or row["status"]
     return Speed(figure_of(row), str(Problem(*size_of(row))), tr("measured")), ", ".join(row["flags"])
 
 
 def reference(launches: tuple[Launch, Launch], results: Sequence[ReferenceResults]) -> tuple[Speed, Speed] | None:
-    """Return reference figures of one machine at the largest size at which it measured both; None without any.
+    """Return reference figures of one machine, at the largest size for which it has both; None if there are none.
 
-    The rows are of the same code and of the same parameters.
+    The rows have the same code and the same parameters.
 
     Parameters
     ----------
     launches
-        The two.
+        The two launches.
     results
         Reference results.
     """

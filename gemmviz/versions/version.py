@@ -1,4 +1,4 @@
-"""All that is known of one of two versions."""
+"""All data about one of two versions."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class Work:
-    """What a recording counts.
+    """The counts of a recording.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Work:
     traffic
         Its memory traffic.
     barriers
-        How many barriers of its block a thread passes before its last access, at most.
+        The largest number of barriers of its block that a thread passes before its last access.
     """
 
     recording: Recording
@@ -31,7 +31,7 @@ class Work:
 
 @dataclass(frozen=True)
 class MachineCode:
-    """What the compiler made: see `gemmviz.assembly.listing.Listing`."""
+    """The machine code: see `gemmviz.assembly.listing.Listing`."""
 
     architecture: str
     usage: Usage
@@ -59,7 +59,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Version:
-    """One version: each part is None where there is none, and a sentence says why.
+    """One version. A part that does not exist is None, and a sentence gives the reason.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class Version:
     launch
         The kernel with size and parameters.
     work, no_work
-        What was recorded.
+        The recorded work.
     report, no_report
-        What the checker found at this size.
+        The checker's report at this size.
     code, no_code
         The machine code.
     speed, no_speed

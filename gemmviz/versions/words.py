@@ -1,4 +1,4 @@
-"""The comparison of two versions in words for people: the same on the command line and in the window."""
+"""The comparison of two versions as text for people: the same on the command line and in the window."""
 
 from gemmviz.checking import report_text
 from gemmviz.language import mark, tr
@@ -23,7 +23,7 @@ def launch_text(version: Version) -> str:
 
 
 def name_text(figure: Figure) -> str:
-    """Return what a figure is called in a table."""
+    """Return the name of a figure in a table."""
     return "C" if figure.id == "wrong" else figure.name
 
 
@@ -34,32 +34,32 @@ def values_text(figure: Figure) -> tuple[str, str]:
 
 
 def ratio_text(figure: Figure) -> str:
-    """Return the second value over the first one, "=" where they are equal."""
+    """Return the second value divided by the first, or "=" if they are equal."""
     if figure.id == "wrong":
         return ""
     return _EQUAL if figure.before == figure.after else "" if figure.ratio is None else f"{figure.ratio:.3g}"
 
 
 def shown_thing(change: Change, versions: tuple[Version, Version]) -> tuple[Version, Thing]:
-    """Return the version in which a finding is shown, and the finding: in the second one where it is in both."""
+    """Return the version in which a finding is shown, and the finding; if both have it, those of the second version."""
     version, thing = (versions[0], change.before) if change.after is None else (versions[1], change.after)
     assert thing is not None
     return version, thing
 
 
 def change_text(change: Change, versions: tuple[Version, Version]) -> str:
-    """Return a finding with its place and its class, and in brackets what was different before."""
+    """Return a finding with its place and its class, and in brackets the differences from the first version."""
     version, thing = shown_thing(change, versions)
     where = f"{version.name}:{thing.line}" if thing.line else version.name
-    said = f"{where}: {report_text.kind(thing)}: {report_text.sentence(thing)}"
+    text = f"{where}: {report_text.kind(thing)}: {report_text.sentence(thing)}"
     if change.state == "both":
         assert change.before is not None
         also = [tr("line {line}", line=change.before.line)] if change.before.line != thing.line else []
         if isinstance(change.before, SiteTraffic) and isinstance(thing, SiteTraffic):
             units = [f"{one.units_per_request:.3g}" for one in (change.before, thing)]
             also += [tr("{count} per request", count=units[0])] if units[0] != units[1] else []
-        said += f" ({versions[0].name}: {', '.join(also)})" if also else ""
-    return said
+        text += f" ({versions[0].name}: {', '.join(also)})" if also else ""
+    return text
 
 
 def _verdict(wrong: float | None) -> str:

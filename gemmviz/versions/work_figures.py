@@ -19,7 +19,7 @@ _Totals = dict[str, float]
 
 
 def work_groups(before: Version, after: Version) -> list[Group]:
-    """Return what was recorded: of the whole launch, then of each array.
+    """Return the recorded figures: of the whole launch, then of each array.
 
     Parameters
     ----------

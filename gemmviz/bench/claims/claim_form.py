@@ -10,7 +10,7 @@ Figure = int | float
 """Whole numbers stay whole: they are written as the document prints them."""
 
 
-class CaseSaid(TypedDict, total=False):
+class CaseFields(TypedDict, total=False):
     """One case, as `gemmviz.bench.claims.record.Case` describes it."""
 
     kernel: Required[str]
@@ -22,7 +22,7 @@ class CaseSaid(TypedDict, total=False):
     as_written: bool
 
 
-class LineSaid(TypedDict, total=False):
+class LineFields(TypedDict, total=False):
     """A row or a column of a table: its label, and its part of the cells' cases."""
 
     label: Required[str]
@@ -35,22 +35,22 @@ class LineSaid(TypedDict, total=False):
     carve_out_kib: int
 
 
-class TableSaid(TypedDict, total=False):
+class TableFields(TypedDict, total=False):
     """A table; ``what`` is the figure of cells whose row and column name none, ``without`` the cells with none."""
 
     title: Required[str]
     unit: Required[str]
     row_axis: Required[str]
     column_axis: Required[str]
-    rows: Required[list[LineSaid]]
-    columns: Required[list[LineSaid]]
+    rows: Required[list[LineFields]]
+    columns: Required[list[LineFields]]
     theirs: Required[list[list[Figure | str]]]
     what: str
     without: list[str]
     scale: float
 
 
-class CheckSaid(TypedDict, total=False):
+class CheckFields(TypedDict, total=False):
     """One check; a rule's own arguments stand beside these keys."""
 
     rule: Required[str]
@@ -61,7 +61,7 @@ class CheckSaid(TypedDict, total=False):
     unit: str
 
 
-class ClaimSaid(TypedDict, total=False):
+class ClaimFields(TypedDict, total=False):
     """One claim."""
 
     id: Required[str]
@@ -71,14 +71,14 @@ class ClaimSaid(TypedDict, total=False):
     where: str
     why: str
     note: str
-    cases: dict[str, CaseSaid]
+    cases: dict[str, CaseFields]
     checks: list[dict[str, object]]
-    table: TableSaid
+    table: TableFields
     protocol: dict[str, Figure]
     long: bool
 
 
-class FileSaid(TypedDict, total=False):
+class FileFields(TypedDict, total=False):
     """A file: the document's id, its device, and the claims."""
 
     source: Required[str]

@@ -56,8 +56,8 @@ def sentence(stated: str, rule: str, found: str, state: str, because: str) -> st
     parts.append(tr("holds for {rule}", rule=rule))
     verdict = tr(STATES[state])
     parts.append(f"{found}: {verdict}" if found else verdict)
-    said = "; ".join(parts)
-    return f"{said} ({because})" if because else said
+    text = "; ".join(parts)
+    return f"{text} ({because})" if because else text
 
 
 def beside(text: str, device: str) -> str:

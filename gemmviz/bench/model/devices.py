@@ -146,24 +146,24 @@ def limits(device: Facts | None) -> Limits | None:
 
     known: Mapping[str, object] = device
 
-    def said(key: str, otherwise: int) -> int:
+    def reported(key: str, otherwise: int) -> int:
         value = known.get(key)
         return int(value) if isinstance(value, int | float) and value else otherwise
 
     return Limits(
         # The same since compute capability 3.5 and 5.0 (CUDA C++ Programming Guide, cuda_occupancy.h).
-        threads_per_block=said("threads_per_block", 1024),
-        threads_per_sm=said("threads_per_sm", row["threads_per_sm"]),
-        blocks_per_sm=said("blocks_per_sm", row["blocks_per_sm"]),
-        registers_per_block=said("registers_per_block", 65536),
-        registers_per_sm=said("registers_per_sm", 65536),
+        threads_per_block=reported("threads_per_block", 1024),
+        threads_per_sm=reported("threads_per_sm", row["threads_per_sm"]),
+        blocks_per_sm=reported("blocks_per_sm", row["blocks_per_sm"]),
+        registers_per_block=reported("registers_per_block", 65536),
+        registers_per_sm=reported("registers_per_sm", 65536),
         registers_per_thread=255,
         register_unit=256,
         partitions=row["partitions"],
-        shared_per_sm=said("shared_per_sm_bytes", row["shared_per_sm_kib"] * _KIB),
-        shared_per_block=said("shared_per_block_bytes", row["shared_per_block_kib"] * _KIB),
+        shared_per_sm=reported("shared_per_sm_bytes", row["shared_per_sm_kib"] * _KIB),
+        shared_per_block=reported("shared_per_block_bytes", row["shared_per_block_kib"] * _KIB),
         shared_unit=row["shared_unit_bytes"],
-        shared_reserved=said("shared_reserved_bytes", row["shared_reserved_bytes"]),
+        shared_reserved=reported("shared_reserved_bytes", row["shared_reserved_bytes"]),
         # Clusters came with compute capability 9.0; 8 blocks always, 16 where the kernel asks for it (CUDA C++
         # Programming Guide, "Thread Block Clusters"; cudaFuncAttributeNonPortableClusterSizeAllowed).
         blocks_per_cluster=16 if int(device["cc"].split(".")[0]) >= 9 else 1,

@@ -148,21 +148,21 @@ def _shared_per_block(use: Use, limits: Limits) -> int:
 
 def advice(use: Use, limits: Limits) -> str:
     """Return the limit of the occupancy and the change that would fit one block more, in a sentence or two."""
-    said = _advice(use, limits)
+    sentence = _advice(use, limits)
     if use.cluster == 1 or not occupancy(use, limits).blocks:
-        return said
+        return sentence
     if use.cluster > _PORTABLE_CLUSTER:
         asked = tr(
             "More than {count} blocks make a cluster only where the kernel asks for it (non-portable).",
             count=_PORTABLE_CLUSTER,
         )
-        said = f"{said} {asked}"
+        sentence = f"{sentence} {asked}"
     clusters = tr(
         "Clusters of {count} blocks have to find room within one GPC each, and may leave SMs idle: "
         "cudaOccupancyMaxActiveClusters knows how many fit, this model does not.",
         count=use.cluster,
     )
-    return f"{said} {clusters}"
+    return f"{sentence} {clusters}"
 
 
 def _advice(use: Use, limits: Limits) -> str:

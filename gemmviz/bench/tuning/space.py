@@ -77,13 +77,13 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
     values = {name: (held[name],) if name in held else tuple(dict.fromkeys(v)) for name, v in kernel.params.items()}
     count = prod(len(v) for v in values.values())
     if count > MOST:
-        said = tr(
+        text = tr(
             "{kernel} has {count} combinations and {most} are searched at most: hold some parameters",
             kernel=kernel.name,
             count=f"{count:,}",
             most=f"{MOST:,}",
         )
-        raise ConstraintError(said)
+        raise ConstraintError(text)
     known = limits(device) if kernel.backend == "cuda" else None
     most_shared = known.shared_per_block if known else None
     must_hold = conditions(kernel)

@@ -22,11 +22,11 @@ class Demonstration:
     staged, playback
         The stage that it is shown on, and its playback.
     tour
-        Goes to its step; a lesson is left.
+        Goes to the demo's step; a lesson ends.
     """
 
     recording_wanted = Signal()
-    """The choice is to be recorded at once."""
+    """Emitted when the choice has to be recorded at once."""
 
     def __init__(self, staged: Staged, playback: Playback, tour: Tour) -> None:
         self._staged, self._choice, self._playback, self._tour = staged, staged.choice, playback, tour
@@ -37,13 +37,13 @@ class Demonstration:
         self._choice.chosen.connect(self._on_chosen)
 
     def show(self) -> None:
-        """Record the chosen rung, as compiled, by its demo, and go to its step; for a rung without one, show a message.
+        """Record the chosen rung, as compiled, at its demo, and go to its step; if it has no demo, show a message.
 
-        The rungs that are chosen after it open at their demos, too: a size that was chosen before is dropped.
+        Rungs that are chosen afterwards open at their demos, too: a size that was chosen before is dropped.
         """
         kernel = self._choice.kernel
         if kernel.demo is None:
-            none = tr("{rung} has no demo: its front matter names none.", rung=kernel.alias)
+            none = tr("{rung} has no demo in its front matter.", rung=kernel.alias)
             self._tell(no_source(kernel) or none, "info")
             return
         if self._tour.lesson is not None:
@@ -94,7 +94,7 @@ class Demonstration:
 
     def _on_chosen(self) -> None:
         if not self._choosing:
-            self.waiting = False  # the user has gone on to another rung or setting
+            self.waiting = False  # the user has chosen another rung or setting
 
     def _tell(self, text: str, kind: str) -> None:
         self._staged.messages.tell(Message(text, kind, lasting=True))

@@ -1,4 +1,4 @@
-"""The form of a lesson's file: TOML that a teacher writes without Python (see ``docs/lessons.md``)."""
+"""Reads and writes lesson files: TOML that a teacher writes without Python (see ``docs/lessons.md``)."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ SUFFIX = ".toml"
 _NEEDED = {"kernel", "title", "stop", "say"}
 _ENGLISH = "en"
 DEMO = "demo"
-"""The moment that the demo of the rung names, with its block and its thread."""
+"""The moment of the rung's demo, with its block and its thread."""
 
 Texts = Mapping[str, str]
 
@@ -33,7 +33,7 @@ Texts = Mapping[str, str]
 _Said = NonEmpty | Annotated[dict[str, NonEmpty], Meta(min_length=1)]
 
 
-class _LessonSaid(TypedDict, total=False):
+class _LessonFields(TypedDict, total=False):
     kernel: NonEmpty
     size: int | Annotated[list[int], Meta(min_length=3, max_length=3)]
     params: dict[str, int]
@@ -43,16 +43,16 @@ class _LessonSaid(TypedDict, total=False):
     stop: Annotated[list[dict[str, Any]], Meta(min_length=1)]
 
 
-class _CellSaid(msgspec.Struct, forbid_unknown_fields=True):
+class _CellFields(msgspec.Struct, forbid_unknown_fields=True):
     array: str
     row: int
     column: int
 
 
-class _StopSaid(TypedDict, total=False):
+class _StopFields(TypedDict, total=False):
     at: object
     say: _Said
-    cell: _CellSaid
+    cell: _CellFields
     block: tuple[int, int]
     warp: int
     panel: Panel
@@ -62,12 +62,12 @@ class _StopSaid(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class LessonStop:
-    """One stop as the file describes it.
+    """One stop of the file.
 
     Attributes
     ----------
     at
-        Where in the recording: see ``docs/lessons.md``.
+        The moment in the recording: see ``docs/lessons.md``.
     say
         The sentence per language.
     cell
@@ -106,7 +106,7 @@ class Lesson:
     next
         The rung whose lesson follows; empty: none.
     as_written
-        Whether every access that the text names is recorded, or those that a compiler leaves.
+        Whether every access in the text is recorded, or only those that remain after compiling.
     """
 
     path: Path
@@ -125,7 +125,7 @@ class Lesson:
 
 
 def in_language(texts: Texts, code: str) -> str:
-    """Return a text in a language, or else in English, or else in whichever there is."""
+    """Return a text in a language, else in English, else in any available language."""
     return texts.get(code) or texts.get(_ENGLISH) or next(iter(texts.values()))
 
 
@@ -135,7 +135,7 @@ def load_lesson(path: Path) -> Lesson:
     Raises
     ------
     GemmvizError
-        When the file cannot be read or is no lesson; the message names the file, the stop and the remedy.
+        When the file cannot be read or is not a lesson; the message has the file, the stop and what to do.
     """
     try:
         table = parse_toml(read_text(path, LESSON_BYTES))
@@ -149,26 +149,26 @@ def load_lesson(path: Path) -> Lesson:
 def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
     """Read a lesson from a table; see `load`."""
     reader = _Reader(path.name)
-    said = reader.read(table, _LessonSaid)
-    kernel = said["kernel"]
+    fields = reader.read(table, _LessonFields)
+    kernel = fields["kernel"]
     if "\0" in kernel:
         raise reader.error(_wanted("kernel"))
     if Path(kernel).suffix in (".cu", ".c"):
         kernel = str((path.parent / kernel).resolve())
-    stops = said["stop"]
+    stops = fields["stop"]
     following = [stop.get("next", "") for stop in stops]
     if any(following[:-1]) or not isinstance(following[-1], str):
         raise reader.error(tr('next = "KERNEL" belongs in the last stop only'))
     read = tuple(_Reader(path.name, number).stop(stop) for number, stop in enumerate(stops, 1))
     return Lesson(
-        *(path, renamed.today(kernel), reader.size(said), reader.texts(said["title"], "title"), read),
-        *(said.get("params", {}), said.get("order", "grid"), renamed.today(following[-1])),
-        as_written=said.get("as_written", False),
+        *(path, renamed.today(kernel), reader.size(fields), reader.texts(fields["title"], "title"), read),
+        *(fields.get("params", {}), fields.get("order", "grid"), renamed.today(following[-1])),
+        as_written=fields.get("as_written", False),
     )
 
 
 def _wanted(key: str) -> str:
-    """Return the sentence about a key that is not there and has to be, or whose value is not of its type."""
+    """Return the sentence about a required key that is missing, or that has a value of a wrong type."""
     match key:
         case "kernel":
             return tr("say which kernel it is about: {example}", example='kernel = "gputiled"')
@@ -199,7 +199,7 @@ def _wanted(key: str) -> str:
 
 
 class _Reader:
-    """Reads a file's tables, and names file and stop where something is wrong."""
+    """Reads a file's tables; its errors name file and stop."""
 
     def __init__(self, name: str, stop: int = 0) -> None:
         self.name, self.number = name, stop
@@ -218,37 +218,39 @@ class _Reader:
             raise self.error(_wanted(key))
         return good
 
-    def texts(self, said: str | dict[str, str], key: str) -> Texts:
-        if isinstance(said, str):
-            if not said.strip():
+    def texts(self, value: str | dict[str, str], key: str) -> Texts:
+        if isinstance(value, str):
+            if not value.strip():
                 raise self.error(_wanted(key))
-            return {_ENGLISH: said}
-        if unknown := sorted(said.keys() - LANGUAGES.keys()):
+            return {_ENGLISH: value}
+        if unknown := sorted(value.keys() - LANGUAGES.keys()):
             known = ", ".join(LANGUAGES)
             raise self.error(
                 tr("{key}: {code} is no language: there are {known}", key=key, code=unknown[0], known=known)
             )
-        return said
+        return value
 
-    def size(self, said: "_LessonSaid") -> Problem | None:
-        if "size" not in said:
+    def size(self, fields: "_LessonFields") -> Problem | None:
+        if "size" not in fields:
             return None
-        size = said["size"]
+        size = fields["size"]
         try:
             return Problem(*size) if isinstance(size, list) else Problem.cube(size)
         except GemmvizError as error:
             raise self.error(str(error)) from error
 
     def stop(self, table: Mapping[str, Any]) -> LessonStop:
-        said: _StopSaid = self.read(table, _StopSaid)
+        fields: _StopFields = self.read(table, _StopFields)
         try:
-            at = moment.checked(said.get("at"), DEMO)
+            at = moment.checked(fields.get("at"), DEMO)
         except GemmvizError as error:
             raise self.error(str(error)) from None
-        cell = said.get("cell")
+        cell = fields.get("cell")
         place = (cell.array, cell.row, cell.column) if cell else None
-        say = self.texts(said["say"], "say")
-        return LessonStop(at, say, place, said.get("block"), said.get("warp"), said.get("panel"), said.get("lens"))
+        say = self.texts(fields["say"], "say")
+        return LessonStop(
+            at, say, place, fields.get("block"), fields.get("warp"), fields.get("panel"), fields.get("lens")
+        )
 
 
 def at_stop(file: str, number: int, text: str) -> str:

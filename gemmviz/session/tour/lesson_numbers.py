@@ -1,4 +1,4 @@
-"""Recorded numbers in a lesson's sentences: ``{sectors:A}`` becomes a number of the recording, so it is never wrong."""
+"""Recorded numbers in a lesson's sentences: ``{sectors:A}`` is replaced by a number of the recording."""
 
 import re
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, Recording
 
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)(?::(\w+))?\}")
-# A product does not end one line and begin the next.
+# A line does not break before or after a multiplication sign.
 _TIMES = "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}"
 _THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def _threads(recording: Recording) -> int:
-    """Return the threads of a block; on a CPU those with accesses: one may only start the others and wait."""
+    """Return the threads of a block; on a CPU those with accesses, as one thread may only start the others and wait."""
     if recording.backend == "cuda":
         return recording.threads
     return max(len(np.unique(recording.accesses.thread)), 1)
@@ -60,19 +60,19 @@ NAMES = sorted([*_OF_ALL, *_OF_STEP, *(f"{name}:ARRAY" for name in _OF_ARRAY), "
 
 
 def fill(text: str, playable: Playable, step: int) -> str:
-    """Put recorded numbers in the place of the names in braces.
+    """Replace the names in braces by recorded numbers.
 
     Parameters
     ----------
     text
-        A sentence of a lesson. A parameter of the kernel can be named, too. Doubled braces stand for braces.
+        A sentence of a lesson. Names of the kernel's parameters are replaced, too. Doubled braces mean braces.
     playable, step
         The recording, and the stop's step in it.
 
     Raises
     ------
     GemmvizError
-        When a name means no number, or the recording has no such array.
+        When a name is unknown, or the recording has no such array.
     """
 
     def written(found: re.Match[str]) -> str:

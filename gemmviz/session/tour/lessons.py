@@ -56,16 +56,16 @@ def find_lesson(kernel: Kernel) -> Lesson | None:
     Raises
     ------
     GemmvizError
-        When the file is no lesson; the message gives the place and the remedy.
+        When the file is not a lesson; the message has the place and what to do.
     """
     path = lesson_path(kernel)
     return load_lesson(path) if path is not None else None
 
 
 def recorded_at(lesson: Lesson, kernel: Kernel) -> tuple[Problem, dict[str, int]]:
-    """Return the size and all parameters that a lesson of a kernel is recorded with.
+    """Return the size and all parameters with which a lesson of a kernel is recorded.
 
-    Values that the lesson leaves out come from the kernel's demo: its size, and its parameters with the size.
+    If the lesson has no size, size and parameters come from the kernel's demo.
 
     Raises
     ------
@@ -92,12 +92,12 @@ def resolve(lesson: Lesson, playable: Playable, code: str, demo: Demo | None = N
     code
         The language of the sentences.
     demo
-        The kernel's, for stops that are at it.
+        The kernel's demo, for stops at the demo.
 
     Raises
     ------
     GemmvizError
-        When a stop is not in the recording; the message names file, stop and remedy.
+        When a stop is not in the recording; the message has file, stop, and what to do.
     """
     found = []
     for number, stop in enumerate(lesson.stops, 1):
@@ -270,7 +270,7 @@ def describe(
 
 
 def _place_of(step: int, playable: Playable) -> Moment:
-    """Return a lesson's description of a step: by its line where that is unique, so that it fits other sizes, too."""
+    """Return a lesson's description of a step: by its line if that is unique, so that other sizes have it, too."""
     recording, timeline = playable.recording, playable.timeline
     line = playable.line(step)
     text = recording.text.splitlines()[line - 1].strip() if line else ""

@@ -1,4 +1,4 @@
-"""Teaching stops that people set themselves: per rung, put in order, changed, taken back, and made into a lesson."""
+"""Stops that users set themselves: per rung; they can be ordered, changed, undone, and saved as a lesson."""
 
 import os
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from gemmviz.session.tour.stop import OwnStop, Setting
 
 
 class OwnStops:
-    """One's own stops, per rung.
+    """The user's own stops, per rung.
 
     Parameters
     ----------
@@ -30,63 +30,63 @@ class OwnStops:
     def __init__(self, staged: Staged) -> None:
         self._staged = staged
         self.mine: dict[str, tuple[OwnStop, ...]] = {}
-        """One's own stops, per name of a rung."""
+        """The user's own stops, by the name of the rung."""
         self._undo: list[tuple[str, tuple[OwnStop, ...]]] = []
 
     def setting(self) -> Setting:
-        """Return a stop at the present choice."""
+        """Return the setting of the current choice."""
         choice = self._staged.choice
         return Setting.of(choice.problem, choice.params, choice.order, choice.as_written)
 
     @property
     def here(self) -> tuple[OwnStop, ...]:
-        """One's own stops on the chosen rung."""
+        """The user's own stops on the chosen rung."""
         return self.mine.get(self._staged.choice.base.name, ())
 
     def now(self) -> OwnStop:
-        """Return a stop at the moment that is on the stage."""
+        """Return a stop at the moment on the stage."""
         cursor = self._staged.cursor
         return OwnStop(cursor.step, "", cursor.cell, cursor.block, cursor.warp, None, self.setting())
 
     def add(self, stop: OwnStop, rung: str = "") -> int:
-        """Add a stop of one's own behind the others of a rung (empty: the chosen one), and return its index."""
+        """Add a stop after the others of a rung (empty: the chosen rung), and return its index."""
         rung = rung or self._staged.choice.base.name
         before = self.mine.get(rung, ())
         self._put((*before, stop), rung)
         return len(before)
 
     def remove(self, index: int) -> None:
-        """Take a stop of one's own away."""
+        """Remove a stop."""
         stops = self.here
         self._put((*stops[:index], *stops[index + 1 :]))
 
     def replace(self, index: int, stop: OwnStop) -> None:
-        """Put a stop in the place of another."""
+        """Replace a stop."""
         stops = self.here
         if stops[index] != stop:
             self._put((*stops[:index], stop, *stops[index + 1 :]))
 
     def say(self, index: int, sentence: str, rung: str = "") -> None:
-        """Change the sentence of a stop of one's own on a rung (empty: the chosen one)."""
+        """Change the sentence of a stop on a rung (empty: the chosen rung)."""
         rung = rung or self._staged.choice.base.name
         stops = self.mine.get(rung, ())
         if stops[index].say != sentence:
             self._put((*stops[:index], replace(stops[index], say=sentence), *stops[index + 1 :]), rung)
 
     def move(self, index: int, to: int) -> None:
-        """Move a stop of one's own to another place in the row."""
+        """Move a stop to another place in the list."""
         stops = list(self.here)
         if 0 <= to < len(stops) and to != index:
             stops.insert(to, stops.pop(index))
             self._put(stops)
 
     def as_lesson(self, path: Path, title: str) -> Lesson:
-        """Return one's own stops on the chosen rung as a lesson, in the language that is spoken.
+        """Return the user's own stops on the chosen rung as a lesson, in the current language.
 
         Raises
         ------
         GemmvizError
-            When there are none, they stand at several sizes, or the recording on the stage is another one.
+            When there are none, when they have several sizes, or when the stage shows another recording.
         """
         stops, choice = self.here, self._staged.choice
         playable, setting = self._staged.current, self.setting()
@@ -114,13 +114,13 @@ class OwnStops:
         )
 
     def undo(self) -> None:
-        """Take the last change of one's own stops back."""
+        """Undo the last change of the user's own stops."""
         if self._undo:
             self.keep(*self._undo.pop())
 
     @property
     def undoable(self) -> bool:
-        """Whether there is a change to take back."""
+        """Whether there is a change to undo."""
         return bool(self._undo)
 
     def _put(self, stops: Iterable[OwnStop], rung: str = "") -> None:

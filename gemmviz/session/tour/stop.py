@@ -31,19 +31,19 @@ class OwnStop:
     step
         Position in the timeline, from 0.
     say
-        The part to look at, and why: shown at the stop.
+        The sentence that is shown at the stop.
     cell
         (array index, element in memory order) to choose; None: no cell.
     block, warp
-        To choose, by their linear indices; None: as they are.
+        The block and warp to choose, by their linear indices; None: unchanged.
     panel
-        A tab of the inspector to turn to; None: as it is.
+        The tab of the inspector to show; None: unchanged.
     setting
-        The size, parameters, order and view of the step; None: those of the tour.
+        The size, parameters, order and view in which the step was taken; None: those of the tour.
     lane
-        Of the warp, to choose; None: as it is.
+        The lane of the warp to choose; None: unchanged.
     lens
-        Shown at a lesson's stop; None: none is.
+        The lens that a lesson's stop shows; None: no lens.
     """
 
     step: int

@@ -1,4 +1,4 @@
-"""Teaching stops: moments of a recording with a sentence each. A tour leads through those of a lesson, or one's own."""
+"""Tours: they go through the stops of a lesson, or through the user's own stops."""
 
 from pathlib import Path
 
@@ -19,21 +19,21 @@ from gemmviz.session.tour.stop import OwnStop, Setting
 
 
 class Tour:
-    """Leads through the stops of a lesson, or through the user's own on the chosen rung.
+    """Goes through the stops of a lesson, or through the user's own stops on the chosen rung.
 
-    A lesson is recorded at its own size with its own parameters, as compiled unless its file says otherwise; leaving it
-    brings back those chosen before.
+    A lesson is recorded at its own size with its own parameters, as compiled unless its file says otherwise. At its end
+    the previous choice is restored.
 
     Parameters
     ----------
     staged, playback
-        The stage that it is shown on, and its playback.
+        The stage of the tour, and its playback.
     inspection
-        Shows the parts beside the stage that a stop names.
+        Shows the tab beside the stage that a stop names.
     own_stops
         The user's own stops.
     lens
-        The lens on the stage: in a lesson each stop says which.
+        The lens on the stage: in a lesson each stop chooses it.
     """
 
     changed = Signal()
@@ -41,7 +41,7 @@ class Tour:
     moved = Signal()
     """The current stop."""
     recording_wanted = Signal()
-    """The choice is to be recorded at once."""
+    """Emitted when the choice has to be recorded at once."""
 
     def __init__(
         self, staged: Staged, playback: Playback, inspection: Inspection, own_stops: OwnStops, lens: LensChoice
@@ -50,7 +50,7 @@ class Tour:
         self._choice, self._lens = staged.choice, lens
         self.lesson: Lesson | None = None
         self.own = False
-        """Whether the tour leads through one's own stops."""
+        """Whether the tour goes through the user's own stops."""
         self.at: int | None = None
         """The last visited stop; None: none yet."""
         self._resolved: tuple[OwnStop, ...] = ()
@@ -69,7 +69,7 @@ class Tour:
 
     @property
     def waiting(self) -> bool:
-        """Whether a recording with the next stop's step is awaited."""
+        """Whether the tour waits for the recording of the next stop."""
         return self._awaited is not None
 
     @property
@@ -81,7 +81,7 @@ class Tour:
 
     @property
     def stops(self) -> list[OwnStop]:
-        """The stops that the tour leads through."""
+        """The stops of the tour."""
         if self.lesson is not None:
             return list(self._resolved)
         return list(self._own_stops.here) if self.own else []
@@ -94,7 +94,7 @@ class Tour:
 
     @property
     def onward(self) -> str:
-        """The rung that follows the last stop of a lesson; empty if none does, or more stops come first."""
+        """The rung that follows the last stop of a lesson; empty if there is none, or if more stops come first."""
         at_end = self.lesson is not None and self.at is not None and self.at >= len(self._resolved) - 1
         return self.lesson.next if at_end and self.lesson is not None else ""
 
@@ -108,7 +108,7 @@ class Tour:
             self.start_rung(self._choice.base.name)
 
     def start_rung(self, rung: str) -> None:
-        """Begin the lesson of a rung; where there is none, show a message."""
+        """Begin the lesson of a rung; if there is none, show a message."""
         try:
             kernel = find(rung, self._choice.kernels)
             lesson = find_lesson(kernel)
@@ -123,7 +123,7 @@ class Tour:
             self._tell(tr("{rung} is a library call: it has no source to show a lesson on.", rung=kernel.alias))
 
     def open(self, path: Path) -> None:
-        """Begin the lesson of a file; for one that is no lesson, show a message."""
+        """Begin the lesson of a file; if it is not a lesson, show a message."""
         try:
             lesson = load_lesson(path)
         except GemmvizError as error:
@@ -153,7 +153,7 @@ class Tour:
         self._show(*self._wanted)
 
     def leave(self, *, restore: bool = True) -> None:
-        """End the tour; size, parameters, order and view from before a lesson come back, unless `restore` is False."""
+        """End the tour; restore size, parameters, order and view from before a lesson, unless `restore` is False."""
         before, self._before, lesson = self._before, None, self.lesson
         self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
         self.changed.emit()
@@ -177,13 +177,13 @@ class Tour:
             self._choice.choose_kernel(kernel, dict(setting.params), setting.problem)
         if self._staged.current is not None:
             if self.lesson is not None:
-                self._staged.messages.tell(None)  # a lesson needs the room
+                self._staged.messages.tell(None)  # a lesson needs the space
             self.arrive()
         else:
             self.recording_wanted.emit()
 
     def _on_chosen(self) -> None:
-        """End the tour when the user turns to another rung, size, parameters or view."""
+        """End the tour when the user chooses another rung, size, parameters or view."""
         if self.own and self._own_rung != self._choice.base.name:
             self.leave()
         elif self.lesson is not None and self._wanted is not None:
@@ -219,7 +219,7 @@ class Tour:
         self.changed.emit()
         return True
 
-    # Going
+    # Moving
 
     def go(self, index: int) -> None:
         """Go to a stop: playing ends, and its step, cell, block, warp and panel are chosen."""
@@ -244,7 +244,7 @@ class Tour:
             self._lens.show(stop.lens)
 
     def next(self, direction: int) -> None:
-        """Go to the next stop (1) or the one before (-1); after a lesson's last stop comes the next rung's lesson."""
+        """Go to the next (1) or the previous (-1) stop; after a lesson's last stop, to the next rung's lesson."""
         if not self.active:
             if self._own_stops.here:
                 self.show_own(0)
@@ -258,7 +258,7 @@ class Tour:
             self.go(self.at + direction)
 
     def point_at(self, stop: OwnStop) -> None:
-        """Go to a moment of the recording, with all choices of a stop there."""
+        """Go to the moment of a stop, with all its choices."""
         cursor = self._staged.cursor
         cursor.seek(stop.step)
         cursor.pick(stop.cell, stop.block)
@@ -269,10 +269,10 @@ class Tour:
         if stop.panel is not None:
             self._inspection.turn_to(stop.panel)
 
-    # One's own stops
+    # The user's own stops
 
     def show_own(self, index: int = 0) -> None:
-        """Lead through one's own stops, from one of them on."""
+        """Go through the user's own stops, from one of them on."""
         if self.lesson is not None:
             self.leave()
         self.own, self.at, self._own_rung = True, None, self._choice.base.name
@@ -280,7 +280,7 @@ class Tour:
         self.go(index)
 
     def _on_own_stops(self) -> None:
-        """Announce that one's own stops changed; a tour at a deleted stop goes to the last one."""
+        """Emit that the user's own stops changed; a tour at a deleted stop goes to the last one."""
         self.changed.emit()
         count = len(self._own_stops.here)
         if self.own and self.at is not None and self.at >= count:

@@ -1,13 +1,13 @@
-"""One's own stops as plain data for a state file, and back."""
+"""The user's own stops as plain data for a state file, and back."""
 
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.snapshot_form import StopSaid
+from gemmviz.session.snapshot_form import StopFields
 from gemmviz.session.tour.stop import OwnStop, Setting
 
 
-def to_plain(stop: OwnStop) -> StopSaid:
+def to_plain(stop: OwnStop) -> StopFields:
     """Return a stop as plain data; its empty fields are left out. Steps are counted from 1."""
-    plain: StopSaid = {"step": stop.step + 1, "say": stop.say}
+    plain: StopFields = {"step": stop.step + 1, "say": stop.say}
     if stop.cell is not None:
         plain["cell"] = list(stop.cell)
     if stop.block is not None:
@@ -24,7 +24,7 @@ def to_plain(stop: OwnStop) -> StopSaid:
     return plain
 
 
-def from_plain(plain: StopSaid) -> OwnStop:
+def from_plain(plain: StopFields) -> OwnStop:
     """Undo `to_plain`."""
     setting = None
     if "size" in plain:

@@ -26,21 +26,21 @@ def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Find
         row, column = cell(recording.arrays[C], int(missing[0]))
         sites = log.site[t.row[all_writes]]
         line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else _head(recording)
-        said = {"count": f"{len(missing):,}", "all": f"{len(written):,}", "first": f"C[{row}, {column}]"}
+        values = {"count": f"{len(missing):,}", "all": f"{len(written):,}", "first": f"C[{row}, {column}]"}
         if len(sites) and line:
             text = trn(
                 "{count} of {all} elements of C is never written: {first}; line {line} writes the others",
                 "{count} of {all} elements of C are never written, the first is {first}; line {line} writes the others",
                 len(missing),
                 line=line,
-                **said,
+                **values,
             )
         else:
             text = trn(
                 "{count} of {all} elements of C is never written: {first}",
                 "{count} of {all} elements of C are never written, the first is {first}",
                 len(missing),
-                **said,
+                **values,
             )
         yield Finding("element of C never written", line, text, len(missing), array="C")
     rows = np.flatnonzero(in_c)

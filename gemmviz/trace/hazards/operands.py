@@ -260,15 +260,15 @@ def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
     load = line[int(site[uses.load[use]])]
     element = element_name(recording, int(uses.row[use]))
     if load == there:
-        said = tr("(it reads {element}, which line {line} filled)", element=element, line=there)
+        remark = tr("(it reads {element}, which line {line} filled)", element=element, line=there)
     else:
-        said = tr(
+        remark = tr(
             "(it reads {element}, which line {line} filled with what line {load} read)",
             element=element,
             line=there,
             load=load,
         )
-    return here, there, f" {said}"
+    return here, there, f" {remark}"
 
 
 def _operand(uses: Uses, use: int) -> str:

@@ -93,7 +93,7 @@ def race_text(recording: Recording, writer: int, other: int, order: Order, why: 
     ]
     missing = tr(_MISSING[in_warp])
     if order == "unknown":
-        said = tr(
+        sentence = tr(
             _AT_ONCE[both_write],
             writer=names[0],
             element=element,
@@ -102,12 +102,12 @@ def race_text(recording: Recording, writer: int, other: int, order: Order, why: 
             other_line=lines[1],
             why=why or missing,
         )
-        return _capital(said)
+        return _capital(sentence)
     early, late = (0, 1) if order in _WRITER_IS_EARLY else (1, 0)
     writes = (True, both_write)
     in_shared = recording.arrays[int(log.array[writer])].space == "shared"
     shown = bool(is_early(np.array([writer]), np.array([other]), order)[0])
-    said = tr(
+    sentence = tr(
         _SAID[writes[early], writes[late], shown],
         early=names[early],
         late=names[late],
@@ -116,7 +116,7 @@ def race_text(recording: Recording, writer: int, other: int, order: Order, why: 
         early_line=lines[early],
         late_line=lines[late],
     )
-    return f"{_capital(said)} {missing}"
+    return f"{_capital(sentence)} {missing}"
 
 
 def _capital(text: str) -> str:

@@ -45,20 +45,20 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
         r, comes_later = int(rows[at]), bool(phase[unwritten][at] != never)
         filler = int(line[log.site[writer[at]]]) if comes_later else _writing_line(recording, t, r)
         here = int(line[log.site[r]])
-        said = {"thread": who(recording, r), "element": element_name(recording, r)}
+        values = {"thread": who(recording, r), "element": element_name(recording, r)}
         if filler in (0, here):
-            text = tr("{thread} reads {element}, which is uninitialised", **said)
+            text = tr("{thread} reads {element}, which is uninitialised", **values)
         elif comes_later:
             text = tr(
                 "{thread} reads {element}, which is uninitialised; line {line} writes it only later",
                 line=filler,
-                **said,
+                **values,
             )
         else:
             text = tr(
                 "{thread} reads {element}, which is uninitialised; line {line} writes other elements",
                 line=filler,
-                **said,
+                **values,
             )
         yield Finding("read of memory nobody wrote", here, text, int(count), filler, array_name(recording, r))
 

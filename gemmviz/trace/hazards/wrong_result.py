@@ -36,7 +36,7 @@ def _wrong_sum(recording: Recording) -> Finding:
     store = line[int(site[mine[-1]])] if len(mine) else 0
     uses = last_uses(recording)
     use = line[int(site[uses[-1]])] if len(uses) else 0
-    said = {
+    values = {
         "element": f"C[{row}, {column}]",
         "value": f"{recording.c[row, column]:g}",
         "right": f"{expected[row, column]:g}",
@@ -48,14 +48,14 @@ def _wrong_sum(recording: Recording) -> Finding:
             "{element} is {value} and should be {right}, as line {line} stores it; {count} elements of C are not A x B",
             recording.wrong,
             line=store,
-            **said,
+            **values,
         )
     else:
         text = trn(
             "{element} is {value} and should be {right}; {count} element of C is not A x B",
             "{element} is {value} and should be {right}; {count} elements of C are not A x B",
             recording.wrong,
-            **said,
+            **values,
         )
     return Finding("wrong result", store, _with_part(recording, text), recording.wrong, use if use != store else 0, "C")
 

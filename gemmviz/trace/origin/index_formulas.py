@@ -239,8 +239,8 @@ def _text(node: ast.expr, values: Mapping[str, int], within: int = 0) -> str:
         # An operand after a minus, a times or a division keeps its brackets; sums need none.
         closer = 0 if isinstance(node.op, ast.Add) else 1
         left, right = _text(node.left, values, binds), _text(node.right, values, binds + closer)
-        said = f"{left} {_OPERATORS[type(node.op)]} {right}"
-        return f"({said})" if binds < within else said
+        formula = f"{left} {_OPERATORS[type(node.op)]} {right}"
+        return f"({formula})" if binds < within else formula
     if isinstance(node, ast.Name):
         return str(values[node.id]) if node.id in values else re.sub(r"_([xyz])$", r".\1", node.id)
     return str(node.value) if isinstance(node, ast.Constant) else ""

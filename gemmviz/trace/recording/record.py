@@ -126,12 +126,12 @@ def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) 
 
 
 def _recording_text(part: _Part, cost: recording_cost.RecordingCost | None) -> str:
-    said = {"kernel": part.launch.label, "size": part.launch.problem}
+    values = {"kernel": part.launch.label, "size": part.launch.problem}
     if part.blocks is None:
-        what = tr("Recording {kernel} at {size}", **said)
+        what = tr("Recording {kernel} at {size}", **values)
     else:
         first, end = part.blocks
-        what = tr("Recording {kernel} at {size}, blocks {blocks}", blocks=f"{first}:{end}", **said)
+        what = tr("Recording {kernel} at {size}, blocks {blocks}", blocks=f"{first}:{end}", **values)
     return f"{what}: {cost}" if cost else what
 
 

@@ -259,8 +259,8 @@ def _by_sizes(counter: _Counter, job: Launch) -> Count:
         size = nearest_size(job.kernel, near, job.params)
         found = counter.count(launch(job.kernel, size, job.params)) if size else None
         if size is None or found is None:
-            said = {"kernel": job.kernel.name, "size": job.problem}
-            raise KernelTimeout(tr("{kernel} at {size}: its cost is unknown: does it end?", **said))
+            values = {"kernel": job.kernel.name, "size": job.problem}
+            raise KernelTimeout(tr("{kernel} at {size}: its cost is unknown: does it end?", **values))
         points.append((size, found))
     (one, at_one), (other, at_other) = points
     # Solves accesses = a M N K + b M N for the two sizes.

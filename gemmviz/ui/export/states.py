@@ -11,7 +11,7 @@ from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
 from gemmviz.session import snapshot as snapshots
 from gemmviz.session.command_line import command, left_out
-from gemmviz.session.snapshot_form import Snapshot, ViewSaid
+from gemmviz.session.snapshot_form import Snapshot, ViewFields
 from gemmviz.session.state_file import SUFFIX, read_state, write_state
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector import Inspector
@@ -116,7 +116,7 @@ class States:
             self._session.messages.tell(Message(said, "info"))
         return True
 
-    def _on_placed(self, view: ViewSaid) -> None:
+    def _on_placed(self, view: ViewFields) -> None:
         """Show the part of the window that was shown."""
         stage = self._stage
         if "zoom" in view:

@@ -1,4 +1,4 @@
-"""The table of CONTRIBUTING that says where to look: each file is there, and has the names that stand beside it."""
+"""The table of CONTRIBUTING of subjects: each file exists, and defines the names in brackets."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,7 @@ import pytest
 
 HOUSE = Path(__file__).parents[3]
 TEXT = (HOUSE / "CONTRIBUTING.md").read_text(encoding="utf-8")
-ROWS = re.findall(
-    r"^\| [^|]+ \| (`.+) \|$", TEXT.split("Where to look for it:")[1].split("\n\nWords:")[0], re.MULTILINE
-)
+ROWS = re.findall(r"^\| [^|]+ \| (`.+) \|$", TEXT.split("Where to find:")[1].split("\n\nWords:")[0], re.MULTILINE)
 PLACES = [
     (path, tuple(re.findall(r"`(\w+)`", names)))
     for row in ROWS
