@@ -33,8 +33,9 @@ class RecordRequest:
 
     ``path`` names the file (its suffix says the language), ``text`` is the source to record, which may differ from the
     file on disk. ``order`` is the timeline's (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``: no
-    accesses, only their sums, in a fraction of the memory. ``blocks`` are the first block to record and the
-    one after the last; None: all. ``capacity`` is the most accesses to keep; None: as many as the memory has room for.
+    accesses, only their sums, in a fraction of the memory; ``"verdict"``: neither, only C and the diagnostics.
+    ``blocks`` are the first block to record and the one after the last; None: all. ``capacity`` is the most accesses to
+    keep; None: as many as the memory has room for.
     ``as_written``: every access that the text names, and not only those that a compiler leaves.
     """
 
@@ -179,8 +180,9 @@ class Header:
 class Recorded:
     """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`.
 
-    ``timeline`` is empty if the request has none. ``findings`` holds its defects (`gemmviz.trace.hazards.Finding`
-    as dictionaries), worst first; None when the recording is too large to look for them along with it.
+    ``timeline`` is empty if the request has none, ``traffic`` if it asks for a verdict only. ``findings`` holds its
+    defects (`gemmviz.trace.hazards.Finding` as dictionaries), worst first; None when they were not looked for: the
+    recording is too large, or has no accesses.
     """
 
     run: int
