@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -202,14 +202,21 @@ def with_own_headers(text: str, path: Path) -> str:
         The source, and where it lies.
     """
     own = confined.scratch()
-    folders = [scratch.copy_of(folder, own) for folder in search_folders(path)]
     place = source_folder(path) / path.name
+
+    @cache
+    def folders() -> list[Path]:  # most sources have no header of their own: then nobody asks
+        return [scratch.copy_of(folder, own) for folder in search_folders(path)]
+
+    def around() -> Iterator[Path]:
+        yield from scratch.neighbours(folders())
+
     return with_headers(
         text,
         place,
-        lambda name, folder: scratch.own_header(name, folder, folders),
+        lambda name, folder: scratch.own_header(name, folder, folders()),
         scratch.text_of,
-        begins(place, scratch.neighbours(folders), scratch.text_of),
+        begins(place, around(), scratch.text_of),
     )
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 
 from gemmviz.catalogue.declarations import Declaration, declarations, macros
 from gemmviz.catalogue.host_words import header_kind, is_host
@@ -16,6 +17,7 @@ _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "_
 _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
 
 
+@lru_cache(maxsize=32)  # a kernel is launched at many sizes
 def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = lambda name: True) -> str:
     """Return the text of a file with spaces in place of all code that its kernels do not need.
 

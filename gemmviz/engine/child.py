@@ -196,8 +196,8 @@ def _record(request: RecordRequest, send: Send) -> None:
     def progress(text: str, within_s: float | None) -> None:
         send(Progress(request.run, text, deadline_s=within_s))
 
-    totals = request.order == "totals"
-    most = room(TOTALS_BYTES) if totals else room()
+    sends_accesses = request.order not in ("totals", "verdict")
+    most = room() if sends_accesses else room(TOTALS_BYTES)
     recording = record(
         concrete,
         deadline_s=request.deadline_s,
@@ -206,13 +206,16 @@ def _record(request: RecordRequest, send: Send) -> None:
         capacity=most if request.capacity is None else min(most, request.capacity),
         as_written=request.as_written,
     )
+    if request.order == "verdict":
+        send(Recorded(request.run, recording.without_accesses().to_plain(), {}, {}))
+        return
     progress(tr("Ordering {count} accesses", count=f"{len(recording.accesses):,}"), None)
     order = None
     if request.order in ("grid", "block"):
         order = timeline.build(recording, "block" if request.order == "block" else "grid")
     counted = traffic.measure(recording, order)
     found = None
-    if totals:
+    if not sends_accesses:
         recording = recording.without_accesses()
     elif len(recording.accesses) <= _MOST_CHECKED_ALONG:
         found = hazards.find(recording, c_is_input=concrete.kernel.reads_result)

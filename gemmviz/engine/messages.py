@@ -33,9 +33,9 @@ class RecordRequest:
 
     ``path`` is the file (its suffix gives the language), ``text`` is the source to record, which may differ from the
     file on disk. ``order`` is that of the timeline (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``:
-    only the sums of accesses, in a fraction of the memory. ``blocks`` is the range of blocks to record, without its
-    end; None: all. ``capacity`` is the largest number of accesses to keep; None: as many as fit in memory.
-    ``as_written``: every access in the text, not only those that remain after compiling.
+    only the sums of accesses, in a fraction of the memory; ``"verdict"``: only C and the diagnostics. ``blocks`` is the
+    range of blocks to record, without its end; None: all. ``capacity`` is the largest number of accesses to keep;
+    None: as many as fit in memory. ``as_written``: every access in the text, not only those that remain after compiling.
     """
 
     run: int
@@ -178,8 +178,9 @@ class Header:
 class Recorded:
     """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`.
 
-    ``timeline`` is empty if the request has none. ``findings`` has its defects (`gemmviz.trace.hazards.Finding` as
-    dictionaries), worst first; None if the recording is too large to check it at once.
+    ``timeline`` is empty if the request has none, ``traffic`` if it asks for a verdict only. ``findings`` has its
+    defects (`gemmviz.trace.hazards.Finding` as dictionaries), worst first; None if they were not looked for: the
+    recording is too large, or has no accesses.
     """
 
     run: int

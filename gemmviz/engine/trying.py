@@ -37,6 +37,7 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
             problem.n,
             problem.k,
             kernel.defaults,
+            order="verdict",
             deadline_s=_DEADLINE_S,
         )
         for reply in engine.run(request, cancel):

@@ -64,13 +64,19 @@ def compiling(build: Path, read: Sequence[Path], write: Sequence[Path], programs
     programs
         The compiler and the programs that it starts; none: all of the system's folders.
     """
-    system = _sane([*map(Path, _SYSTEM), *_library_path()])
+    system = _systems(os.environ.get("LD_LIBRARY_PATH", ""))
     return Access(
         read=[*(system if programs else []), *read, *_ours(), *map(Path, (*_LOADER, *_MACHINE))],
         write=[build, *write],
         execute=[*programs, *_interpreters()] if programs else system,
         devices=[Path("/dev/null")],
     )
+
+
+@cache
+def _systems(library_path: str) -> list[Path]:
+    """Return the system's folders, and those of `library_path`, a value of the loader's variable."""
+    return _sane([*map(Path, _SYSTEM), *_folders(library_path)])
 
 
 def running(library: Path) -> Access:
@@ -115,6 +121,7 @@ def _packages() -> list[Path]:
     return [*found, *(libs for folder in found if (libs := folder.with_name(f"{folder.name}.libs")).is_dir())]
 
 
+@cache
 def _interpreters() -> list[Path]:
     """Return the loaders of shared libraries: a program that uses some is started through one."""
     places = ("/lib64", "/lib", "/lib32", "/libx32", "/usr/lib64", "/usr/lib")
@@ -125,7 +132,11 @@ def _interpreters() -> list[Path]:
 
 
 def _library_path() -> list[Path]:
-    return [Path(folder) for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    return _folders(os.environ.get("LD_LIBRARY_PATH", ""))
+
+
+def _folders(library_path: str) -> list[Path]:
+    return [Path(folder) for folder in library_path.split(":") if folder]
 
 
 def _named(variables: Iterable[str]) -> list[Path]:

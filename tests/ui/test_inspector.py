@@ -2,12 +2,10 @@
 """The inspector: the frozen warp, a thread's registers, origins by click, and recorded beside measured counters."""
 
 import gc
-import re
 import weakref
-from functools import cache
-from types import SimpleNamespace
 
 import pytest
+from inspector_driving import goto, playable, recorded_anew
 from window_driving import need_qt
 
 need_qt()
@@ -16,21 +14,11 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.bench import results
-from gemmviz.catalogue.breaks import broken
-from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
-from gemmviz.catalogue.problem import Problem
-from gemmviz.proving import proofs
-from gemmviz.session import Session
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
-from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
-from gemmviz.ui.inspect import counter_text
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage.caption import caption, number
+from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.stage.value_path import ValuePaths
@@ -38,27 +26,9 @@ from gemmviz.ui.stage.value_path import ValuePaths
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
-def recorded_anew(name: str, size: int, change: str = "", **params: int) -> Playable:
-    kernel = find(name, ladder())
-    kernel = broken(kernel, [change]) if change else kernel
-    recording = record(launch(kernel, Problem.cube(size), params))
-    timeline = build(recording)
-    return Playable(recording, timeline, measure(recording, timeline)).prepare()
-
-
-playable = cache(recorded_anew)
-
-
 @pytest.fixture
 def inspector(make_inspector):
     return make_inspector(576, 210)
-
-
-def goto(session: Session, array: str, write: bool = False) -> None:
-    timeline = session.cursor.playable.timeline
-    names = [a.name for a in session.cursor.playable.recording.arrays]
-    mine = (timeline.array == names.index(array)) & (timeline.write == write)
-    session.cursor.seek(int(mine.nonzero()[0][0]))
 
 
 def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):
@@ -171,37 +141,6 @@ def test_the_next_request_is_hidden_while_it_is_predicted(inspector):
     assert inspector.warp.head.text() == "" and "while you predict it" in inspector.warp.cost.text()
 
 
-def test_the_thread_tab_shows_operands_and_sums(inspector):
-    session = inspector.session
-    inspector.show_panel("thread")
-    assert "Record a kernel" in inspector.by_thread.text.text()
-    session.cursor.show(playable("narrow_tiles", 16, BLOCK=8, BK=4, TT=4))
-    session.cursor.pick((2, 1), 0)
-    session.cursor.seek(session.cursor.steps - 1)
-    said = inspector.by_thread.text.text()
-    assert "k = 15: 4 + 4 values for 16 products" in said
-    assert "C[0, 1]: 16 of 16 products" in said
-    value = number(float(session.cursor.playable.recording.c[0, 1]))
-    assert f"= {value}\n" in said and f"C[0, 1] in memory: {value}" in said
-    assert "computed from the recorded operands" in said
-    session.cursor.show(playable("hostmult0", 4))
-    session.cursor.seek(session.cursor.steps - 1)
-    assert inspector.by_thread.head.text() == "The loop"
-    assert "C[3, 3]: 4 of 4 products" in inspector.by_thread.text.text()
-
-
-def test_fragments_show_the_elements_of_each_lane_and_the_reuse_of_loads(inspector):
-    session = inspector.session
-    inspector.show_panel("thread")
-    session.cursor.show(playable("matmul_tc_2d_warp_tiling", 32, WM=2, WN=2))
-    session.cursor.seek(session.cursor.steps // 2)
-    assert "one load is used: A 2×, B 2×" in inspector.by_thread.head.text()
-    assert inspector.by_thread.warp.isVisible() and not inspector.by_thread.product.isVisible()
-    said = inspector.by_thread.text.text()
-    assert "one load of A used 2 times" in said
-    assert "lane 0 of A: [0, 16] [0, 17]" in said
-
-
 @pytest.mark.parametrize("tab", ["origin", "warp", "thread"])
 @pytest.mark.parametrize("rung", [("gputiled", 8, {"TS": 4}), ("matmul_tc", 32, {}), ("wgmma", 64, {"BN": 64})])
 def test_a_tab_keeps_only_the_shown_recording(inspector, qtbot, tab, rung):
@@ -219,172 +158,6 @@ def test_a_tab_keeps_only_the_shown_recording(inspector, qtbot, tab, rung):
     qtbot.waitUntil(lambda: gc.collect() >= 0 and not [one for one in recordings if one() is not None])
 
 
-def test_the_thread_tab_draws_how_a_sum_grows_and_what_it_has_cost(inspector, monkeypatch):
-    session, growth = inspector.session, inspector.by_thread.growth
-    inspector.show_panel("thread")
-    shown = playable("gputiled", 8, TS=4)
-    session.cursor.show(shown)
-    session.cursor.pick((2, 2 * 8 + 1), 0)
-    session.cursor.seek(session.cursor.steps - 1)
-    assert growth.isVisible()
-    written = []
-    monkeypatch.setattr(type(growth), "_write", lambda self, painter, place, text, *_, **__: written.append(text))
-    growth.resize(400, 500)
-    growth.grab()
-    recording = shown.recording
-    products = recording.a[2] * recording.b[:, 1]
-    sums = [number(float(value)) for value in products.cumsum()]
-    at = written.index("sum") + 1
-    rows = [written[at + 5 * k : at + 5 * k + 5] for k in range(8)]
-    assert [row[0] for row in rows] == [str(k) for k in range(8)]
-    assert [row[4] for row in rows] == sums and sums[-1] == number(float(recording.c[2, 1]))
-    # Of two tiles one value of A and one of B from global memory, and four of each from shared memory.
-    assert written[at + 40 :][2::2] == ["4", "16", "8", "1"]
-
-
-def test_the_origin_tab_lists_every_hop_and_every_access(inspector, qtbot):
-    session = inspector.session
-    inspector.show_panel("origin")
-    assert "Record a kernel" in inspector.origin.head.text()
-    shown = playable("gputiled", 8, TS=4)
-    session.cursor.show(shown)
-    assert "Choose a cell" in inspector.origin.head.text()
-    session.cursor.pick((2, 3 * 8 + 5), 1)
-    assert "owned by block (1, 0), thread (1, 3), warp 0, lane 13" in inspector.origin.head.text()
-    assert "16 values fed it" in inspector.origin.head.text()
-    model = inspector.origin.table.model()
-    assert model.rowCount() == 16
-    row = [model.index(0, column).data() for column in range(model.columnCount())]
-    assert row[1] == f"A[3, 0] = {number(float(shown.recording.a[3, 0]))}" and row[4] == "As[3, 0]"
-    index = model.index(5, 3)
-    inspector.origin.table.doubleClicked.emit(index)
-    assert session.cursor.step == model.hop(5).read.step
-    session.cursor.pick((3, 0), 1)
-    model = inspector.origin.table.model()
-    assert model.rowCount() == 10, "eight reads, two writes of this block"
-    assert inspector.origin.head.text() == "As[0, 0]  ·  bank 0 of block (1, 0)  ·  read 8×, written 2× in all"
-    assert model.index(0, 2).data() == "write"
-    session.cursor.show(playable("hostmult1", 4))
-    session.cursor.pick((2, 0))
-    assert inspector.origin.table.isColumnHidden(4), "nothing went by shared memory"
-
-
-def test_a_wrong_element_is_labelled_as_wrong(inspector):
-    session = inspector.session
-    inspector.show_panel("origin")
-    session.cursor.show(playable("gpumult0", 8, "zero-never-set"))
-    assert session.cursor.playable.recording.wrong
-    session.cursor.pick((2, 0), 0)
-    assert "WRONG: NaN instead of " in inspector.origin.head.text()
-
-
-def test_recorded_and_measured_counters_are_side_by_side(inspector):
-    session = inspector.session
-    inspector.show_panel("counters")
-    session.choice.choose_kernel(find("gputiled", ladder()))
-    session.cursor.show(playable("gputiled", 8, TS=4))
-    said = "occupancy: this machine's GPU is not known yet"
-    assert said in inspector.counters.totals.text()
-    session.results.set_device("a laptop")
-    assert "% modelled (" in inspector.counters.totals.text() and said not in inspector.counters.totals.text()
-    assert inspector.counters.heading.text() == "recorded as compiled"
-    session.results.set_proofs(proofs.kept())
-    session.results.set_references([])
-    assert "✓ proved" in inspector.counters.heading.text()
-    assert re.search(r"\d of \d counters match a real H200; 1 differs for a known", inspector.counters.totals.text())
-    assert not inspector.counters.below.isVisible(), "there is no room"
-    inspector.resize(1000, 400)
-    lines = inspector.counters.below.text().splitlines()
-    assert inspector.counters.below.isVisible()
-    assert any(line.startswith("=  global load sectors: ") for line in lines)
-    inspector.resize(320, 600)
-    below = inspector.counters.below
-    assert below.isVisible() and below.height() >= below.heightForWidth(below.width()), "no line is cut"
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "said"),
-    [
-        (["equal"] * 7 + ["explained"], "7 of 8 counters match a real H200; 1 differs for a known reason"),
-        (["equal"] * 6 + ["explained"] * 2, "6 of 8 counters match a real H200; 2 differ for a known reason"),
-        (["equal"] * 7 + ["differs"], "1 of 8 counters differs from a real H200 at 64 × 64 × 64"),
-    ],
-)
-def test_one_sentence_counts_the_counters_that_differ(inspector, monkeypatch, verdicts, said):
-    session = inspector.session
-    compared = [SimpleNamespace(verdict=v, what="global load sectors", predicted=1, measured=1) for v in verdicts]
-    proof = SimpleNamespace(m=64, n=64, k=64, size="64 × 64 × 64", compared=compared)
-    file = SimpleNamespace(machine=SimpleNamespace(gpu="NVIDIA H200"))
-    monkeypatch.setattr(counter_text, "proof_of", lambda _: (file, [proof]))
-    assert said in counter_text.compared(session)[0]
-
-
-def test_a_click_on_c_shows_the_origin_instead_of_the_counters(inspector):
-    session = inspector.session
-    session.cursor.show(playable("gputiled", 8, TS=4))
-    for panel, cell, expected in (
-        ("counters", (2, 9), "origin"),
-        ("counters", (0, 3), "counters"),
-        ("source", (2, 9), "source"),
-        ("warp", (2, 9), "warp"),
-    ):
-        inspector.show_panel(panel)
-        session.cursor.pick(cell)
-        assert inspector.panel == panel, "a lesson that picks a cell keeps its tab"
-        session.inspection.clicked.emit()
-        assert inspector.panel == expected
-
-
-def test_counters_of_an_older_recording_are_shown_without_measured_ones(inspector):
-    session = inspector.session
-    session.results.set_proofs(proofs.kept())
-    session.choice.choose_kernel(find("gputiled", ladder()))
-    session.cursor.show(playable("gputiled", 8, TS=4))
-    assert "✓ proved" in inspector.counters.heading.text()
-    session.choice.choose_kernel(find("gputiled1", ladder()))
-    assert session.staged.outdated
-    assert inspector.counters.heading.text() == "recorded as compiled"
-    said = inspector.counters.totals.text()
-    assert "modelled" not in said and "measured" not in said and not inspector.counters.below.text()
-
-
-def test_the_occupancy_of_a_measured_launch_names_the_launch(inspector):
-    session = inspector.session
-    session.results.set_device("a laptop")
-    session.choice.choose_kernel(find("gputiled", ladder()))
-    session.cursor.show(playable("gputiled", 8, TS=4))
-    for side in (16, 4):
-        row = results.new_row(session.choice.kernel, Problem.cube(64), {"TS": side})
-        results.describe_launch(row, launch(session.choice.kernel, Problem.cube(64), {"TS": side}))
-        row |= {"status": "ok", "gflops": 1.0, "regs": 40}
-        session.results.add_result(row)
-        said = inspector.counters.totals.text()
-        assert ("occupancy of gputiled<16>: " in said) == (side == 16)
-        assert "% modelled (" in said
-
-
-def test_the_occupancy_is_that_of_the_recorded_launch_on_a_suitable_gpu(inspector):
-    session = inspector.session
-    session.results.set_device("a laptop")
-    session.choice.choose_kernel(find("wgmma", ladder()))
-    size, params = session.choice.problem, session.choice.params
-    before = inspector.counters.totals.text()
-    session.cursor.show(playable("wgmma", size.m, **params))
-    assert not session.staged.outdated
-    # 4 warps of 64, 8 KiB for 64 x 64 of A, as much for B, a barrier and the system's own: 13 blocks in 228 KiB.
-    assert "occupancy 81.2 % modelled (H" in inspector.counters.totals.text() != before
-
-
-def test_operands_of_a_warpgroup_are_shown_in_shared_memory(inspector):
-    session = inspector.session
-    inspector.show_panel("thread")
-    session.cursor.show(playable("wgmma", 64, BN=64))
-    session.cursor.pick((2, 0))
-    session.cursor.seek(session.cursor.steps - 1)
-    assert "A and B stay in shared memory" in inspector.by_thread.head.text()
-    assert "nothing loaded" not in inspector.by_thread.head.text()
-
-
 def test_pictures_use_the_colours_of_the_theme(inspector):
     session = inspector.session
     session.cursor.show(playable("gputiled", 32, "row-by-x", TS=32))
@@ -397,32 +170,6 @@ def test_pictures_use_the_colours_of_the_theme(inspector):
             picture = inspector.grab().toImage()
             colours = {picture.pixelColor(x, y).name() for x in range(0, 576, 3) for y in range(60, 210, 3)}
             assert {theme.background, theme.read} <= colours
-
-
-def painted(shown: Playable, moment: Moment) -> QImage:
-    image = QImage(900, 700, QImage.Format.Format_RGB32)
-    painter = QPainter(image)
-    StagePainter(shown, THEMES["light"], QFont()).paint(painter, QRectF(0, 0, 900, 700), moment)
-    painter.end()
-    return image
-
-
-def test_the_chosen_way_is_drawn_from_cell_to_cell(qapp):
-    shown = playable("gputiled", 8, TS=4)
-    target, step = (2, 3 * 8 + 5), 0
-    hop = hop_at(shown, shown.provenance.operand_paths(3, 5), 0, target)
-    panels = StagePainter(shown, THEMES["light"], QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)
-    origin, tile, c = panels[0], panels[3], panels[2]
-    begin = origin.x + 0.5 * origin.cell, origin.y + 3.5 * origin.cell
-    middle = tile.x + 0.5 * tile.cell, tile.y + 3.5 * tile.cell
-    end = c.x + 5.5 * c.cell, c.y + 3.5 * c.cell
-    without = painted(shown, Moment(step, 1, None))
-    drawn = painted(shown, Moment(step, 1, None, hop=hop))
-    for (x0, y0), (x1, y1) in ((begin, middle), (middle, end)):
-        for share in (0.2, 0.35, 0.7):
-            x, y = int(x0 + (x1 - x0) * share), int(y0 + (y1 - y0) * share)
-            near = [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
-            assert any(drawn.pixel(*at) != without.pixel(*at) for at in near)
 
 
 def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):

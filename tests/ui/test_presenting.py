@@ -3,60 +3,32 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 
 import pytest
-from recordings import small_tiled
+from presenting_driving import presenter_of, press, tiled_session
 from window_driving import need_qt
 
 need_qt()
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 
-from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.session import Session
+from gemmviz.catalogue.ladder import find
 from gemmviz.session.tour.stop import OwnStop
-from gemmviz.trace.playable import Playable
-from gemmviz.ui.look.theme import THEMES, contrast, rgb
 from gemmviz.ui.present.predict_panel import PredictPanel
-from gemmviz.ui.present.presenter import LABEL, Presenter
-from gemmviz.ui.present.source_lines import around
 
 K = Qt.Key
-SCREENS = ((1920, 1080), (1280, 720), (1024, 768), (900, 1200))
-LEAST_CONTRAST = 7.0
 
 
 @pytest.fixture
-def playable():
-    return small_tiled()
-
-
-@pytest.fixture
-def session(playable):
-    session = Session(ladder())
-    session.choice.choose_kernel(find("gputiled", session.choice.kernels), {"TS": 4})
-    session.cursor.show(playable)
-    return session
+def session():
+    return tiled_session()
 
 
 @pytest.fixture
 def presenter(session, qtbot):
-    presenter = Presenter(session)
-    qtbot.addWidget(presenter)
-    presenter.resize(1280, 720)
-    presenter.show()
-    presenter.activateWindow()
-    qtbot.waitUntil(presenter.isActiveWindow)
-    return presenter
-
-
-def press(presenter, qtbot, *keys):
-    for key in keys:
-        qtbot.keyClick(presenter, key)
+    return presenter_of(session, qtbot)
 
 
 # Entering and leaving
@@ -279,77 +251,11 @@ def test_a_library_is_presented_with_the_possible_actions(presenter, session, qt
     assert "no source" in presenter.note.text() and presenter.note.isVisible()
 
 
-# The texts for the audience
-
-
-def test_the_executing_line_is_between_its_neighbours():
-    text = "int f()\n{\n        a;\n\n        for (;;)\n            b;\n}\n"
-    assert around(text, 5) == [(3, "a;"), (5, "for (;;)"), (6, "    b;")]
-    assert around(text, 1) == [(1, "int f()"), (2, "{")]
-    assert around(text, 0) == []
-
-
-def test_the_line_and_the_caption_follow_the_step(presenter, session):
-    session.cursor.seek(2)
-    said = presenter.sentence.text()
-    assert [number for number, _ in presenter.source.lines()][1] == session.cursor.line
-    session.cursor.seek(session.cursor.steps - 1)
-    assert presenter.sentence.text() != said
-    assert session.cursor.line in [number for number, _ in presenter.source.lines()]
-
-
-def test_another_recording_of_the_same_text_is_followed(presenter, session, playable):
-    session.cursor.seek(session.cursor.steps - 1)
-    last = presenter.source.lines()
-    session.cursor.show(Playable(playable.recording, playable.timeline, playable.traffic).prepare())
-    assert presenter.source.lines() != last
-    assert session.cursor.line in [number for number, _ in presenter.source.lines()]
-
-
 def test_a_window_that_is_built_during_a_question_shows_no_floating_panel(session, qtbot):
     session.predict.toggle()
     panel = PredictPanel(session)
     qtbot.addWidget(panel)
     assert not panel.isVisible()
-
-
-@pytest.mark.parametrize("size", SCREENS)
-def test_type_is_readable_from_the_back_row(presenter, session, qtbot, size):
-    session.preferences.set_type_scale(1.5)  # of the teacher's screen
-    presenter.resize(*size)
-    QApplication.processEvents()
-    height = size[1]
-    session.own_stops.add(OwnStop(3, "Look here. " * 30))
-    session.tour.show_own(0)
-    QApplication.processEvents()
-    assert presenter.sentence.font().pixelSize() >= height / 36
-    assert presenter.title.font().pixelSize() >= height / 36
-    labels = presenter.stage._font().pixelSize()
-    assert height / LABEL <= labels <= height / LABEL + 2
-
-
-@pytest.mark.parametrize("size", SCREENS)
-def test_nothing_is_cut_with_a_question_open_and_revealed(presenter, session, qtbot, size):
-    presenter.resize(*size)
-    session.cursor.seek(1)
-    session.predict.toggle()
-    for _ in range(6):
-        session.predict.answer(0)
-        qtbot.waitUntil(lambda: assert_whole(presenter, size))
-        session.predict.reveal()
-        qtbot.waitUntil(lambda: assert_whole(presenter, size))
-        session.predict.reveal()
-
-
-def assert_whole(presenter, size):
-    assert (presenter.width(), presenter.height()) == size
-    panel = presenter.predict
-    for label in (panel.text, panel.code, panel.why, presenter.title):
-        assert label.height() >= label.heightForWidth(label.width()), (label.text(), presenter.size())
-    for button in panel.answers:
-        assert button.height() >= button.sizeHint().height() and button.width() >= button.sizeHint().width()
-    words = presenter.words
-    assert words.height() >= words.heightForWidth(words.width())
 
 
 def test_a_question_does_not_show_its_answer_before_it_is_revealed(presenter, session, qtbot):
@@ -377,58 +283,3 @@ def test_an_answer_is_chosen_with_the_mouse(presenter, session, qtbot):
     session.predict.toggle()
     qtbot.mouseClick(presenter.predict.answers[2], Qt.MouseButton.LeftButton)
     assert session.predict.chosen == 2
-
-
-@pytest.mark.parametrize("name", list(THEMES))
-def test_every_text_has_a_contrast_of_seven_to_one(presenter, session, qtbot, name):
-    if session.preferences.theme != name:
-        qtbot.keyClick(presenter, K.Key_T, Qt.KeyboardModifier.ControlModifier)
-    assert session.preferences.theme == name
-    shown = presenter.stage.colours
-    for sheet in (presenter.styleSheet(), presenter.predict.styleSheet(), presenter.keys.styleSheet()):
-        texts = re.findall(r"[^-]color: (#\w{6})", sheet)
-        grounds = {*re.findall(r"background: (#\w{6})", sheet), shown.background}
-        assert texts
-        assert min(contrast(rgb(t), rgb(g)) for t in texts for g in grounds) >= LEAST_CONTRAST
-    for text in (shown.text, shown.muted, shown.accent):  # the painted colours: labels, source lines, marks
-        assert min(contrast(rgb(text), rgb(g)) for g in (shown.background, shown.raised)) >= LEAST_CONTRAST
-    assert presenter.source.theme is presenter.progress.theme is shown
-
-
-def test_the_kernels_title_is_beside_the_stage_and_not_also_on_it(presenter, session):
-    title = session.choice.kernel.title
-    assert presenter.title.text() == title
-    painter = presenter.stage._painter_now()
-    assert painter is not None and title not in (painter.title or painter.playable.recording.label)
-
-
-def test_a_lens_stands_beside_the_picture_and_leaves_its_matrices_their_size(presenter, session, qtbot):
-    """On the stage it took the place of the shared tiles, and moved A, B and C together to cells without values."""
-    presenter.resize(1280, 800)
-    session.lens.show(None)
-    QApplication.processEvents()
-    without = presenter.stage.panels()[2].cell
-    assert not presenter.lens.isVisible()
-    session.lens.show("reuse")
-    QApplication.processEvents()
-    assert presenter.lens.isVisible() and presenter.lens.height() > presenter.height() / 4
-    assert presenter.stage.panels()[2].cell > 0.85 * without
-    picture = presenter.lens.grab().toImage()
-    ground = picture.pixel(0, 0)
-    assert any(picture.pixel(x, picture.height() // 3) != ground for x in range(0, picture.width(), 2))
-    session.predict.toggle()  # the lens could show the answer
-    assert not presenter.lens.isVisible()
-
-
-def test_the_foot_has_the_step_and_the_keys_that_a_teacher_needs(presenter, session, qtbot):
-    assert presenter.place.text() == f"Step 1 of {session.cursor.steps}"
-    hints = presenter.hints.text().replace("\N{NO-BREAK SPACE}", " ")
-    assert all(said in hints for said in ("B black", "P predict", "F1 keys", "Esc end"))
-    assert "Step" not in presenter.sentence.text() and "line" not in presenter.sentence.text()
-
-
-def test_the_keys_of_a_class_stand_first(presenter):
-    presenter.show_keys()
-    text = presenter.keys.text()
-    at = [text.index(heading) for heading in ("In class", "Look", "Play")]
-    assert at == sorted(at) and text.index("Page Down") < at[1] < text.index("Larger type") < at[2]

@@ -23,7 +23,8 @@ from gemmviz.cli import run
 LADDER = ladder()
 BREAKABLE = [kernel for kernel in LADDER if kernel.breaks]
 EVERY = [(kernel, change) for kernel in BREAKABLE for change in kernel.breaks]
-_EFFECTS = [effect for _, change in EVERY for effect in change.expect]
+FIRST = {effect: change for _, change in reversed(EVERY) for effect in change.expect}
+"""The first change of the ladder with each effect."""
 # A line that is a little better at the edge of a matrix is no better line.
 _MUCH = 1.01
 # No tile divides it, and an index that mixes up M, N and K shows.
@@ -63,8 +64,7 @@ def base_costs(name, size, params):
 
 def in_the_sample(kernel, change):
     """Return whether a change is its rung's first, or the first of the ladder with one of its effects."""
-    first = {effect: next(c for _, c in EVERY if effect in c.expect) for effect in _EFFECTS}
-    return change is kernel.breaks[0] or any(first[effect] is change for effect in change.expect)
+    return change is kernel.breaks[0] or any(FIRST[effect] is change for effect in change.expect)
 
 
 @pytest.mark.parametrize(

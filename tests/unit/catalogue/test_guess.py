@@ -1,95 +1,19 @@
 """Kernels that nobody described: what their source says about entry, arguments and launch."""
 
-import dataclasses
-import json
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from guessed_texts import FILE, bare, written, wrong
 
-from gemmviz import cli
-from gemmviz.catalogue.errors import BuildError
-from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.front_matter import needed_version
-from gemmviz.catalogue.guessing import folding
 from gemmviz.catalogue.guessing.guess import Guess, guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
 from gemmviz.catalogue.guessing.settle import settle
-from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import set_language
-from gemmviz.trace.recording.record import record
-
-# How large the boxes of a tensor map are, no source says.
-RUNGS = [kernel for kernel in ladder() if kernel.recordable and len(kernel.path.stem) < 60 and not kernel.maps]
-# Nor does the source of these say enough: what a struct carries to threads, who calls whom through a pointer.
-BEYOND = ("simd", "simd_threads")
-# That the tile of a warp is made of tensor-core fragments no arithmetic says: sizes that fit are not found.
-UNFITTED = ("wmma_shared", "mma_swizzle", "mma_pipeline")
-FRONT = re.compile(r"^// ---gemmviz\n(//(?! ---).*\n)*// ---\n", re.MULTILINE)
-# That a thread's rows and columns stand in groups of four is not guessed: the values found are not those that work.
-OF_FOURS = ("warp_tiling", "async_pipeline", "register_buffer", "l2_swizzle")
-# What two tiles take of dynamic shared memory is guessed as twice what the first one takes; here B's is larger.
-AS_TWINS = ("l2_swizzle",)
-# One of each kind is recorded as well.
-KINDS = ("hostmult1", "gpumult0", "mm", "matmul_kernel_naive", "RR", "gputiled_more_work", "matmul_tc_2d_warp_tiling")
-SIZE = Problem(256, 512, 128)
-
-
-def bare(kernel: Kernel) -> Guess:
-    return guess(FRONT.sub("", kernel.text), kernel.path)
-
-
-def wrong(kernel: Kernel, size: Problem) -> str:
-    recording = record(launch(kernel, size), deadline_s=10)
-    return "wrong" if recording.wrong or recording.notes else ""
-
-
-@pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung.name not in BEYOND], ids=lambda k: k.name)
-def test_the_source_of_a_rung_says_what_its_front_matter_says(rung: Kernel) -> None:
-    made = bare(rung)
-    mine = guessed_kernel(made)
-    assert mine.args == rung.args
-    assert (mine.dtype, mine.accumulate, mine.column_major) == (rung.dtype, rung.accumulate, rung.column_major)
-    if rung.name in UNFITTED:
-        return
-    assert made.doubts == []
-    if rung.backend == "cuda" and mine.params.keys() == rung.params.keys():
-        values = rung.defaults if rung.name in OF_FOURS else mine.defaults
-        # What the source says is the grid that it needs, not the one that is printed.
-        needed = find(rung.name.removesuffix("_printed_grid"), RUNGS)
-        size = Problem.cube(SIZE.m) if rung.name == "mm_optimizado_printed" else SIZE  # square matrices only
-        ours, theirs = launch(mine, size, values), launch(needed, size, values)
-        assert (ours.block, ours.grid) == (theirs.block, theirs.grid)
-        assert ours.shared_bytes == theirs.shared_bytes or rung.name in AS_TWINS
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_guess_at_a_rung_computes_the_right_c(name: str) -> None:
-    made = settle(bare(find(name, ladder())), wrong)
-    assert made.right, made.settled
-    assert "C is right at" in made.settled
-
-
-GEMM = """
-__global__ void gemm(SIGNATURE)
-{
-    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
-    if (row >= ROWS || col >= COLS) return;
-    float s = 0;
-    for (int i = 0; i < SUM; i++) s += LEFT[row * SUM + i] * RIGHT[i * COLS + col];
-    OUT[row * COLS + col] = s;
-}
-"""
-
-
-def written(signature: str, rows: str, cols: str, inner: str, left: str, right: str, out: str) -> str:
-    text = GEMM.replace("SIGNATURE", signature).replace("ROWS", rows).replace("COLS", cols).replace("SUM", inner)
-    return text.replace("LEFT", left).replace("RIGHT", right).replace("OUT", out)
 
 
 @pytest.mark.parametrize(
@@ -142,43 +66,6 @@ def test_a_kernel_without_bounds_checks_takes_only_whole_tiles() -> None:
     text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
     made = guess(text.replace("if (row >= M || col >= N) return;", ""), Path("mine.cu"))
     assert {"M % 16 == 0", "N % 16 == 0"} <= set(made.requires)
-
-
-def test_what_a_recording_finds_wrong_is_tried_another_way() -> None:
-    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
-    made = guess(text, Path("mine.cu"))
-    tried: list[tuple[str, ...]] = []
-
-    def only_with(kernel: Kernel, size: Problem) -> str:
-        tried.append(kernel.args)
-        return "" if kernel.args[0] == "B" else "12 elements are wrong"
-
-    settled = settle(made, only_with)
-    assert settled.right and settled.roles[:3] == ("B", "A", "C")
-    assert tried[0][0] == "A"
-    hopeless = settle(made, lambda kernel, size: "12 elements are wrong")
-    assert not hopeless.right and "12 elements are wrong" in hopeless.settled
-    assert hopeless.roles == made.roles
-
-
-def test_a_size_that_goes_wrong_makes_tiles_a_condition() -> None:
-    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
-    settled = settle(guess(text, Path("mine.cu")), lambda kernel, size: "out of bounds" if size.m % 16 else "")
-    assert settled.right and "M % 16 == 0" in settled.requires
-
-
-def test_a_size_is_tried_at_a_multiple_of_what_is_asked_and_of_no_more() -> None:
-    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
-    made = guess(text, Path("mine.cu"))
-    asked = dataclasses.replace(made, requires=("K % 4 == 0",))
-    settled = settle(asked, lambda kernel, size: "out of bounds" if size.k % 32 else "")
-    assert settled.right and settled.requires == ("K % 32 == 0",)
-    assert "so it asks for K % 32 == 0" in settled.settled
-    open_ = settle(made, lambda kernel, size: "misaligned" if size.n % 8 and size.k > 1 else "")
-    assert open_.right and "M % 16 == 0" not in open_.requires
-    hopeless = settle(asked, lambda kernel, size: "" if size.k == 64 else "out of bounds")
-    assert not hopeless.right and hopeless.requires == asked.requires
-    assert "out of bounds" in hopeless.settled
 
 
 STEPS = """
@@ -368,18 +255,6 @@ def test_shares_of_the_sum_are_counted_and_a_c_that_is_added_to_starts_from_zero
     assert not guessed_kernel(once).zeroed
 
 
-def test_a_source_that_does_not_compile_is_tried_once() -> None:
-    count = []
-
-    def refuse(kernel: Kernel, size: Problem) -> str:
-        count.append(size)
-        raise BuildError("mine.cu:3: expected ';'", 3)
-
-    made = guess(written("float *A, float *B, float *C, int n", "n", "n", "n", "A", "B", "C"), Path("mine.cu"))
-    assert "expected ';'" in settle(made, refuse).settled
-    assert len(count) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "name", "doubt"),
     [
@@ -397,134 +272,6 @@ def test_what_cannot_be_guessed_is_said(text: str, name: str, doubt: str) -> Non
     assert any(doubt in said for said in guess(text, Path(name)).doubts)
 
 
-def test_no_expression_is_read_twice_however_many_parameters_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    folding._expression.cache_clear()
-    monkeypatch.setattr(folding, "Expression", lambda text: (read.append(text), Expression(text))[1])
-    text = next(kernel.text for kernel in RUNGS if kernel.name == "mma_swizzle")
-    guess(FRONT.sub("", text), Path("mine.cu"))
-    assert read and len(read) == len(set(read))
-
-
-PIECES = [
-    *("__global__ ", "void k(", "float *A, ", "const float *B", ") {", "}", "[", "]", "(", ")", "<", ">", "<<<", ">>>"),
-    *(";", ",", "/*", "//", "'", '"', "\\\n", "\0", "é", "X", "T", "Y(Y(X))", "dim3 g(", "blockDim.x", "threadIdx.x"),
-    *("#define X X Y\n", "#define Y(a) a a X\n", "#define T (T + 1)\n", "template <int N = 3, class Q>"),
-    *("int i = i + i * i;", "for (int i = 0; i < n; i += i) ", "A[i / 0 % i]", "constexpr int a = b, b = a;"),
-    *('static_assert(1 / 0, "");', "extern __shared__ float s[];", "x << 9999999999"),
-]
-
-
-def test_front_matter_is_written_for_the_lowest_version_that_knows_its_keys() -> None:
-    # A newer version would let an older gemmviz say that it does not know all of the file.
-    made = bare(find("gputiled", RUNGS))
-    assert guessed_kernel(made).version == 1 and "version" not in made.front_matter()
-    assert [needed_version(keys) for keys in ([], ["title", "args"], ["demo"], ["code_of", "demo"])] == [1, 1, 2, 3]
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=40), st.sampled_from([".cu", ".c"]))
-def test_no_text_is_too_strange(pieces: list[str], suffix: str) -> None:
-    made = guess("".join(pieces), Path("mine" + suffix))
-    assert made.front_matter().startswith("// ---gemmviz\n")
-    assert all(isinstance(doubt, str) for doubt in made.doubts)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_a_damaged_kernel_is_looked_at_all_the_same(data: st.DataObject) -> None:
-    text = FRONT.sub("", data.draw(st.sampled_from(RUNGS)).text)
-    start = data.draw(st.integers(0, len(text)))
-    stop = data.draw(st.integers(start, min(start + 200, len(text))))
-    guess(text[:start] + data.draw(st.sampled_from(["", "(", "}", "<", "0", "#"])) + text[stop:], Path("mine.cu"))
-
-
-@pytest.mark.parametrize("end", ["C[i] = A[i", "C[i]", "{ C[i]", ""])
-def test_a_kernel_that_ends_within_a_loop_is_looked_at(end: str) -> None:
-    text = "__global__ void k(float *A, float *B, float *C, int n) { int i = 0; for (int i = 0; i < n; i++) "
-    for last in ("}", ""):
-        assert guess(text + end + last, Path("mine.cu")).path == Path("mine.cu")
-
-
-def test_a_text_made_to_blow_up_is_cut_short() -> None:
-    doubling = "".join(f"#define M{i} M{i - 1} + M{i - 1} . a\n" for i in range(1, 60))
-    sums = "".join(f"int a{i} = a{i - 1} * (a{i - 1} + b{i});\n" for i in range(1, 200))
-    head = "__global__ void k(float *A, float *B, float *C, int M0, int a0) {\n"
-    made = guess(doubling + head + sums + "C[a199] = A[M59] * B[a150];" + "(" * 5000 + "}", Path("mine.cu"))
-    assert made.path == Path("mine.cu")
-
-
-FILE = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
-
-
-def test_describe_prints_json_and_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "mine.cu"
-    path.write_text(FILE)
-    assert cli.run(["describe", str(path), "--json", "-"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    assert document["right"] is True
-    assert [p["role"] for p in document["parameters"]] == ["A", "B", "C", "M", "N", "K"]
-    assert parse(document["front_matter"] + FILE, path).args == ("A", "B", "C", "M", "N", "K")
-    assert path.read_text() == FILE
-
-
-def test_describe_writes_once_and_keeps_the_file_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "mine.cu"
-    before = b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode()
-    path.write_bytes(before)
-    path.chmod(0o640)
-    assert cli.run(["describe", str(path), "--write"]) == 0
-    after = path.read_bytes()
-    assert after.endswith(before[3:]) and after.startswith(b"\xef\xbb\xbf// ---gemmviz\r\n")
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert [f.name for f in tmp_path.iterdir()] == ["mine.cu"]
-    capsys.readouterr()
-    assert cli.run(["record", str(path), "--size", "16"]) == 0
-    assert "right in every element" in capsys.readouterr().out
-    assert cli.run(["describe", str(path), "--write"]) == 1
-    said = capsys.readouterr().err
-    assert "has front matter already" in said and f"`gemmviz record {path}` records it" in said
-    assert path.read_bytes() == after
-
-
-def test_describe_says_what_it_cannot_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "mine.cu"
-    path.write_text("int main() { return 0; }")
-    assert cli.run(["describe", str(path)]) == 1
-    assert "there is nothing to run" in capsys.readouterr().err
-    path.write_text(FILE.replace("int K)", "int K, dim3 turned)"))
-    assert cli.run(["describe", str(path), "--write"]) == 1
-    captured = capsys.readouterr()
-    assert 'nothing was written: each "?" has to be filled in by hand' in captured.err
-    assert captured.out.splitlines()[-1] == "? Parameter turned (dim3) has no role in a GEMM."
-    assert "---gemmviz" not in path.read_text()
-    assert cli.run(["describe", str(path), "--entry", "other"]) == 2
-    assert "it has: gemm" in capsys.readouterr().err
-    assert cli.run(["describe", str(tmp_path / "none.cu")]) == 2
-
-
-def test_a_file_that_declares_breaks_only_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    breaks = '\n// ---gemmviz breaks\n// [less]\n// title = "Less"\n// find = "K; "\n// replace = "1; "\n'
-    path = tmp_path / "mine.cu"
-    path.write_text(FILE + breaks + '// expect = "wrong result"\n// ---\n')
-    assert cli.run(["describe", str(path), "--write"]) == 0
-    capsys.readouterr()
-    assert [change.id for change in parse(path.read_text(), path).breaks] == ["less"]
-
-
-@pytest.mark.parametrize("name", ["cluster", "wgmma"])
-def test_boxes_that_only_a_person_knows_are_asked_for_and_nothing_else(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "mine.cu"
-    path.write_text(find(name, ladder()).text.partition("\n// ---\n")[2])
-    assert cli.run(["describe", str(path)]) == 1
-    said = capsys.readouterr().out
-    assert '"?"' in said and "maps must give the size of a box of A" in said
-    assert "is not an expression" not in said
-    assert said.splitlines()[-1].startswith("? ")
-
-
 def test_names_after_a_comma_of_a_declaration_are_no_parameters() -> None:
     assert "LN" not in bare(find("warp_tiling", ladder())).params
     inside = (
@@ -534,14 +281,6 @@ def test_names_after_a_comma_of_a_declaration_are_no_parameters() -> None:
     made = guess(FILE.replace("{\n", "{\n" + inside, 1), Path("mine.cu"))
     assert {*made.params} & {"LM", "LN", "LK", "LX", "LY", "LZ"} == set()
     assert {"TA", "TB", "TC", "TD", "TE", "TF"} <= {*made.params}
-
-
-def test_sizes_that_must_be_equal_are_moved_together() -> None:
-    text = (
-        '// ---gemmviz\n// entry = "gemm"\n// args = ["A", "B", "C", "N"]\n// block = [16, 16]\n// grid = ["N / 16"]\n'
-    )
-    text += '// requires = ["M == N", "K == N", "N % 16 == 0"]\n// ---\n'
-    assert nearest_size(parse(text + FILE, Path("mine.cu")), Problem(37, 45, 41), {}) == Problem.cube(48)
 
 
 def test_a_tensor_map_is_told_from_a_scalar_and_its_box_is_asked_for():

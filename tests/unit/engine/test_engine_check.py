@@ -4,21 +4,12 @@ import threading
 
 import hostile
 import pytest
-from consenting import AllowsAll
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.engine.messages import Checked, CheckRequest, Done, Failed, Progress, Recorded, RecordRequest
-from gemmviz.engine.supervisor import Engine
 
 SIZES = ((4, 4, 4), (5, 5, 5), (6, 5, 4))
 TILED = find("gputiled", ladder())
-
-
-@pytest.fixture
-def engine():
-    engine = Engine(AllowsAll())
-    yield engine
-    engine.close()
 
 
 def check(engine, text, path="/nowhere/mine.c", **more):

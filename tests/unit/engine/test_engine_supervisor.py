@@ -12,13 +12,13 @@ from pathlib import Path
 
 import hostile
 import pytest
+from benching import FAST, bench, entry, is_alive, rows
 from consenting import AllowsAll
 
 from gemmviz.backends.cupy_check import cuda_verdict
 from gemmviz.engine import wear
 from gemmviz.engine.messages import (
     FINAL,
-    BenchDone,
     BenchRequest,
     Failed,
     Probed,
@@ -31,43 +31,6 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.engine.supervisor import Engine
 from gemmviz.sandbox import processes
-
-FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}
-
-
-@pytest.fixture
-def engine():
-    engine = Engine(AllowsAll())
-    yield engine
-    pid = engine.pid
-    engine.close()
-    assert engine.pid is None
-    if pid is not None:
-        assert not is_alive(pid)
-
-
-def is_alive(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
-
-
-def entry(text, name="mine.c"):
-    return {"path": f"/nowhere/{name}", "text": text, "params": {}}
-
-
-def bench(engine, *texts, sizes=((6, 5, 4),), cancel=None, **protocol):
-    kernels = [entry(text, f"mine{i}.c") for i, text in enumerate(texts)]
-    request = BenchRequest(7, kernels, list(sizes), FAST | protocol)
-    return list(engine.run(request, cancel or threading.Event()))
-
-
-def rows(replies):
-    assert isinstance(replies[-1], BenchDone)
-    assert not any(isinstance(reply, FINAL) for reply in replies[:-1])
-    return replies[-1].document["results"]
 
 
 def test_a_prepared_process_answers_the_first_request(engine):
@@ -199,18 +162,6 @@ def test_the_last_kernel_may_crash_and_the_document_is_whole(engine):
     assert replies[-1].document["env"]["cpu"]["cores"] >= 1
 
 
-def test_cancelling_an_endless_kernel_keeps_finished_rows(engine):
-    cancel = threading.Event()
-    kernels = [entry(t, f"mine{i}.c") for i, t in enumerate((hostile.RIGHT, hostile.ENDLESS, hostile.RIGHT))]
-    replies = []
-    # Were the cancellation lost, the row would end as a timeout.
-    for reply in engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST | {"deadline_s": 30}), cancel):
-        replies.append(reply)
-        if isinstance(reply, Progress) and "for the first time" in reply.text and len(result_rows(replies)) == 1:
-            cancel.set()
-    assert [r["status"] for r in rows(replies)] == ["ok", "cancelled", "cancelled"]
-
-
 def test_a_kernel_that_crashes_in_a_later_round_spoils_no_other_figure(engine, tmp_path):
     signal_file = tmp_path / "crash now"
     crash = f'    if (access("{signal_file}", F_OK) == 0) *(volatile int *)8 = 1;'
@@ -239,22 +190,6 @@ def test_progress_and_results_name_the_entry_of_the_request_that_they_are_about(
     assert {r.job for r in replies if isinstance(r, Progress) and "timing" in r.text} == {1}
 
 
-def test_cancelling_between_rounds_keeps_rows_with_enough_samples_and_flags_them(engine):
-    cancel = threading.Event()
-    replies = []
-    kernels = [entry(hostile.RIGHT, f"mine{i}.c") for i in range(2)]
-    for reply in engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST), cancel):
-        replies.append(reply)
-        if isinstance(reply, Result):
-            cancel.set()
-    kept, cut = rows(replies)
-    assert kept["status"] == "ok" and kept["gflops"] > 0
-    assert "cancelled after round 1 of 3" in kept["flags"]
-    assert cut["status"] == "cancelled"
-    last = [r for r in replies if isinstance(r, Result) and r.job == 0][-1]
-    assert last.final and last.row == kept
-
-
 @pytest.mark.parametrize(
     ("size", "requires", "status"), [((5, 5, 5), '"M % 2 == 0"', "unsupported"), ((60_000,) * 3, "", "oom")]
 )
@@ -273,42 +208,6 @@ def test_cuda_kernels_are_skipped_without_a_gpu_and_so_is_the_way_to_it(engine):
     (row,) = rows(list(engine.run(BenchRequest(1, kernels, [(6, 5, 4)], FAST), threading.Event())))
     assert row["status"] == "skipped"
     assert "no CUDA device" in row["message"]
-
-
-def result_rows(replies):
-    return [r.row for r in replies if isinstance(r, Result)]
-
-
-def test_cancelling_a_long_measurement_asks_softly_and_keeps_the_process(engine):
-    cancel = threading.Event()
-    replies = []
-    request = BenchRequest(1, [entry(hostile.RIGHT)], [(6, 5, 4)], FAST | {"min_samples": 10**9, "timeout_s": 60})
-    for reply in engine.run(request, cancel):
-        replies.append(reply)
-        if isinstance(reply, Sample):
-            cancel.set()
-    assert [r["status"] for r in rows(replies)] == ["cancelled"]
-    pid = engine.pid
-    assert pid is not None
-    assert [r["status"] for r in rows(bench(engine, hostile.RIGHT))] == ["ok"]
-    assert engine.pid == pid
-
-
-def test_a_run_that_is_cancelled_before_it_starts_never_starts(engine):
-    cancel = threading.Event()
-    cancel.set()
-    replies = bench(engine, hostile.RIGHT, cancel=cancel)
-    assert [r["status"] for r in rows(replies)] == ["cancelled"]
-    (failed,) = engine.run(ProbeRequest(2), cancel)
-    assert failed.kind == "cancelled"
-    assert engine.pid is None
-
-
-def test_a_caller_that_stops_listening_leaves_no_stale_answers(engine):
-    replies = engine.run(BenchRequest(1, [entry(hostile.ENDLESS)], [(6, 5, 4)], FAST), threading.Event())
-    next(replies)
-    replies.close()
-    assert [r["status"] for r in rows(bench(engine, hostile.RIGHT))] == ["ok"]
 
 
 def test_a_recording_comes_back_and_a_bad_one_does_not_stop_the_next(engine):

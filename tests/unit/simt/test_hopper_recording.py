@@ -6,11 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hopper_recordings import FFMA, RING, SHAPES, STYLES, launched, recorded
 
 from gemmviz import data
-from gemmviz.catalogue.errors import KernelFault
-from gemmviz.catalogue.kernel import parse
-from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem, small_integer_inputs
 from gemmviz.simt import recorder
 from gemmviz.simt.build import build as build_recorder
@@ -25,17 +23,7 @@ from gemmviz.trace.recording import tma_boxes
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-STYLES = Path(__file__).parents[1] / "styles"
-RING, FFMA, SHAPES = ((STYLES / f"{name}.cu").read_text() for name in ("wgmma_ring", "tma_ffma", "wgmma_shapes"))
 ODD = Problem(200, 136, 328)  # edges in all directions, two tiles per block
-
-
-def launched(text: str, problem: Problem, **params: int) -> Launch:
-    return launch(parse(text, Path("hopper.cu")), problem, params)
-
-
-def recorded(text: str, problem: Problem, **params: int) -> Recording:
-    return record(launched(text, problem, **params), deadline_s=20)
 
 
 @pytest.fixture(scope="module")
@@ -221,166 +209,6 @@ def test_blocks_that_are_recorded_at_the_same_time_tell_the_same(params: dict[st
     for name in ("boxes", "events"):
         of_one, of_two = (getattr(raw.tma, name) for raw in (one, two))
         assert len(of_one) == len(of_two) and (of_one == of_two).all()
-
-
-WAIT_FULL, WAIT_EMPTY = "barrier_wait(full[stage], parity);", "barrier_wait(empty[stage], parity ^ 1);"
-# What is changed, and what is found: its kind, the line that it is found in, words of the text.
-MISTAKES = {
-    "no wait for a full stage": (WAIT_FULL, "", "read of memory nobody wrote", "WGMMA", "As["),
-    "no wait for an empty stage": (WAIT_EMPTY, "", "race", "tma_load(As", "before the copy is waited for"),
-    "the other parity": (
-        WAIT_EMPTY,
-        WAIT_EMPTY.replace(" ^ 1", ""),
-        "barrier divergence",
-        "barrier_wait(full",
-        "full[0]",
-    ),
-    "nobody empties": (
-        "if (me < CLUSTER) barrier_arrive_at(empty[stage], me);",
-        "",
-        "barrier divergence",
-        "barrier_wait(empty",
-        "1 arrival and 0 bytes",
-    ),
-    "nobody else fills": (
-        "barrier_init(full[s], 1);",
-        "barrier_init(full[s], 3);",
-        "barrier divergence",
-        "barrier_wait(full",
-        "2 arrivals and 0 bytes",
-    ),
-    "too many bytes": (
-        "A_BYTES + B_BYTES);",
-        "A_BYTES + B_BYTES + 16);",
-        "barrier divergence",
-        "barrier_wait(full",
-        "16 bytes are missing",
-    ),
-    "too few bytes": (
-        "full[stage], A_BYTES + B_BYTES);",
-        "full[stage], A_BYTES);",
-        "race",
-        "tma_load(to, B",
-        "before the copy is waited for",
-    ),
-    "no wait for the product": ("wgmma_wait<0>();", "", "race", "tma_load(As", "still reads it"),
-    "a meeting of too many": (
-        "threads_meet(1, 128);",
-        "threads_meet(1, 160);",
-        "barrier divergence",
-        "threads_meet(1, 160)",
-        "160 threads",
-    ),
-    "no meeting before the store": (
-        "shared_written();\n            threads_meet(1, 128);",
-        "shared_written();",
-        "race",
-        "*(float2 *)",
-        "A __syncthreads() is missing",
-    ),
-    "no fence before the store": ("shared_written();", "", "race", "tma_store(C", "shared_written()"),
-    "no wait for the store": ("if (me == 0) tma_store_wait<0>();", "", "race", "tma_store(C", "waited for the store"),
-}
-
-
-@pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_named(name: str) -> None:
-    old, new, kind, needle, said = MISTAKES[name]
-    assert old in RING
-    recording = recorded(RING.replace(old, new), Problem(128, 128, 320), BLOCKS=1)
-    needle = needle.replace("WGMMA", "wgmma_m64n128k16")
-    hits = [f for f in find(recording) if f.kind == kind and said in f.text]
-    assert hits, [(f.kind, f.text) for f in find(recording)]
-    lines = recording.text.splitlines()
-    assert any(needle in lines[f.line - 1] for f in hits), [lines[f.line - 1] for f in hits]
-
-
-def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
-    recording = recorded(SHAPES.replace("wgmma_wait<0>();", ""), Problem.cube(64))
-    assert np.isnan(recording.c).all()
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("barrier_init(empty[s], CLUSTER);", "", r"hopper\.cu:\d+: .*empty\[0\].*is uninitialised"),
-        (
-            "barrier_init(full[s], 1);",
-            "barrier_init(full[s], 1); barrier_arrive_expect(full[s], 8); barrier_arrive(full[s]);",
-            r"full\[0\] more often than its count allows",
-        ),
-        ("tma_load(As + stage * A_BYTES,", "tma_load(As + stage * A_BYTES + 128,", "misaligned address"),
-        (
-            "step || k);\n",
-            "step || k); if (me < 64) continue;\n wgmma_m64n128k16_f32_f16<0>(sum, along_k(As), along_k(Bs), 1);\n",
-            "rest of its warpgroup",
-        ),
-        ('block      = ["256"]', 'block      = ["224"]', "a multiple of 128 threads"),
-    ],
-    ids=["not initialised", "too many arrivals", "misaligned", "part of a warpgroup", "no warpgroup"],
-)
-def test_what_a_gpu_would_not_survive_stops_the_recording(old: str, new: str, said: str) -> None:
-    assert old in RING
-    with pytest.raises(KernelFault, match=said):
-        recorded(RING.replace(old, new), Problem(64, 128, 128))
-
-
-def test_one_lane_may_wait_for_its_warp() -> None:
-    wait = "barrier_wait(full[step % 2], step / 2 % 2);"
-    recording = recorded(FFMA.replace(wait, f"if (t % 32 == 0) {wait} __syncwarp();"), Problem(64, 32, 80))
-    assert recording.wrong == 0 and find(recording) == []
-
-
-COPIED = """// ---gemmviz
-// title = "a barrier that waits for copies"
-// entry = "copied"
-// args = ["A", "B", "C"]
-// block = ["64"]
-// grid = ["1"]
-// requires = ["M == 32", "N == 1", "K == 1"]
-// ---
-#include <gemmviz/ptx.h>
-using namespace gemmviz::ptx;
-__global__ void copied(const float *A, const float *B, float *C)
-{
-    __shared__ float As[32];
-    __shared__ barrier full;
-    int t = threadIdx.x;
-    if (t == 0) barrier_init(full, 32);
-    __syncthreads();
-    if (t < 32) {
-        cp_async_ca<4>(&As[t], A + t);
-        barrier_arrive_copied(full);
-    } else {
-        barrier_wait(full, 0);
-        C[t - 32] = As[t - 32] * B[0];
-    }
-}
-"""
-
-
-def test_a_barrier_waits_for_copies_of_threads_that_go_on() -> None:
-    problem = Problem(32, 1, 1)
-    recording = recorded(COPIED, problem)
-    assert recording.wrong == 0 and find(recording) == [] and len(recording.accesses.copies) == 32
-    hasty = recorded(COPIED.replace("barrier_wait(full, 0);", ""), problem)
-    assert hasty.wrong == 32
-    assert any(f.kind == "read of memory nobody wrote" for f in find(hasty))
-
-
-def test_what_is_under_way_is_not_missing_where_nobody_can_go_on() -> None:
-    one_more = recorded(COPIED.replace("barrier_init(full, 32);", "barrier_init(full, 33);"), Problem(32, 1, 1))
-    assert [n.text.split(": ")[-1] for n in one_more.diagnostics] == ["1 arrival and 0 bytes are missing"]
-    assert len(one_more.accesses.copies) == 32
-
-
-def test_only_what_nobody_copies_is_missing_where_nobody_can_go_on() -> None:
-    # Each block copies its half of B for itself only, and each barrier waits for one arrival too many.
-    text = RING.replace("full[stage], 3);", "full[stage], 1 << rank);")
-    text = text.replace("barrier_init(full[s], 1);", "barrier_init(full[s], 2);")
-    stuck = recorded(text, Problem(128, 128, 64), CLUSTER=2)
-    full = [n.text for n in stuck.diagnostics if "full[0]" in n.text]
-    assert full and all(text.endswith("1 arrival and 8192 bytes are missing") for text in full)
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")

@@ -1,0 +1,70 @@
+"""A guess is tried by recordings, and what they find wrong is tried another way."""
+
+import dataclasses
+from pathlib import Path
+
+from guessed_texts import FILE, written
+
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.launch import nearest_size
+from gemmviz.catalogue.problem import Problem
+
+
+def test_what_a_recording_finds_wrong_is_tried_another_way() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+    tried: list[tuple[str, ...]] = []
+
+    def only_with(kernel: Kernel, size: Problem) -> str:
+        tried.append(kernel.args)
+        return "" if kernel.args[0] == "B" else "12 elements are wrong"
+
+    settled = settle(made, only_with)
+    assert settled.right and settled.roles[:3] == ("B", "A", "C")
+    assert tried[0][0] == "A"
+    hopeless = settle(made, lambda kernel, size: "12 elements are wrong")
+    assert not hopeless.right and "12 elements are wrong" in hopeless.settled
+    assert hopeless.roles == made.roles
+
+
+def test_a_size_that_goes_wrong_makes_tiles_a_condition() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    settled = settle(guess(text, Path("mine.cu")), lambda kernel, size: "out of bounds" if size.m % 16 else "")
+    assert settled.right and "M % 16 == 0" in settled.requires
+
+
+def test_a_size_is_tried_at_a_multiple_of_what_is_asked_and_of_no_more() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+    asked = dataclasses.replace(made, requires=("K % 4 == 0",))
+    settled = settle(asked, lambda kernel, size: "out of bounds" if size.k % 32 else "")
+    assert settled.right and settled.requires == ("K % 32 == 0",)
+    assert "so it asks for K % 32 == 0" in settled.settled
+    open_ = settle(made, lambda kernel, size: "misaligned" if size.n % 8 and size.k > 1 else "")
+    assert open_.right and "M % 16 == 0" not in open_.requires
+    hopeless = settle(asked, lambda kernel, size: "" if size.k == 64 else "out of bounds")
+    assert not hopeless.right and hopeless.requires == asked.requires
+    assert "out of bounds" in hopeless.settled
+
+
+def test_a_source_that_does_not_compile_is_tried_once() -> None:
+    count = []
+
+    def refuse(kernel: Kernel, size: Problem) -> str:
+        count.append(size)
+        raise BuildError("mine.cu:3: expected ';'", 3)
+
+    made = guess(written("float *A, float *B, float *C, int n", "n", "n", "n", "A", "B", "C"), Path("mine.cu"))
+    assert "expected ';'" in settle(made, refuse).settled
+    assert len(count) == 1
+
+
+def test_sizes_that_must_be_equal_are_moved_together() -> None:
+    text = (
+        '// ---gemmviz\n// entry = "gemm"\n// args = ["A", "B", "C", "N"]\n// block = [16, 16]\n// grid = ["N / 16"]\n'
+    )
+    text += '// requires = ["M == N", "K == N", "N % 16 == 0"]\n// ---\n'
+    assert nearest_size(parse(text + FILE, Path("mine.cu")), Problem(37, 45, 41), {}) == Problem.cube(48)
