@@ -18,6 +18,7 @@ from gemmviz.backends.signature import describing_source
 from gemmviz.backends.struct_arguments import filling_source
 from gemmviz.backends.toolchain import line_directive, source_folder
 from gemmviz.catalogue.capability import architecture
+from gemmviz.catalogue.cxx_standard import cxx_standard
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.plain_code import plain_code
@@ -50,7 +51,7 @@ def options(launch: Launch) -> tuple[str, ...]:
     ours = data.root("kernels") / "include"
     exactly = architecture(kernel.capability)
     return (
-        "--std=c++17",
+        f"--std={cxx_standard(source_of_device(launch))}",
         # nvcc takes a constexpr function without a mark for a function of both sides.
         "--device-as-default-execution-space",
         # Without it CuPy compiles for the device, without the instructions that only this architecture has.

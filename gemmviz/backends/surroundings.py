@@ -10,6 +10,10 @@ from gemmviz.sandbox import scratch
 
 _HEAD = re.compile(r"__global__([^;{}]*)\{")
 _MOST_NEIGHBOURS = 12
+_MOST_ABOVE, _MOST_FOLDERS, _DEEPEST = 4, 60, 3
+_PROJECT_FILES = (".git", "README.md", "LICENSE", "CMakeLists.txt", "Makefile", "setup.py", "pyproject.toml")
+# Folders that hold no code of the project itself.
+_OF_OTHERS = re.compile(r"\..*|build.*|third_?party|3rdparty|external|extern|deps|cutlass|node_modules|venv")
 
 
 def surroundings(path: Path, text: str) -> Surroundings:
@@ -26,13 +30,57 @@ def surroundings(path: Path, text: str) -> Surroundings:
         reached = scratch.reached(begin, file.parent, folders)
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
-    launched = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*(?:<[^;<]*>)?\s*<<<") if names else None
-    others: list[str] = []
-    for file in scratch.neighbours(folders) if launched else ():
-        if file == path or len(others) == _MOST_NEIGHBOURS:
+    others = _launching(names, path, folders) or _launching(names, path, project_folders(path)) if names else []
+    return Surroundings(tuple(headers), tuple(others))
+
+
+def project_folders(path: Path) -> tuple[Path, ...]:
+    """Return the folders of the project that a file belongs to; none where no project is seen.
+
+    A project begins at the highest folder near the file that has a file that projects begin with.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
+    begin: Path | None = None
+    for folder in list(path.absolute().parents)[:_MOST_ABOVE]:
+        if len(folder.parts) <= 2 or folder == Path.home():  # these folders are not specific to one project
+            break
+        begin = folder if _begins_project(folder) else begin
+        if (folder / ".git").exists():
+            break
+    found: list[Path] = []
+    waiting = [(begin, 0)] if begin else []
+    while waiting and len(found) < _MOST_FOLDERS:
+        folder, depth = waiting.pop(0)
+        found.append(folder)
+        if depth < _DEEPEST:
+            with suppress(OSError):
+                inside = sorted(one for one in folder.iterdir() if one.is_dir() and not one.is_symlink())
+                waiting += [(one, depth + 1) for one in inside if not _OF_OTHERS.fullmatch(one.name)]
+    return tuple(found)
+
+
+def _begins_project(folder: Path) -> bool:
+    return any((folder / name).exists() for name in _PROJECT_FILES)
+
+
+def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[str]:
+    """Return the texts that launch a kernel, then those that hand one on: ``run(gemm, grid, block)``."""
+    any_of = "|".join(map(re.escape, sorted(names)))
+    launched = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<]*>)?\s*<<<")
+    handed_on = re.compile(rf"[(,=&]\s*(?:{any_of})\s*(?:<[^;<]*>)?\s*[,;)]")
+    found: list[str] = []
+    pointers: list[str] = []
+    for file in scratch.neighbours(folders):
+        if file == path or len(found) == _MOST_NEIGHBOURS:
             continue
         with suppress(OSError):
             body = scratch.text_of(file)
-            if launched and "<<<" in body and launched.search(body):
-                others.append(body)
-    return Surroundings(tuple(headers), tuple(others))
+            if "<<<" in body and launched.search(body):
+                found.append(body)
+            elif "dim3" in body and handed_on.search(body):
+                pointers.append(body)
+    return (found + pointers)[:_MOST_NEIGHBOURS]

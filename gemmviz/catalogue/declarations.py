@@ -123,14 +123,7 @@ def _without_class(top: str) -> str:
 
 def _at_top(head: str) -> str:
     """Return a head without its template parameters and attributes, and with empty brackets."""
-    template = _TEMPLATE.match(head)
-    while template:
-        depth, at = 1, template.end()
-        while at < len(head) and depth:
-            depth += (head[at] == "<") - (head[at] == ">")
-            at += 1
-        head = head[at:]
-        template = _TEMPLATE.match(head)
+    head = _without_template(head)
     out: list[str] = []
     at = 0
     while at < len(head):
@@ -147,6 +140,18 @@ def _at_top(head: str) -> str:
     return "".join(out)
 
 
+def _without_template(head: str) -> str:
+    template = _TEMPLATE.match(head)
+    while template:
+        depth, at = 1, template.end()
+        while at < len(head) and depth:
+            depth += (head[at] == "<") - (head[at] == ">")
+            at += 1
+        head = head[at:]
+        template = _TEMPLATE.match(head)
+    return head
+
+
 def _names(head: str, whole: str, function: bool) -> frozenset[str]:
     top = _at_top(head)
     if function:
@@ -156,7 +161,7 @@ def _names(head: str, whole: str, function: bool) -> frozenset[str]:
     if kind or re.match(r"\s*typedef\b", top):
         body = whole if kind and kind[1] == "enum" else re.sub(r"\{.*\}", " ", whole, flags=re.DOTALL)
         return frozenset(_NAME.findall(body))
-    return frozenset(re.findall(r"([A-Za-z_]\w*)\s*(?:<[^;]*>\s*)?(?:=|\[|\{|;|,|\()", whole))
+    return frozenset(re.findall(r"([A-Za-z_]\w*)\s*(?:<[^;]*>\s*)?(?:=|\[|\{|;|,|\()", _without_template(whole)))
 
 
 def _is_alone(plain: str, end: int) -> bool:

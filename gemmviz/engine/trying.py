@@ -5,9 +5,11 @@ import threading
 from collections.abc import Callable
 
 from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, Recorded, RecordRequest
+from gemmviz.engine.readings import readings
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import tr, trn
 from gemmviz.trace.recording.recording import Recording
@@ -16,8 +18,8 @@ from gemmviz.trace.untrusted import recording_of
 _DEADLINE_S = 10.0
 
 
-def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], str]:
-    """Return a function that records a kernel at a size and returns the fault as text; empty if there is none.
+def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], Verdict]:
+    """Return a function that records a kernel at a size and returns its verdict: an empty text if there is no fault.
 
     Parameters
     ----------
@@ -28,7 +30,7 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
     """
     runs = itertools.count(1)
 
-    def try_one(kernel: Kernel, problem: Problem) -> str:
+    def try_one(kernel: Kernel, problem: Problem) -> Verdict:
         request = RecordRequest(
             next(runs),
             str(kernel.path),
@@ -42,31 +44,35 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
         )
         for reply in engine.run(request, cancel):
             if isinstance(reply, Recorded):
-                return _verdict(recording_of(reply.recording))
+                return _verdict(recording_of(reply.recording), kernel)
             if isinstance(reply, Failed):
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)
-                return reply.message
-        return tr("the engine ended without an answer")
+                return Verdict(reply.message)
+        return Verdict(tr("the engine ended without an answer"))
 
     return try_one
 
 
-def _verdict(recording: Recording) -> str:
-    # Threads that wait at different barriers are a defect of the code, but the launch is right.
-    faults = [found.text for found in recording.diagnostics if found.kind != "barrier divergence" or recording.wrong]
+def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
+    # Threads that wait at different barriers are a defect of the code, which hardware may survive; the launch is right.
+    faults = [found for found in recording.diagnostics if found.kind != "barrier divergence" or recording.wrong]
     if faults:
-        return faults[0]
+        only_reads = not recording.wrong and all(one.kind == "out of bounds" and not one.writes for one in faults)
+        return Verdict.of(faults[0].text, only_reads=only_reads)
     if recording.wrong:
         wrong, every = f"{recording.wrong:,}", f"{recording.m * recording.n:,}"
-        return trn(
+        text = trn(
             "{count} of {all} elements of C is wrong",
             "{count} of {all} elements of C are wrong",
             recording.wrong,
             count=wrong,
             all=every,
         )
-    return ""
+        plain = not kernel.epilogue and not kernel.has_d and not kernel.has_bias
+        found = readings(recording, kernel.column_major) if plain else ()
+        return Verdict.of(text, readings=found, comparable=plain)
+    return Verdict()
 
 
 def _front_matter_lines(kernel: Kernel) -> int:

@@ -18,14 +18,13 @@ from typing import Any
 
 from gemmviz.catalogue.errors import BuildError, KernelFault
 from gemmviz.language import language, set_language, tr
-from gemmviz.sandbox import libc, processes, rules, warden, wire
+from gemmviz.sandbox import libc, output, processes, rules, warden, wire
 from gemmviz.sandbox.ends import by_signal, too_much
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
 from gemmviz.sandbox.warden import LENGTH, Ended
 
 _MOST_SHOWN = 1 << 20
-_MOST_PRINTED = 64 << 10
 _MOST_CARRIED = 8 << 30
 
 
@@ -227,7 +226,7 @@ class Session:
             assert _state.control is not None
             _state.control.sendall(warden.END)
             self._ended = _ended()
-            _pass_on(self._printed)
+            output.pass_on(self._printed)
             self._printed.close()
         return self._ended
 
@@ -340,12 +339,3 @@ def _exactly(source: socket.socket, count: int) -> bytes:
             raise RuntimeError("the sandbox's own process has ended")
         found += part
     return found
-
-
-def _pass_on(printed: Any) -> None:
-    """Hand on a kernel's output, without the characters that a terminal would take for a command."""
-    printed.seek(0)
-    text = printed.read(_MOST_PRINTED).decode(errors="replace")
-    plain = "".join(c for c in text if c.isprintable() or c in "\n\t")
-    with suppress(OSError):
-        os.write(2, plain.encode())

@@ -22,6 +22,7 @@ from gemmviz.backends.toolchain import (
     preprocess,
     source_folder,
 )
+from gemmviz.catalogue.cxx_standard import cxx_standard
 from gemmviz.catalogue.errors import BuildError, CompileStopped
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
@@ -67,7 +68,7 @@ _PLAIN = {
 # Arithmetic on halves is rounded after each operation, as on a GPU.
 _HALF = {"clang": ["-Xclang", "-ffloat16-excess-precision=none"], "gcc": ["-fexcess-precision=16"]}
 # Kernels read floats as halves or words through casts, and nvcc allows it.
-_CXX = ["-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"]
+_CXX = ["-x", "c++", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"]
 # The printf of the prelude prints nothing; the compiler and a fortified system header would replace it.
 _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 # A C kernel's threads become recorded threads of one run; see runtime/pthreads.c.
@@ -100,7 +101,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     """
     tool = compiler()
     source = _wrapper(launch)
-    flags = _flags(tool, launch, as_written)
+    flags = _flags(tool, launch, as_written, source)
     folder, _ = data.cache_folder("recorders")
     beside = included(launch.kernel.text, source_folder(launch.kernel.path))
     headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
@@ -187,12 +188,20 @@ def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
         return list(pool.map(made, parts))
 
 
-def _flags(tool: Compiler, launch: Launch, as_written: bool) -> list[str]:
+def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str) -> list[str]:
     if launch.kernel.backend == "c":
         language = ["-x", "c", "-std=gnu11", *_THREADS, f"-I{_INCLUDE}"]
     else:
         folders = (f"-I{_INCLUDE}", f"-I{_SHARED_HEADERS}")
-        language = [*_CXX, *_HALF[tool.kind], *_UNPRINTED, "-include", str(_PRELUDE / "cuda.h"), *folders]
+        language = [
+            *_CXX,
+            f"-std={cxx_standard(source)}",
+            *_HALF[tool.kind],
+            *_UNPRINTED,
+            "-include",
+            str(_PRELUDE / "cuda.h"),
+            *folders,
+        ]
     plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]
     return [*language, *plain, "-fsanitize=thread", *entry.flags(launch)]
 

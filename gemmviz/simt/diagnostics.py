@@ -29,6 +29,8 @@ class Diagnostic:
         The number of occurrences in all threads.
     array
         The array that the access missed, or an empty text.
+    writes
+        Whether an access out of bounds is a write.
     """
 
     kind: Kind
@@ -36,6 +38,7 @@ class Diagnostic:
     text: str
     count: int = 1
     array: str = ""
+    writes: bool = False
 
 
 def diagnostics_of_run(
@@ -83,7 +86,7 @@ def diagnostics_of_run(
         known = found.get(defect)
         if known is None:
             array = names[note.array] if note.array >= 0 else ""
-            found[defect] = Diagnostic(kind, line, text, note.times, array)
+            found[defect] = Diagnostic(kind, line, text, note.times, array, bool(note.write))
         else:
             found[defect] = replace(known, count=known.count + note.times)
     reported = list(found.values())

@@ -19,15 +19,18 @@ _SAID = 0.9
 # Blocks that people write, where nothing in the source says which one: along one side, and along two.
 _LINES = ("256", "128", "32", "512", "1024", "64")
 _PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
-_LEAST_DEPTH = 128  # of a sum that has several steps for every usual tile
+LEAST_DEPTH = 128
+"""The depth of a sum that has several steps for every usual tile."""
 _MOST_TURNED = 8
-_SQUARE = ("M == N", "K == N")
+_FIRST_WITH_FLAGS = 6
+SQUARE = ("M == N", "K == N")
+"""The conditions of a launch for square matrices."""
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
 def guessed_shared(made: Guess) -> bool:
     """Return whether the kernel uses dynamic shared memory and the host code does not give its size."""
-    return made.shared != "0" and not _is_said(made, "shared")
+    return made.shared != "0" and not is_said(made, "shared")
 
 
 def candidates(guess: Guess) -> Iterator[Guess]:
@@ -40,8 +43,7 @@ def candidates(guess: Guess) -> Iterator[Guess]:
     """
     seen: set[object] = set()
     flags = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if _is_flag(kind, role)]
-    filled = (_with_flags(one, flags, value) for one in _all(guess) for value in ("0", "1")) if flags else _all(guess)
-    for one in filled:
+    for one in _flagged(guess, flags) if flags else _all(guess):
         key = one.roles, repr(one.params), one.block, one.grid, one.shared, frozenset(one.requires), one.column_major
         if key not in seen:
             seen.add(key)
@@ -51,6 +53,13 @@ def candidates(guess: Guess) -> Iterator[Guess]:
 def _is_flag(kind: str, role: str) -> bool:
     """Return whether a parameter without a role may be a flag, such as one for a layout: a whole number."""
     return not role and (kind in WHOLE or kind == "bool")
+
+
+def _flagged(guess: Guess, flags: list[str]) -> Iterator[Guess]:
+    """Yield the launches with 0 for each flag, then with 1: the first of them in this order, the others in turns."""
+    for value in ("0", "1"):
+        yield from (_with_flags(one, flags, value) for one in islice(_all(guess), _FIRST_WITH_FLAGS))
+    yield from (_with_flags(one, flags, value) for one in _all(guess) for value in ("0", "1"))
 
 
 def _with_flags(made: Guess, flags: list[str], value: str) -> Guess:
@@ -63,7 +72,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     launches = [guess, *guess.others]
     # The host code may compute the shared memory at run time: then nobody knows it, and too much harms nothing.
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
-    said = _is_said(guess, "block")
+    said = is_said(guess, "block")
     yield guess
     # What the host code says is more likely at whole tiles than another launch is at any size.
     if guess.others:
@@ -73,9 +82,9 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield whole[0]
     deep = _deep(whole[0])
     yield deep
+    yield _square(deep)  # a recording of this size shows every layout that would be right
     if said:
         yield from islice(_turned(deep), _MOST_TURNED)
-        yield _square(deep)
     yield from guess.others
     yield from roomy
     yield from whole
@@ -114,9 +123,9 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
         The guess that it is a variant of.
     """
     plain = replace(right, requires=guess.requires)
-    loose = replace(right, requires=tuple(text for text in right.requires if text not in _SQUARE))
+    loose = replace(right, requires=tuple(text for text in right.requires if text not in SQUARE))
     for one in (plain, replace(plain, requires=_whole_blocks(plain)), loose):
-        for equal in ((), *((text,) for text in _SQUARE), _SQUARE):
+        for equal in ((), *((text,) for text in SQUARE), SQUARE):
             made = replace(one, requires=tuple(dict.fromkeys((*one.requires, *equal))))
             if set(made.requires) < set(right.requires):
                 yield made
@@ -124,7 +133,7 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
 
 def _square(made: Guess) -> Guess:
     """Return a launch for square matrices: a kernel may use the row stride of one matrix for another."""
-    return replace(made, requires=tuple(dict.fromkeys((*made.requires, *_SQUARE))))
+    return replace(made, requires=tuple(dict.fromkeys((*made.requires, *SQUARE))))
 
 
 def _deep(made: Guess) -> Guess:
@@ -132,11 +141,12 @@ def _deep(made: Guess) -> Guess:
     values = {name: given[0] for name, given in made.params.items()}
     found = (re.fullmatch(r"K % (.*) == 0", text) for text in made.requires)
     steps = [evaluate(one[1], values) or 1 for one in found if one]
-    depth = max(_LEAST_DEPTH, *(4 * int(step) for step in steps)) if steps else _LEAST_DEPTH
+    depth = max(LEAST_DEPTH, *(4 * int(step) for step in steps)) if steps else LEAST_DEPTH
     return replace(made, requires=(*made.requires, f"K % {depth} == 0"))
 
 
-def _is_said(made: Guess, key: str) -> bool:
+def is_said(made: Guess, key: str) -> bool:
+    """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
     return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
 
 
@@ -154,7 +164,9 @@ def _other_blocks(made: Guess) -> Iterator[Guess]:
     names = {name for text in (*made.grid, *made.requires, made.shared) for name in re.findall(r"[A-Za-z_]\w*", text)}
     if any(name in names for extent in made.block for name in re.findall(r"[A-Za-z_]\w*", extent)):
         return  # the grid depends on the block
-    for block in [(side,) for side in _LINES] if len(made.block) == 1 else _PLANES:
+    lines: list[tuple[str, ...]] = [(side,) for side in _LINES]
+    flat = [*made.block[1:]] == ["1"] * (len(made.block) - 1)
+    for block in lines if len(made.block) == 1 else [*islice(lines, 3), *_PLANES] if flat else _PLANES:
         if block != made.block:
             yield replace(made, block=block)
 

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.callers import ways_up
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
+from gemmviz.catalogue.guessing.struct_types import StructType, aliases, full_type, structs, with_members
 from gemmviz.catalogue.guessing.tokens import (
     CLOSE,
     LONGEST,
@@ -48,6 +49,8 @@ class ParsedSource:
         Every identifier of the file.
     sizes
         Constants that stand for sizes, see `gemmviz.catalogue.guessing.size_constants`.
+    structs
+        Structures with constants, of the file and its headers.
     """
 
     kernels: tuple[Function, ...]
@@ -57,6 +60,7 @@ class ParsedSource:
     launches: tuple[HostLaunch, ...]
     words: frozenset[str]
     sizes: frozenset[str] = frozenset()
+    structs: dict[str, StructType] = field(default_factory=dict)
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -86,6 +90,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     objects, functions, tunable, known = macros(plain)
     plain_headers = [_plain(header) for header in around.headers]
     declared: dict[str, tuple[str, ...]] = {}
+    known_structs: dict[str, StructType] = {}
     helpers: list[Function] = []
     for header in plain_headers:
         more = macros(header)
@@ -93,10 +98,12 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         tunable, known = tunable | more[2], known | more[3] | frozenset(_WORD.findall(header))
         inside = _assigned(*numbered(_blank(header)))
         declared |= _declared(inside[0])
+        known_structs |= structs(inside[0])
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
-    aliases = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
+    renamed = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
     tokens, lines = _assigned(tokens, lines)
+    known_structs |= structs(tokens)
     mine = _functions(tokens, lines, objects, functions)
     functions = small((*helpers, *mine[0], *mine[1])) | functions
     functions |= rounded(functions)
@@ -105,16 +112,19 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     around_it = [_neighbour(other, objects, functions) for other in (*plain_headers, *map(_plain, around.others))]
     callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
     names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
-    found = _launches_of(_Neighbour(expand(tokens, objects, functions), others, _globals(tokens)), names, callers)
+    found = _launches_of(
+        _Neighbour(expand(tokens, objects, functions), others, _globals(tokens)), names, callers, known_structs
+    )
     for neighbour in around_it:
-        found += _launches_of(neighbour, names, callers)
+        found += _launches_of(neighbour, names, callers, known_structs)
     return ParsedSource(
-        tuple(_resolved(kernel, aliases) for kernel in kernels),
-        (*(_resolved(other, aliases) for other in others), *helpers),
+        tuple(_resolved(kernel, renamed) for kernel in kernels),
+        (*(_resolved(other, renamed) for other in others), *helpers),
         constants,
         tunable,
         tuple(found),
         frozenset(_WORD.findall(plain)) | known,
+        structs=known_structs,
     )
 
 
@@ -139,18 +149,23 @@ def _neighbour(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[
     return _Neighbour(whole, tuple(chain(*_functions(tokens, lines, objects | own, calls))), constants)
 
 
-def _launches_of(file: _Neighbour, kernels: frozenset[str], callers: Sequence[Function]) -> list[HostLaunch]:
+def _launches_of(
+    file: _Neighbour, kernels: frozenset[str], callers: Sequence[Function], known_structs: dict[str, StructType]
+) -> list[HostLaunch]:
     """Return the launches in a file, with what the callers of the launching functions give to them.
 
     Each has the constants around it, then the constants of the file.
     """
     found: list[HostLaunch] = []
+    named = aliases(file.tokens) if known_structs else {}
     for one in file.functions:
         if _LAUNCHES.isdisjoint(one.body):
             continue
+        here = named | aliases(one.body) if known_structs else {}
         given = {p.name for p in one.parameters if not p.pointer} | {name for _, name, _ in one.template}
         ways = list(islice(ways_up(one, callers), _MOST_WAYS)) if given else [({}, ())]
-        for launch in launches(tidy(one.body), kernels):
+        for launch in launches(tidy(with_members(one.body, known_structs, here)), kernels):
+            launch = replace(launch, template=tuple(full_type(t, known_structs, here) or t for t in launch.template))
             for values, _ in ways:
                 known = {name: tuple(tidy(value)) for name, value in values.items() if name in given}
                 known = {name: value for name, value in known.items() if is_whole(value)}
@@ -181,12 +196,12 @@ def _aliases(plain: str) -> list[tuple[str, str]]:
     return [(new or other, (old or before).split()[-1]) for old, new, other, before in _ALIAS.findall(plain)]
 
 
-def _resolved(function: Function, aliases: dict[str, str]) -> Function:
+def _resolved(function: Function, renamed: dict[str, str]) -> Function:
     """Return a function with every alias in the types of its parameters replaced by the original type."""
 
     def resolved(kind: str) -> str:
         for _ in range(DEEPEST):
-            kind = aliases.get(kind, kind)
+            kind = renamed.get(kind, kind)
         return kind
 
     parameters = tuple(replace(p, type=resolved(p.type)) for p in function.parameters)

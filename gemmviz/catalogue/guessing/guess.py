@@ -11,15 +11,17 @@ import numpy as np
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.front_matter import SCALARS, needed_version
-from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing
+from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign, matrix_called
+from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.shape import Shape, Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
+from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.plain_code import without_comments
@@ -249,12 +251,14 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     own = {name for _, name, _ in function.template}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     types = _types(function, source)
-    function = _typed(inlined(function, source), types)
+    function = _typed(inlined(function, source), types, source)
+    tiles = run_time_tiles(function, source)
+    source = with_tiles(source, tiles)
     given = size_constants(function, source)
     while True:
         with_sizes, meant = as_parameters(function, given), without(source, given)
         index = indexing.read_indexing(with_sizes, meant.constants_without_tunable())
-        roles = assign(with_sizes, index)
+        roles = assign(with_sizes, index, tiles)
         strange = [one for one in given if not one.size_of(roles)]
         if not strange:
             break
@@ -329,16 +333,31 @@ def _types(function: Function, source: ParsedSource) -> dict[str, str]:
         if kind in ("typename", "class"):
             place = names.index(name)
             given = [one.template[place] for one in host_launch.find(source, function) if place < len(one.template)]
+            of_structs = (_struct_type(argument, source) for argument in given)
+            if struct := next(filter(None, of_structs), ""):
+                found[name] = struct
+                continue
             said = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
             said += [default] if default in DTYPES else []
             found[name] = "float" if "float" in said or not said else said[0]
     return found
 
 
-def _typed(function: Function, types: dict[str, str]) -> Function:
-    """Return a function with types in the place of its template's names for them."""
+def _struct_type(argument: tuple[str, ...], source: ParsedSource) -> str:
+    """Return the structure that a template is launched with, with numbers for its arguments; empty for another type."""
+    if not argument or argument[0] not in source.structs:
+        return ""
+    return struct_types.spelled(argument)
+
+
+def _typed(function: Function, types: dict[str, str], source: ParsedSource) -> Function:
+    """Return a function with types in the place of its template's names, and with the constants of structures."""
     parameters = tuple(replace(p, type=types.get(p.type, p.type)) for p in function.parameters)
-    return replace(function, parameters=parameters, body=tuple(types.get(word, word) for word in function.body))
+    given = {name: tokens_of(kind) for name, kind in types.items()}
+    body = struct_types.with_members(function.body, source.structs, given)
+    return replace(
+        function, parameters=parameters, body=tuple(part for word in body for part in given.get(word, (word,)))
+    )
 
 
 def _argument(name: str, shape: Shape) -> str:

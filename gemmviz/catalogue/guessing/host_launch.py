@@ -17,6 +17,7 @@ from gemmviz.catalogue.guessing.shape import Shape
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
+_FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 _SIZES = {
     **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
@@ -64,10 +65,12 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         shared = made.shared
     block, grid = (_short(part) for part in (block, grid))
     tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
-    kept = [_extents(text, made, given.params, block) for text in made.requires]
+    in_grid = {name for text in grid for name in Expression(text).names()}
+    # One block has all rows, or all columns, only where the host's grid says the same.
+    asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
+    kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     requires += _exact(grid, requires)
-    in_grid = {name for text in grid for name in Expression(text).names()}
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
     why = dict(made.why)
@@ -131,6 +134,13 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
             found[parameter.name] = text
     return found
+
+
+def number_at(launch: HostLaunch, source: ParsedSource, place: int) -> int | None:
+    """Return the number that a launch gives to the parameter at a place; None where it gives another value."""
+    if place >= len(launch.arguments):
+        return None
+    return parse(_plain(launch.arguments[place]), lambda word: _local(launch, source, word, {})).value
 
 
 def _extents(text: str, made: Shape, params: Mapping[str, object], block: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ _WHOLE = {"int", "unsigned", "uint", "size_t", "long", "uint32_t", "int64_t", "i
 # Members that have a meaning for a launch.
 _OF_LAUNCH = {"x", "y", "z", "gridDim", "blockDim", "dynamicSmemBytes", "stream", "attrs", "numAttrs"}
 _OF_CONFIG = ("gridDim", "blockDim", "dynamicSmemBytes")
+_BEFORE_A_VALUE = {"(", ",", "=", "+", "-", "/", "%", "<<<"}
 _CALLS = {"cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_LAUNCHES = 64
 _Declared = tuple[int, str, tuple[tuple[str, ...], ...]]
@@ -44,6 +45,8 @@ def tidy(tokens: Sequence[str]) -> list[str]:
             at = tokens.index(">", at) + 1
         elif token == "(" and set(tokens[at + 1 : at + 4]) >= {")"} and _is_cast(tokens, at):
             at = tokens.index(")", at) + 1
+        elif token == "*" and _is_pointed_at(out, tokens, at):
+            at += 1
         elif token in (".", "->") and out and out[-1].isidentifier() and _is_member(tokens, at):
             out[-1] = tokens[at + 1]
             at += 2
@@ -51,6 +54,12 @@ def tidy(tokens: Sequence[str]) -> list[str]:
             out.append(token)
             at += 1
     return out
+
+
+def _is_pointed_at(before: list[str], tokens: Sequence[str], at: int) -> bool:
+    """Return whether a star stands for a value behind a pointer: ``f(*M, *N - 1)``."""
+    behind = tokens[at + 1] if at + 1 < len(tokens) else ""
+    return bool(before) and before[-1] in _BEFORE_A_VALUE and behind.isidentifier()
 
 
 def _is_cast(tokens: Sequence[str], at: int) -> bool:
@@ -161,12 +170,16 @@ def _meant(
 def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
     """Return launches of kernels that are used as a value, as in ``run(gemm, grid, block)`` or ``pointer = gemm;``.
 
-    Block and grid are the nearest variables with such names.
+    Block and grid are those that are handed over with the kernel, or else the nearest variables with such names.
     """
     found: list[HostLaunch] = []
     shapes = _shapes(tokens)
     for at in (i for i, token in enumerate(tokens) if token in kernels):
         if len(found) == _MOST_LAUNCHES or tokens[at - 1] not in ("=", "(", ",", "&"):
+            continue
+        given = _handed_over(tokens, at, {name: parts for place, name, parts in shapes if place < at})
+        if given is not None:
+            found.append(given)
             continue
         near: dict[str, tuple[tuple[str, ...], ...]] = {}
         for place, name, parts in sorted(shapes, key=lambda shape: -abs(shape[0] - at)):
@@ -176,6 +189,23 @@ def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
             end = max(place for place, _, _ in shapes if abs(place - at) < _LONGEST_LAUNCH)
             found.append(HostLaunch(tokens[at], (), near["grid"], near["block"], (), (), _around(tokens, max(at, end))))
     return found
+
+
+def _handed_over(tokens: list[str], at: int, shapes: dict[str, tuple[tuple[str, ...], ...]]) -> HostLaunch | None:
+    """Return the launch of a kernel that a function gets with its grid and its block, ``run(gemm, a, grid, block)``."""
+    start = next((i for i in range(at, max(at - _LONGEST_LAUNCH, -1), -1) if tokens[i] in "(;{}"), at)
+    if tokens[start] != "(":
+        return None
+    named = [part[0] for part in split(tokens[start + 1 : closing(tokens, start)]) if len(part) == 1]
+    both = [name for name in named if name in shapes]
+    if len(both) != 2:
+        return None
+    # By their names; where these say nothing, the grid comes first, as in a launch.
+    turned = any(word in both[0].lower() for word in ("block", "thread")) and "block" not in both[1].lower()
+    grid, block = both[::-1] if turned else both
+    _, template = _function(tuple(next(iter(split(tokens[at : at + _LONGEST_LAUNCH])), ())))
+    blocks, threads = (tuple(_parts_filled(part, shapes) for part in shapes[name]) for name in (grid, block))
+    return HostLaunch(tokens[at], template, blocks, threads, (), (), _around(tokens, at))
 
 
 def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:

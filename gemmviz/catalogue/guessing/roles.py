@@ -1,7 +1,7 @@
 """The most likely role of each parameter of a kernel and the layout of its matrices, from names and uses."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.dtypes import ElementType
@@ -141,18 +141,34 @@ def terms(indexing: Indexing, pointer: str, sizes: set[str]) -> list[Term]:
     return found
 
 
-def assign(function: Function, indexing: Indexing) -> Roles:
-    """Return the role of each parameter of a function, with the evidence."""
+def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | None = None) -> Roles:
+    """Return the role of each parameter of a function, with the evidence.
+
+    Parameters
+    ----------
+    function, indexing
+        The kernel, and the indices of its accesses.
+    tiles
+        The values of the parameters that give a side of its tile, see `gemmviz.catalogue.guessing.run_time_tiles`.
+    """
     roles = Roles()
     _matrices(function, indexing, roles)
+    for name, value in (tiles or {}).items():
+        roles.of[name] = str(value)
+        roles.why[name] = GuessReason(0.7, tr("{name} is called like the side of a tile", name=name))
     sizes = {
         p.name
         for p in function.parameters
-        if not p.pointer and p.type in WHOLE and p.name and p.name.lower() not in ("alpha", "beta")
+        if not p.pointer
+        and p.type in WHOLE
+        and p.name
+        and p.name.lower() not in ("alpha", "beta")
+        and p.name not in (tiles or {})
     }
     votes = _geometry(indexing, roles, sizes)
     _sizes(function, roles, votes)
-    reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in sizes]
+    given = sizes | (tiles or {}).keys()
+    reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in given]
     for p in (one for one in function.parameters if is_map(one)):
         _map(p, roles)
     for p in (one for one in reals if not is_map(one)):

@@ -7,17 +7,28 @@ from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
-from gemmviz.catalogue.guessing.candidates import MOST_DIVISOR, SHARED, candidates, guessed_shared, relaxed
+from gemmviz.catalogue.guessing.candidates import (
+    MOST_DIVISOR,
+    SHARED,
+    candidates,
+    guessed_shared,
+    is_said,
+    relaxed,
+)
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.untried import Untried
+from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
 
 # M, N and K differ, so that a launch that exchanges them fails. The uneven size is no multiple of a tile.
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
-_MOST_TRIES = 24
+_MOST_TRIES = 20
+# A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
+_MOST_TRIES_WITH_SPARE = 8
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
@@ -40,12 +51,9 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     """
     first = ""
     tried = 0
-    seen: set[str] = set()
-    for candidate in candidates(guess) if alternatives else [guess]:
-        matter = candidate.front_matter()
-        if matter in seen:
-            continue
-        seen.add(matter)
+    spare: tuple[Guess, Problem, str] | None = None
+    untried = Untried(candidates(guess) if alternatives else [guess])
+    for candidate in untried:
         try:
             kernel = guessed_kernel(candidate)
             size = _first_size(kernel)
@@ -63,14 +71,31 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         except GemmvizError as error:
             wrong = str(error)
         if not wrong:
-            candidate = _least_shared(_relaxed(candidate, guess, try_one), size, try_one)
-            size = _first_size(guessed_kernel(candidate)) or size
-            return _offered(_other_values(_any_size(candidate, size, try_one), try_one), try_one)
+            return _settled(candidate, guess, size, try_one)
+        if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
+            spare = spare or (candidate, size, wrong)
+        untried.learn(candidate, size, wrong)
         first = first or f"at {size}: {wrong}"
-        if tried >= _MOST_TRIES:
+        if tried >= (_MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES):
             break
+    if spare:
+        candidate, size, wrong = spare
+        found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
+        return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
     return replace(guess, settled=f"recorded {first}{also}" if tried else first)
+
+
+def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:
+    """Return a launch that is right at a size, with the sizes and values at which it is right, too."""
+    made = _least_shared(_relaxed(right, guess, try_one), size, try_one)
+    size = _first_size(guessed_kernel(made)) or size
+    return _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
+
+
+def _or_reads(verdict: str) -> str:
+    """Return no error where a launch only reads out of bounds."""
+    return "" if isinstance(verdict, Verdict) and verdict.only_reads else verdict
 
 
 def _first_size(kernel: Kernel) -> Problem | None:
@@ -91,6 +116,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     wrong = _wrong(right, odd, try_one)
     if not wrong:
         return replace(right, settled=f"{said} and at {odd}", right=True)
+    if isinstance(wrong, Verdict) and wrong.only_reads and is_said(right, "block"):
+        return replace(right, settled=f"{said}, and at {odd} too, but there {wrong}", right=True)
     made, tried = right, 0
     for name in "MNK":
         alone = _odd(made, name, size)

@@ -23,6 +23,7 @@ _SHARED_BYTES = 48 * 1024
 _MOST_COMBINATIONS = 3000
 _MOST_FITTING = 64
 _WARP = 32
+_OF_WARPS = re.compile(r"\basm\b|\bmma_sync\b|\b__shfl_\w+|\bmma\w*\b")
 # Usual texts for the number of a warp in its row of the grid.
 _OF_WARP = re.compile(r"\(\((?:blockDim\.(\w) \* blockIdx\.\w \+ threadIdx\.\w)\) / (\d+)\)")
 
@@ -113,6 +114,8 @@ class Shaper:
                 name = next(name for name in names if name not in self.source.words)
                 wide = not re.search(r"threadIdx \. y", self.body)
                 made.params[name] = (256, 128, 64, 32) if wide else (16, 8, 32)
+                if letter == "x" and _OF_WARPS.search(self.body):  # tensor cores and shuffles need whole warps
+                    made.params[name] = (128, 32, 64, 256) if wide else (32, 64, 128)
                 if letter == "x" and any(_OF_WARP.fullmatch(t.atom) for t in self.found["C"]):
                     made.params[name] = (128, 64, 32)
                     made.requires.append(f"{name} % {_WARP} == 0")

@@ -213,7 +213,7 @@ class Recording:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["arrays"] = [asdict(a) for a in self.arrays]
         plain["sites"] = [(s.line, s.column, s.atomic, s.product) for s in self.sites]
-        plain["diagnostics"] = [(n.kind, n.line, n.text, n.count, n.array) for n in self.diagnostics]
+        plain["diagnostics"] = [(n.kind, n.line, n.text, n.count, n.array, n.writes) for n in self.diagnostics]
         plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
         return plain
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.cxx_standard import cxx_standard
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
@@ -113,3 +114,28 @@ REGISTER(launch)
     assert "C[0] = 1" in kept
     made = "#define KERNEL(name) __global__ void name(float *C) { C[0] = 1; }\nint one;\nKERNEL(gemm)\n"
     assert "KERNEL(gemm)" in device_code(made, "gemm")
+
+
+def test_a_concept_of_the_host_is_left_out_and_one_of_the_kernel_stays() -> None:
+    text = """template <class T> concept printable = std::is_floating_point_v<T> || std::is_same_v<T, __half>;
+template <class T> concept number = sizeof(T) <= 8;
+template <number T> __device__ T twice(T x) { return x + x; }
+template <class T> __global__ void gemm(T *A, T *B, T *C, int n) { C[0] = twice(A[0] * B[0]); }
+"""
+    code = device_code(text, "gemm<float>")
+    assert "printable" not in code
+    assert "concept number" in code
+
+
+@pytest.mark.parametrize(
+    ("text", "standard"),
+    [
+        ("template <class T> concept number = sizeof(T) <= 8;", "c++20"),
+        ("template <class T> requires (sizeof(T) == 4) __global__ void gemm(T *C) {}", "c++20"),
+        ("auto copy = []<int N>(float *x) { x[N] = 0; };", "c++20"),
+        ("int concept = 3; // template <class T> concept number = true;", "c++17"),
+        ("shared[i]<limit; f<int>(x);", "c++17"),
+    ],
+)
+def test_a_text_with_words_of_a_newer_standard_is_compiled_as_such(text: str, standard: str) -> None:
+    assert cxx_standard(text) == standard

@@ -43,3 +43,61 @@ def test_an_argument_that_is_no_expression_of_sizes_is_named(role: str) -> None:
     text = guess(IN_BYTES, Path("mine.cu")).described().replace("4 * N", role)
     with pytest.raises(FrontMatterError, match="args names"):
         parse(text, Path("mine.cu"))
+
+
+TILE_OF_RUN_TIME = """__global__ void product(float *X, float *Y, float *Z, int m, int n, int o, int tileWidth)
+{
+    extern __shared__ float both[];
+    float *x = both, *y = both + tileWidth * tileWidth;
+    int row = blockIdx.y * tileWidth + threadIdx.y, column = blockIdx.x * tileWidth + threadIdx.x;
+    float sum = 0;
+    for (int step = 0; step < (n + tileWidth - 1) / tileWidth; step++) {
+        int k = step * tileWidth;
+        x[threadIdx.y * tileWidth + threadIdx.x] =
+            row < m && k + threadIdx.x < n ? X[row * n + k + threadIdx.x] : 0.0f;
+        y[threadIdx.y * tileWidth + threadIdx.x] =
+            column < o && k + threadIdx.y < n ? Y[(k + threadIdx.y) * o + column] : 0.0f;
+        __syncthreads();
+        for (int i = 0; i < tileWidth; i++) sum += x[threadIdx.y * tileWidth + i] * y[i * tileWidth + threadIdx.x];
+        __syncthreads();
+    }
+    if (row < m && column < o) Z[row * o + column] = sum;
+}
+void run(float *x, float *y, float *z, int m, int n, int o) {
+    int tileWidth = best_side(m, n, o);
+    dim3 block(tileWidth, tileWidth), grid((o + block.x - 1) / block.x, (m + block.y - 1) / block.y);
+    product<<<grid, block, 2 * tileWidth * tileWidth * sizeof(float)>>>(x, y, z, m, n, o, tileWidth);
+}
+"""
+
+
+def test_the_side_of_a_tile_that_is_given_at_run_time_has_a_usual_value():
+    made = guess(TILE_OF_RUN_TIME, Path("product.cu"))
+    assert made.roles == ("A", "B", "C", "M", "K", "N", "16")
+    assert (made.block, made.grid, made.shared) == (("16", "16"), ("ceil(N / 16)", "ceil(M / 16)"), "2048")
+
+
+def test_the_side_of_a_tile_is_the_one_that_the_file_gives():
+    made = guess(TILE_OF_RUN_TIME.replace("best_side(m, n, o)", "8"), Path("product.cu"))
+    assert (made.roles[-1], made.block) == ("8", ("8", "8"))
+
+
+def test_sizes_behind_pointers_are_the_sizes():
+    text = KERNEL_OF_POINTERS.replace("SIZES", "int *M, int *N, int *K")
+    made = guess(text, Path("product.cu"))
+    assert made.grid == ("floor((N - 1) / 16) + 1", "floor((M - 1) / 16) + 1")
+
+
+KERNEL_OF_POINTERS = """__global__ void product(const float *A, const float *B, float *C, int m, int n, int k)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+    if (row >= m || column >= n) return;
+    float sum = 0;
+    for (int i = 0; i < k; i++) sum += A[row * k + i] * B[i * n + column];
+    C[row * n + column] = sum;
+}
+extern "C" void product_(SIZES, float *a, float *b, float *c) {
+    dim3 grid((*N - 1) / 16 + 1, (*M - 1) / 16 + 1), block(16, 16);
+    product<<<grid, block>>>(a, b, c, *M, *N, *K);
+}
+"""

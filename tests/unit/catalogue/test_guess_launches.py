@@ -134,3 +134,29 @@ def test_a_small_expression_has_the_value_that_c_gives_it() -> None:
     assert c_value(tokens_of("f(a)"), {"a": 4}) is None
     assert c_value(tokens_of("a / b"), {"a": 4, "b": 0}) is None
     assert not rounds_up(tokens_of("a / b + 1"), "a", "b")
+
+
+HANDED_OVER = """__global__ void first(const float *A, const float *B, float *C, int n) { BODY }
+__global__ void second(const float *A, const float *B, float *C, int n) { BODY }
+void run(float *a, float *b, float *c, int n) {
+    dim3 block_small(8, 8);
+    dim3 grid_small(n / block_small.x, n / block_small.y);
+    dim3 block_large(32, 16);
+    dim3 grid_large(n / 32, n / 16);
+    time_it(first, a, b, c, n, grid_small, block_small);
+    time_it(second, a, b, c, n, block_large, grid_large);
+}
+""".replace(
+    "BODY",
+    "int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x; float sum = 0;"
+    "for (int k = 0; k < n; k++) sum += A[i * n + k] * B[k * n + j]; C[i * n + j] = sum;",
+)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "block", "grid"),
+    [("first", ("8", "8"), ("floor(N / 8)",) * 2), ("second", ("32", "16"), ("floor(N / 32)", "floor(N / 16)"))],
+)
+def test_a_kernel_that_is_handed_over_has_the_grid_and_the_block_that_go_with_it(kernel, block, grid):
+    made = guess(HANDED_OVER, Path("products.cu"), kernel)
+    assert (made.block, made.grid) == (block, grid)

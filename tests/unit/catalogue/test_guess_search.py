@@ -8,6 +8,7 @@ from gemmviz.catalogue.guessing.candidates import candidates
 from gemmviz.catalogue.guessing.guess import Guess, guess
 from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 
@@ -109,3 +110,48 @@ def test_a_flag_without_a_role_gets_the_value_with_which_c_is_right(kind: str, v
     found = settle(start, try_one)
     assert (found.right, found.roles[-1]) == (True, value)
     assert not settle(start, lambda kernel, size: "wrong").roles[-1]
+
+
+def test_the_layout_that_a_recording_shows_is_tried_next() -> None:
+    tried: list[tuple[frozenset[str], Problem]] = []
+
+    def only_columns(kernel: Kernel, size: Problem) -> str:
+        tried.append((kernel.column_major, size))
+        if kernel.column_major == {"A", "C"}:
+            return ""
+        return Verdict.of("wrong", readings=(Reading(frozenset("AC")),), comparable=True)
+
+    found = settle(made(), only_columns)
+    assert (found.right, found.column_major) == (True, {"A", "C"})
+    assert tried[1][0] == {"A", "C"}
+    assert not size_is_square(found)
+
+
+def size_is_square(found: Guess) -> bool:
+    return "M == N" in found.requires or "K == N" in found.requires
+
+
+def test_a_launch_that_no_layout_explains_at_one_size_for_all_is_not_tried_with_other_layouts() -> None:
+    tried: list[Kernel] = []
+
+    def hopeless(kernel: Kernel, size: Problem) -> str:
+        tried.append(kernel)
+        return Verdict.of("wrong", comparable=True)
+
+    assert not settle(made(), hopeless).right
+    said = tried[0]
+    again = [one for one in tried if one.grid == said.grid and one.column_major != said.column_major]
+    assert again == []
+
+
+def test_a_launch_that_the_file_gives_and_that_only_reads_out_of_bounds_is_taken_and_says_so() -> None:
+    def reads_behind(kernel: Kernel, size: Problem) -> str:
+        if kernel.column_major:
+            return Verdict.of("C is wrong", comparable=True)
+        return Verdict.of("thread 0 reads A[8192], out of bounds", only_reads=True)
+
+    found = settle(made(), reads_behind)
+    assert found.right
+    assert "reads A[8192], out of bounds" in found.settled
+    writes = settle(made(), lambda kernel, size: Verdict("thread 0 writes C[8192], out of bounds"))
+    assert not writes.right

@@ -1,0 +1,34 @@
+"""Parameters of a kernel that give the side of its tile at run time, such as ``int tile_width``."""
+
+import re
+from dataclasses import replace
+
+from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.host_launch import find, number_at
+from gemmviz.catalogue.guessing.roles import WHOLE
+
+_CALLED = re.compile(r"(?i)_*(?:tile|blo?c?k)_*(?:width|size|dim|side|w|sz|len|length)?|ts|bs|tw")
+_USUAL = 16
+
+
+def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
+    """Return the values of such parameters: those of the first launch in the host code, or else a usual one.
+
+    Parameters
+    ----------
+    function, source
+        The kernel, and its file.
+    """
+    found: dict[str, int] = {}
+    for place, parameter in enumerate(function.parameters):
+        if parameter.pointer or parameter.type not in WHOLE or not _CALLED.fullmatch(parameter.name):
+            continue
+        said = (number_at(launch, source, place) for launch in find(source, function))
+        found[parameter.name] = next((value for value in said if value), _USUAL)
+    return found
+
+
+def with_tiles(source: ParsedSource, tiles: dict[str, int]) -> ParsedSource:
+    """Return a file in which such parameters are constants."""
+    return replace(source, constants=source.constants | {name: (str(value),) for name, value in tiles.items()})

@@ -1,0 +1,156 @@
+"""Structures that hold constants, such as ``Shape<128, 64>::rows``, and the names that a file gives to such types."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gemmviz.catalogue.guessing.tokens import closing, is_whole, split
+
+Tokens = tuple[str, ...]
+_DEEPEST = 6
+_LONGEST = 400  # tokens of a type or of a head
+
+
+@dataclass(frozen=True)
+class StructType:
+    """A structure with whole constants.
+
+    Attributes
+    ----------
+    parameters
+        The names of its template's parameters.
+    members
+        The value of each constant, in terms of the parameters and of the other constants.
+    """
+
+    parameters: Tokens
+    members: Mapping[str, Tokens]
+
+
+def structs(tokens: Sequence[str]) -> dict[str, StructType]:
+    """Return the structures of a file that have whole constants, by name."""
+    found: dict[str, StructType] = {}
+    for at in (i for i, token in enumerate(tokens) if token in ("struct", "class")):
+        opens = next((i for i in range(at, min(at + 30, len(tokens))) if tokens[i] in "{;()=>,"), at)
+        if tokens[opens] != "{" or opens < at + 2:
+            continue
+        body = tuple(tokens[opens + 1 : closing(list(tokens), opens)])
+        members = _members(body)
+        if members:
+            found[tokens[at + 1]] = StructType(_parameters(tokens, at), members)
+    return found
+
+
+def _members(body: Tokens) -> dict[str, Tokens]:
+    found: dict[str, Tokens] = {}
+    for statement in split(body, ";"):
+        if "enum" in statement and "{" in statement:
+            opens = statement.index("{")
+            parts = split(statement[opens + 1 : closing(statement, opens)])
+        else:
+            parts = split(statement) if {"static", "constexpr"} & set(statement) else []
+        for part in parts:
+            cut = part.index("=") if "=" in part else 0
+            if cut and part[cut - 1].isidentifier() and is_whole(part[cut + 1 :]):
+                found[part[cut - 1]] = part[cut + 1 :]
+    return found
+
+
+def _parameters(tokens: Sequence[str], at: int) -> Tokens:
+    """Return the names of the template's parameters that stand in front of a structure."""
+    if tuple(tokens[at - 1 : at]) != (">",):
+        return ()
+    start = next((i for i in range(at, max(at - _LONGEST, -1), -1) if tokens[i] == "template"), at)
+    heads = (part[: part.index("=")] if "=" in part else part for part in split(tokens[start + 2 : at - 1]))
+    return tuple(head[-1] for head in heads if head)
+
+
+def aliases(tokens: Sequence[str]) -> dict[str, Tokens]:
+    """Return the types that a text names: ``using Tile = Shape<128, 64>;`` and ``typedef Shape<128, 64> Tile;``."""
+    found: dict[str, Tokens] = {}
+    for at, token in enumerate(tokens):
+        if token not in ("using", "typedef"):
+            continue
+        end = next((i for i in range(at, min(at + _LONGEST, len(tokens))) if tokens[i] == ";"), at)
+        if token == "using" and tuple(tokens[at + 2 : at + 3]) == ("=",):
+            found[tokens[at + 1]] = tuple(word for word in tokens[at + 3 : end] if word != "typename")
+        elif token == "typedef" and end > at + 2:
+            found[tokens[end - 1]] = tuple(tokens[at + 1 : end - 1])
+    return found
+
+
+def with_members(
+    tokens: Sequence[str], known: Mapping[str, StructType], named: Mapping[str, Tokens], depth: int = 0
+) -> list[str]:
+    """Return tokens with the value in the place of each constant of a structure.
+
+    Parameters
+    ----------
+    tokens
+        Code.
+    known
+        From `structs`.
+    named
+        Further names of such types, from `aliases`.
+    """
+    if not known:
+        return list(tokens)
+    out: list[str] = []
+    at = 0
+    while at < len(tokens):
+        kind, behind = _type_at(tokens, at, known, named)
+        member = tokens[behind + 1] if kind and behind + 1 < len(tokens) and tokens[behind] == "::" else ""
+        value = _value(kind, member, known, named, depth) if member else ()
+        if value:
+            out += ["(", *value, ")"]
+            at = behind + 2
+        else:
+            out.append(tokens[at])
+            at += 1
+    return out
+
+
+def spelled(tokens: Sequence[str]) -> str:
+    """Return a type as people write it."""
+    return " ".join(tokens).replace(" < ", "<").replace(" >", ">").replace(" ,", ",").replace(" :: ", "::")
+
+
+def full_type(argument: Tokens, known: Mapping[str, StructType], named: Mapping[str, Tokens]) -> Tokens:
+    """Return a type without further names for it; nothing where it is none of the structures."""
+    for _ in range(_DEEPEST):
+        if len(argument) != 1 or argument[0] not in named:
+            break
+        argument = named[argument[0]]
+    return argument if argument and argument[0] in known else ()
+
+
+def _type_at(
+    tokens: Sequence[str], at: int, known: Mapping[str, StructType], named: Mapping[str, Tokens]
+) -> tuple[Tokens, int]:
+    """Return the structure that is named at a place, and the place behind it; nothing where none is."""
+    if tokens[at] in named:
+        return full_type((tokens[at],), known, named), at + 1
+    if tokens[at] not in known:
+        return (), at
+    if tuple(tokens[at + 1 : at + 2]) != ("<",):
+        return (tokens[at],), at + 1
+    depth = 0
+    for end in range(at + 1, min(at + _LONGEST, len(tokens))):
+        depth += (tokens[end] == "<") - (tokens[end] == ">")
+        if depth == 0:
+            return tuple(tokens[at : end + 1]), end + 1
+    return (), at
+
+
+def _value(
+    kind: Tokens, member: str, known: Mapping[str, StructType], named: Mapping[str, Tokens], depth: int
+) -> Tokens:
+    struct = known[kind[0]]
+    tokens = struct.members.get(member)
+    if tokens is None or depth > _DEEPEST:
+        return ()
+    given = dict(zip(struct.parameters, split(kind[2:-1]), strict=False))
+    out: list[str] = []
+    for word in tokens:
+        inner = given.get(word) or (_value(kind, word, known, named, depth + 1) if word != member else ())
+        out += ["(", *inner, ")"] if inner else [word]
+    return tuple(with_members(out, known, named, depth + 1))

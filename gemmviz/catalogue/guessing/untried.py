@@ -1,0 +1,82 @@
+"""The launches still to try, and what the recordings of the others say about them.
+
+A recording whose C is wrong shows with which layouts it would be right, see `gemmviz.engine.readings`: these launches
+come next. At M = N = K, with a deep sum, layouts, roles of sizes and the order of A and B make no other difference, so
+where no layout is right there, the launch itself is wrong, and its other variants are left out.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from gemmviz.catalogue.guessing.candidates import LEAST_DEPTH, SQUARE
+from gemmviz.catalogue.guessing.guess import Guess
+from gemmviz.catalogue.guessing.verdict import Reading, Verdict
+from gemmviz.catalogue.problem import Problem
+
+_SAME_KIND = {**dict.fromkeys("MNK", "size"), **dict.fromkeys("AB", "input"), **dict.fromkeys(("lda", "ldb"), "row")}
+_Key = tuple[object, ...]
+
+
+class Untried:
+    """Yields launches, each once.
+
+    Parameters
+    ----------
+    launches
+        The most likely first.
+    """
+
+    def __init__(self, launches: Iterable[Guess]) -> None:
+        self._launches = iter(launches)
+        self._next: deque[Guess] = deque()
+        self._seen: set[str] = set()
+        self._hopeless: set[_Key] = set()
+
+    def __iter__(self) -> Iterator[Guess]:
+        while True:
+            shown = bool(self._next)
+            one = self._next.popleft() if shown else next(self._launches, None)
+            if one is None:
+                return
+            matter = one.front_matter()
+            if matter not in self._seen and (shown or _key(one) not in self._hopeless):
+                self._seen.add(matter)
+                yield one
+
+    def learn(self, tried: Guess, size: Problem, verdict: str) -> None:
+        """Take note of a launch that was wrong.
+
+        Parameters
+        ----------
+        tried, size
+            The launch.
+        verdict
+            A `gemmviz.catalogue.guessing.verdict.Verdict`; a plain text says nothing about other launches.
+        """
+        if not isinstance(verdict, Verdict) or not verdict.comparable:
+            return
+        for reading in verdict.readings:
+            self._next += _so_read(tried, reading)
+        if not verdict.readings and size.m == size.n == size.k and size.k >= LEAST_DEPTH:
+            self._hopeless.add(_key(tried))
+
+
+def _key(made: Guess) -> _Key:
+    """Return what makes a difference at M = N = K."""
+    roles = tuple(_SAME_KIND.get(role, role) for role in made.roles)
+    grid = tuple(re.sub(r"\b[MNK]\b", "S", side) for side in made.grid)
+    return roles, repr(made.params), made.block, grid, made.shared
+
+
+def _so_read(tried: Guess, reading: Reading) -> Iterator[Guess]:
+    """Yield a launch with other layouts: for any size, with the grid turned, and as it was tried."""
+    swap = {"A": "B", "B": "A", "lda": "ldb", "ldb": "lda"} if reading.exchanged else {}
+    roles = tuple(swap.get(role, role) for role in tried.roles)
+    made = replace(tried, column_major=reading.column_major, roles=roles)
+    free = replace(made, requires=tuple(one for one in made.requires if one not in SQUARE))
+    yield free
+    if len(free.grid) == 2:
+        yield replace(free, grid=free.grid[::-1])
+    yield made

@@ -1,0 +1,46 @@
+"""What a trial of a launch says: the error as a sentence, and what else the recording shows."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way to read the matrices of a recording.
+
+    Attributes
+    ----------
+    column_major
+        The matrices that are stored by columns.
+    exchanged
+        Whether the matrix that was given as A is B, and the other way round.
+    """
+
+    column_major: frozenset[str]
+    exchanged: bool = False
+
+
+class Verdict(str):
+    """The error of a launch as a sentence; an empty text when C is right and no access misses its array.
+
+    Attributes
+    ----------
+    readings
+        The ways to read the matrices with which C would be right.
+    comparable
+        Whether the launch ran to its end and only computed a wrong C: then the readings are all that there are.
+    only_reads
+        Whether C is right and nothing is wrong but reads out of bounds.
+    """
+
+    readings: tuple[Reading, ...] = ()
+    comparable: bool = False
+    only_reads: bool = False
+
+    @classmethod
+    def of(
+        cls, text: str, *, readings: tuple[Reading, ...] = (), comparable: bool = False, only_reads: bool = False
+    ) -> "Verdict":
+        """Return a verdict with its attributes."""
+        made = cls(text)
+        made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
+        return made

@@ -1,0 +1,64 @@
+"""With which layouts of the matrices a recording whose C is wrong would be right.
+
+A wrong guess often has the right launch and only another layout: the kernel read B by columns, say, and got it by rows.
+The same recording then shows the right layout. Its matrices, as they lie in memory, are read in each other way, and
+where C is the product of A and B so read, no further launch has to be recorded to find that layout.
+"""
+
+import itertools
+from collections.abc import Collection, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from gemmviz.catalogue.guessing.verdict import Reading
+from gemmviz.trace.recording.recording import Recording
+
+_Matrix = npt.NDArray[np.float64]
+_SHAPES = {"A": "mk", "B": "kn", "C": "mn"}
+
+
+def readings(recording: Recording, column_major: Collection[str]) -> tuple[Reading, ...]:
+    """Return the ways to read the matrices of a recording with which its C is right.
+
+    Parameters
+    ----------
+    recording
+        Of a kernel that adds nothing to C and has no epilogue; its C is wrong.
+    column_major
+        The matrices that are stored by columns, as the launch was described.
+
+    Returns
+    -------
+    tuple
+        Those with A and B as they are come first. A and B can only be exchanged if they have as many elements.
+    """
+    flat = {name: _flat(matrix, name in column_major) for name, matrix in zip("ABC", _matrices(recording), strict=True)}
+    return tuple(_right(recording, flat))
+
+
+def _matrices(recording: Recording) -> tuple[_Matrix, _Matrix, _Matrix]:
+    return recording.a, recording.b, recording.c
+
+
+def _flat(matrix: _Matrix, by_columns: bool) -> _Matrix:
+    return np.ascontiguousarray(matrix.T if by_columns else matrix).reshape(-1)
+
+
+def _right(recording: Recording, flat: dict[str, _Matrix]) -> Iterator[Reading]:
+    sides = {"m": recording.m, "n": recording.n, "k": recording.k}
+    for exchanged, *by_columns in itertools.product((False, True), repeat=4):
+        first, second = ("B", "A") if exchanged else ("A", "B")
+        if flat[first].size != recording.m * recording.k or flat[second].size != recording.k * recording.n:
+            continue
+        matrices = {"A": flat[first], "B": flat[second], "C": flat["C"]}
+        read = {
+            name: _read(matrices[name], sides[_SHAPES[name][0]], sides[_SHAPES[name][1]], by)
+            for name, by in zip("ABC", by_columns, strict=True)
+        }
+        if np.array_equal(read["C"], read["A"] @ read["B"]):
+            yield Reading(frozenset(name for name, by in zip("ABC", by_columns, strict=True) if by), exchanged)
+
+
+def _read(flat: _Matrix, rows: int, columns: int, by_columns: bool) -> _Matrix:
+    return flat.reshape(columns, rows).T if by_columns else flat.reshape(rows, columns)
