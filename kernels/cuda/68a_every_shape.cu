@@ -2,67 +2,67 @@
 // version    = 6
 // title      = "Every shape"
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
-// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER>"
+// entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, BOXES>"
 // args       = ["A.map", "B.map", "C.map", "C", "M", "N", "K"]
-// params     = { BM = [128, 64, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 5, 12, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1], SPLIT = [1, 2, 3, 4, 8, 16] }
+// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], BOXES = [2, 1] }
 // schedule.sets  = [
-//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1 },
-//   { BM = 192, BN = 192, STAGES = 3, CLUSTER = 1 }, { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2 },
-//   { BM = 192, BN = 128, STAGES = 4, CLUSTER = 1 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2 },
-//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1 }, { BM = 192, BN = 96, STAGES = 4, CLUSTER = 1 },
-//   { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1 }, { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2 },
-//   { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 2 },
-//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1 }, { BM = 64, BN = 96, STAGES = 8, CLUSTER = 1 },
-//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1 }
+//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
+//   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
+//   { BM = 192, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 192, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 },
+//   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 192, BN = 128, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 8 },
+//   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 192, BN = 96, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }
 // ]
-// schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS"] }
+// schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS - SMS % (CLUSTER * ACROSS)"] }
 // schedule.tile  = ["BM", "BN"]
 // schedule.tiles = "tiles * SPLIT"
-// schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / BN)"
+// schedule.names.tiles  = "ceil(M / (BM * CLUSTER)) * CLUSTER * ceil(N / (BN * ACROSS)) * ACROSS"
 // schedule.names.busy   = "min(1, tiles * SPLIT / SMS)"
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
-// schedule.names.step   = "max(BM * BN / 32, (BM + BN / CLUSTER) * 128 / 44 * (3 + busy) / 4) + 60"
+// schedule.names.step   = "max(BM * BN / 32, (BM / ACROSS + BN / CLUSTER) * 128 / 44 * (3 + busy) / 4) + 60"
 // schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) + shared * (4000 + BM * BN / 2)"
-// schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + CLUSTER * 3000"
-// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, SPLIT = 2 }, block = [1, 0], stop = { share = 0.2 }, lens = "stream-K" }
+// schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + CLUSTER * ACROSS * 1000"
+// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.2 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"
-// maps.A     = { box = ["BM", 64], swizzle = 128 }
+// maps.A     = { box = ["BM / ACROSS", 64], swizzle = 128 }
 // maps.B     = { box = ["64 / CLUSTER", "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
 // maps.C     = { box = [64, 32], swizzle = 128 }
 // unaligned  = ["A", "B", "C"]
 // block      = ["128 + 2 * BM"]
-// grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT)"]
-// cluster    = ["CLUSTER"]
-// shared     = "STAGES * (BM + BN) * 128 + BM * 256"
+// grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT)"]
+// cluster    = ["CLUSTER * ACROSS"]
+// shared     = "STAGES * (BM + BN) * 128 + BM * 128 * BOXES"
 // requires   = [
 //   "BM == 64 or BM == 128 or BM == 192 and BN <= 192",
-//   "BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256", "STAGES >= 2", "GROUP >= 1",
-//   "CLUSTER == 1 or CLUSTER == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0",
+//   "BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256 or BN == 320", "STAGES >= 2", "STAGES <= 32", "GROUP >= 1",
+//   "CLUSTER == 1 or CLUSTER == 2 or CLUSTER == 4", "ACROSS == 1 or ACROSS == 2 or ACROSS == 4", "CLUSTER * ACROSS <= 8",
+//   "BOXES == 1 or BOXES == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
 //   "SPLIT >= 1", "SPLIT <= 64", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
-//   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / BN) * CLUSTER * SPLIT <= BLOCKS",
-//   "STAGES * (BM + BN) * 128 + BM * 256 <= 231424"
+//   "SPLIT == 1 or ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT <= BLOCKS",
+//   "STAGES * (BM + BN) * 128 + BM * 128 * BOXES <= 231424"
 // ]
 // ---
-// New here: a tile may have many parts, `share` counts them, and their sums wait in memory of the kernel's own, as in rung
-// 49; C may have 16 bits, and rows of any length. The rest is rung 67's.
+// New here: a tile may have many parts, whose sums wait in memory of the kernel's own, as in rung 49; the blocks of a cluster
+// stand one below the other and share B, or side by side and share A; C may have 16 bits, and rows of any length. The rest
+// is rung 67's. A small product is mostly start and end, so the first copies are asked for before anything else.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <gemmviz/box_store.h>
 #include <gemmviz/ptx.h>
-#include <gemmviz/tile_order.h>
+#include <gemmviz/stream_k.h>
 #include <gemmviz/wgmma_tile.h>
 using namespace gemmviz;
 using namespace gemmviz::ptx;
 
-enum { MOST_BLOCKS = 264, MOST_GROUPS = 3, LARGEST_TILE = 192 * 192 };
-// The sums of a part of a tile that another block finishes, and whether a group's are there. A block waits only for blocks
-// with lower numbers: GPUs start these first, though CUDA does not promise it. The group that has waited lowers the flags,
-// so the next launch finds all of them down; two launches at one time would not.
+enum { LARGEST_TILE = 128 * 320 };
+// The sums of a part of a tile that another block finishes; `begun` says whether a group's are there.
 __device__ float4 unfinished[MOST_BLOCKS][LARGEST_TILE / 4];
-__device__ volatile int ready[MOST_BLOCKS][MOST_GROUPS];
 
 // Two neighbouring sums as elements of C.
 template <typename C> struct pair_of;
@@ -91,8 +91,8 @@ __device__ __forceinline__ void put_narrow(box_of<C> &box, int r, int h, int j, 
         pair_of<C>::of(sum[4 * j + 2 * h], sum[4 * j + 2 * h + 1]);
 }
 
-// Stores a warpgroup's sums, which begin at (row, col) of C, through its two boxes.
-template <int BN, typename C>
+// Stores a warpgroup's sums, which begin at (row, col) of C, through its boxes.
+template <int BN, int BOXES, typename C>
 __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int col, const float (&sum)[BN / 2],
                                             box_of<C> *boxes)
 {
@@ -100,10 +100,10 @@ __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int 
     bool sends = threadIdx.x % 128 == 0;
     #pragma unroll
     for (int part = 0; part < BN; part += 32) {
-        auto &box = boxes[part / 32 % 2];
+        auto &box = boxes[part / 32 % BOXES];
         // The copy engine has to have read the box: all stores but the last one, or that too where it used this box.
         if (sends)
-            BN % 64 && part == 0 ? tma_store_wait<0>() : tma_store_wait<1>();
+            BOXES == 1 || BN % 64 && part == 0 ? tma_store_wait<0>() : tma_store_wait<1>();
         threads_meet(group, 128);
         #pragma unroll
         for (int h = 0; h < 2; h++) {
@@ -138,113 +138,82 @@ __device__ __forceinline__ void store_elements(T *C, int M, int N, int row, int 
     }
 }
 
-// Where a tile is, in tiles, and which k-steps of it are meant.
-struct piece {
-    int row, col, from, to;
-};
-
-// The pieces of a cluster. With twice as many clusters as tiles, or more, each tile has so many parts of equal length, and
-// each cluster has one. Else whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave
-// a quarter of the clusters or more without a tile, the tiles of it and of one wave more are divided into equal shares of
-// k-steps (to one step), which come before the whole tiles. Each share runs from its end to its beginning: so the first
-// part of a tile is there long before the cluster with the rest wants it.
-template <int GROUP> struct share {
-    int down, across, steps, me, workers, parts, begin, end, tile, whole;
-
-    __device__ share(int down, int across, int steps, int me, int workers)
-        : down(down), across(across), steps(steps), me(me), workers(workers)
-    {
-        int tiles = down * across, rest = tiles % workers;
-        int split = tiles > workers && rest && 4 * rest <= 3 * workers ? workers + rest : 0;
-        parts = max(workers / tiles, 1);
-        whole = parts > 1 ? tiles : split + me;
-        begin = end = 0;
-        tile = -1;
-        if (parts > 1) {
-            int part = me / tiles;
-            tile = me % tiles;
-            begin = tile * steps + steps * part / parts;
-            end = tile * steps + steps * (part + 1) / parts;
-        } else if (split) {
-            int each = split * steps / workers, more = split * steps % workers;
-            begin = each * me + min(me, more);
-            end = begin + each + (me < more);
-            tile = (end - 1) / steps;
-        }
-    }
-    __device__ bool next(piece &p)
-    {
-        bool part = tile >= 0 && (tile + 1) * steps > begin;
-        int t = part ? tile : whole;
-        if (t >= down * across)
-            return false;
-        tile_place at = tile_at<GROUP>(t, down, across);
-        p = {at.row, at.col, 0, steps};
-        if (part) {
-            p.from = max(begin - t * steps, 0);
-            p.to = min(end - t * steps, steps);
-            tile--;
-        } else
-            whole += workers;
-        return true;
-    }
-    // How many clusters have the earlier steps of a tile of which this one has the last, and which.
-    __device__ int earlier() const { return max(parts - 1, 1); }
-    __device__ int before(int part) const { return parts > 1 ? me % (down * across) + part * (down * across) : me - 1; }
-};
-
 // Dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
 // columns, or of 32 where BN is no multiple of 64. C leaves in boxes of 32 columns.
-template <typename T, typename OUT, int BM, int BN, int STAGES> struct tiles {
+template <typename T, typename OUT, int BM, int BN, int STAGES, int BOXES> struct tiles {
     enum { BOX = 64 - BN % 64 };
     T a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
-    box_of<OUT> c[BM / 64][2];
+    box_of<OUT> c[BM / 64][BOXES];
 };
 
-template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER>
-__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
+template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int BOXES>
+__global__ void __cluster_dims__(CLUSTER * ACROSS, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
 every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
             const __grid_constant__ tensor_map C, OUT *C_elements, int M, int N, int K)
 {
-    // Each block of a cluster copies PART rows of each box of B, for all.
-    enum { GROUPS = BM / 64, BOX = tiles<T, OUT, BM, BN, STAGES>::BOX, PART = 64 / CLUSTER };
+    // A cluster computes CLUSTER x ACROSS tiles. Each block copies ROWS rows of A's box for the blocks of its row, and PART
+    // rows of each box of B for those of its column.
+    typedef tiles<T, OUT, BM, BN, STAGES, BOXES> memory_of;
+    enum { GROUPS = BM / 64, BOX = memory_of::BOX, PART = 64 / CLUSTER, ROWS = BM / ACROSS, SIZE = CLUSTER * ACROSS };
     extern __shared__ __align__(1024) char memory[];
-    auto &tile = *(tiles<T, OUT, BM, BN, STAGES> *)memory;
+    auto &tile = *(memory_of *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
-    // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
-    int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
-    if (threadIdx.x == 0) {
-        // Before a part of B is overwritten, the groups of all blocks that have it have read it.
-        ring_init(full, empty, GROUPS * CLUSTER);
+    int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), across = (N + BN * ACROSS - 1) / (BN * ACROSS);
+    int rank = cluster_rank(), row_in = rank % CLUSTER, col_in = rank / CLUSTER;
+    if (threadIdx.x == 0) // before a stage is overwritten, the groups of all blocks that share a part of it have read it
+        ring_init(full, empty, GROUPS * (CLUSTER + ACROSS - 1));
+    else if (threadIdx.x == 32)
         tma_prefetch(A);
+    else if (threadIdx.x == 64)
         tma_prefetch(B);
-    } else if (threadIdx.x == 128)
+    else if (threadIdx.x == 128)
         tma_prefetch(C);
-    // A small product's time is mostly its start, so the first piece is computed during the wait for others.
-    share<GROUP> work(down, across, (K + 63) / 64, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    share<GROUP, SPLIT> work(down, across, (K + 63) / 64, blockIdx.x / SIZE, gridDim.x / SIZE);
     piece p;
     bool any = work.next(p);
-    cluster_begin();
-
     ring<STAGES> at;
+    unsigned short column = ((1 << CLUSTER) - 1) << col_in * CLUSTER, row = 0; // the blocks of this block's column and row
+    #pragma unroll
+    for (int c = 0; c < ACROSS; c++)
+        row |= 1 << (row_in + c * CLUSTER);
+    auto load = [&](int t) {
+        barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
+        auto &rows = tile.a[at.stage][col_in * ROWS];
+        int top = (p.row * CLUSTER + row_in) * BM, left = (p.col * ACROSS + col_in) * BN;
+        if (ACROSS == 1)
+            tma_load(rows, A, t, top, full[at.stage]);
+        else
+            tma_load_multicast(rows, A, t, top + col_in * ROWS, full[at.stage], row);
+        #pragma unroll
+        for (int i = 0; i < BN / BOX; i++) {
+            auto &part = tile.b[at.stage][i][row_in * PART];
+            if (CLUSTER == 1)
+                tma_load(part, B, left + BOX * i, t, full[at.stage]);
+            else
+                tma_load_multicast(part, B, left + BOX * i, t + row_in * PART, full[at.stage], column);
+        }
+        at.next();
+    };
+    int t = p.from * 64;
+    cluster_begin();
+    // The first stages are empty. Here, the code of the copies is also nearest: at the start no cache has it.
+    if (threadIdx.x == 0 && any) {
+        #pragma unroll 1
+        for (int s = 0; s < STAGES && t < p.to * 64; s++, t += 64)
+            load(t);
+    }
+
     if (threadIdx.x < 128) {
         if (GROUPS > 1)
             registers_down<BM == 128 ? 40 : 32>();
         if (threadIdx.x == 0) {
-            for (; any; any = work.next(p))
-                for (int t = p.from * 64; t < p.to * 64; t += 64, at.next()) {
+            for (; any; any = work.next(p), t = p.from * 64) {
+                #pragma unroll 1
+                for (; t < p.to * 64; t += 64) {
                     barrier_wait(empty[at.stage], at.parity ^ 1);
-                    barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
-                    tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * BM, full[at.stage]);
-                    for (int i = 0; i < BN / BOX; i++) {
-                        auto &part = tile.b[at.stage][i][rank * PART];
-                        int col = p.col * BN + BOX * i;
-                        if (CLUSTER == 1)
-                            tma_load(part, B, col, t, full[at.stage]);
-                        else
-                            tma_load_multicast(part, B, col, t + rank * PART, full[at.stage], (1 << CLUSTER) - 1);
-                    }
+                    load(t);
                 }
+            }
         }
     } else {
         if (GROUPS > 1)
@@ -254,10 +223,12 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         operand a = along_k(tile.a[0][64 * group]);
         operand b = across_k<BOX * sizeof(T)>(tile.b[0], sizeof(tile.b[0][0]));
         float sum[BN / 2];
-        ring<STAGES> before;
+        ring<STAGES> at, before;
+        // The blocks that copy to this one: those of its column, then those of its row but itself.
+        int beside = me - CLUSTER, copier = me < CLUSTER ? col_in * CLUSTER + me : row_in + (beside + (beside >= col_in)) * CLUSTER;
         auto give_back = [&] {
-            if (me < CLUSTER)
-                barrier_arrive_at(empty[before.stage], me);
+            if (me < CLUSTER + ACROSS - 1)
+                barrier_arrive_at(empty[before.stage], copier);
             before.next();
         };
         for (; any; any = work.next(p)) {
@@ -280,22 +251,18 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
                 for (int i = 0; i < BN / 8; i++)
                     unfinished[blockIdx.x][i * 128 * GROUPS + mine] =
                         make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
-                __threadfence();
                 threads_meet(group + 1, 128);
                 if (me == 0)
-                    ready[blockIdx.x][group] = 1;
+                    flag_raise(begun[blockIdx.x][group]);
                 continue;
             }
             if (p.from > 0) {
-                if (me < work.earlier()) {
-                    volatile int &flag = ready[work.before(me) * CLUSTER + rank][group];
-                    while (!flag) {}
-                    flag = 0;
-                }
+                if (me < work.earlier())
+                    flag_await(begun[work.before(me) * SIZE + rank][group]);
                 threads_meet(group + 1, 128);
-                __threadfence();
+                #pragma unroll (SPLIT > 1 && SPLIT <= 4 ? SPLIT - 1 : 1)
                 for (int other = 0; other < work.earlier(); other++) {
-                    const float4 *its = unfinished[work.before(other) * CLUSTER + rank] + mine;
+                    const float4 *its = unfinished[work.before(other) * SIZE + rank] + mine;
                     #pragma unroll
                     for (int i = 0; i < BN / 8; i++) {
                         float4 v = __ldcg(its + i * 128 * GROUPS);
@@ -303,9 +270,9 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
                     }
                 }
             }
-            int row = (p.row * CLUSTER + rank) * BM + group * 64, col = p.col * BN;
+            int row = (p.row * CLUSTER + row_in) * BM + group * 64, col = (p.col * ACROSS + col_in) * BN;
             if (N % (16 / (int)sizeof(OUT)) == 0)
-                store_boxes<BN, OUT>(C, row, col, sum, tile.c[group]);
+                store_boxes<BN, BOXES, OUT>(C, row, col, sum, tile.c[group]);
             else
                 store_elements<BN>(C_elements, M, N, row, col, sum);
         }
@@ -314,8 +281,8 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
             tma_store_wait<0>();
     }
     // No block leaves while others copy to its shared memory, or arrive at its barriers.
-    if (CLUSTER > 1)
-        cluster_meet();
+    if (SIZE > 1)
+        cluster_begin();
 }
 
 // ---gemmviz breaks

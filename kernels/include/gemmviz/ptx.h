@@ -277,6 +277,21 @@ GEMMVIZ_PTX void cluster_begin()
 {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+// Raises a flag in global memory: what this thread wrote before, and what others wrote before a barrier of the block that
+// it passed, is seen by a thread that waits for the flag. The one that waits lowers it.
+GEMMVIZ_PTX void flag_raise(volatile int &flag)
+{
+    asm volatile("st.release.gpu.global.s32 [%0], 1;" :: "l"(__cvta_generic_to_global((const void *)&flag)) : "memory");
+}
+GEMMVIZ_PTX void flag_await(volatile int &flag)
+{
+    asm volatile("{\n.reg .pred up;\n.reg .s32 seen;\nagain:\n"
+                 "ld.acquire.gpu.global.s32 seen, [%0];\n"
+                 "setp.ne.s32 up, seen, 0;\n"
+                 "@!up bra again;\n}"
+                 :: "l"(__cvta_generic_to_global((const void *)&flag)) : "memory");
+    flag = 0;
+}
 // A warpgroup takes registers from those that its block has left over, or gives some back.
 template <int Count> GEMMVIZ_PTX void registers_up()
 {

@@ -1,5 +1,5 @@
 // Parts of rung 67, as it writes them out: shares of k-steps, the flags between clusters, and the store that can add.
-// The rungs from 69 on include them.
+// Rung 68a and those from 69 on include them. New here: a tile may have more than two parts.
 #pragma once
 #include <gemmviz/box_store.h>
 #include <gemmviz/ptx.h>
@@ -36,29 +36,45 @@ struct piece {
     int row, col, from, to;
 };
 
-// The pieces of a cluster. Whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave a
-// quarter of the clusters or more without a tile, the tiles of it and of one wave more are divided into equal shares of
-// k-steps (to one step), which come before the whole tiles. Each share runs from its end to its beginning: so the first
-// part of a tile is stored long before the cluster with the rest adds to it. No share is shorter than a tile, so a tile
-// has two parts at most.
-template <int GROUP> struct share {
-    int down, across, steps, workers, begin, end, tile, whole;
+// The pieces of a cluster. With SPLIT > 1 each tile has so many parts, and each cluster has one: the clusters of the first
+// parts come first. The last part has up to HEAD_START steps more: while it computes them, the other sums are stored.
+// Else whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave a quarter of the
+// clusters or more without a tile, the tiles of it and of one wave more are divided into equal shares of k-steps (to one
+// step), which come before the whole tiles. Each share runs from its end to its beginning: so the first part of a tile is
+// stored long before the cluster with the rest adds to it. No share is shorter than a tile, so a tile has two parts at most.
+enum { HEAD_START = 4 };
+template <int GROUP, int SPLIT = 1> struct share {
+    int down, across, steps, me, workers, begin, end, tile, whole;
 
     __device__ share(int down, int across, int steps, int me, int workers)
-        : down(down), across(across), steps(steps), workers(workers)
+        : down(down), across(across), steps(steps), me(me), workers(workers)
     {
-        int tiles = down * across, rest = tiles % workers;
-        int split = tiles > workers && rest && 4 * rest <= 3 * workers ? workers + rest : 0;
-        whole = split + me;
+        int tiles = down * across;
+        whole = me;
         begin = end = 0;
         tile = -1;
-        if (split) {
-            int each = split * steps / workers, more = split * steps % workers;
-            begin = each * me + min(me, more);
-            end = begin + each + (me < more);
-            tile = (end - 1) / steps;
+        if (SPLIT > 1) {
+            int part = 0, more = min((int)HEAD_START, steps / SPLIT / 4);
+            for (tile = me; tile >= tiles; tile -= tiles)
+                part++;
+            begin = tile * steps + (steps - more) * part / SPLIT;
+            end = tile * steps + (part == SPLIT - 1 ? steps : (steps - more) * (part + 1) / SPLIT);
+            whole = tiles;
+        } else if (tiles > workers) {
+            // Divisions of unsigned numbers are shorter, and the fewer tiles there are, the more does the start count.
+            unsigned rest = (unsigned)tiles % (unsigned)workers, split = workers + rest;
+            if (rest && 4 * rest <= 3 * (unsigned)workers) {
+                unsigned each = split * steps / (unsigned)workers, more = split * steps - each * workers;
+                whole += split;
+                begin = each * me + min(me, (int)more);
+                end = begin + each + (me < (int)more);
+                tile = (unsigned)(end - 1) / (unsigned)steps;
+            }
         }
     }
+    // How many clusters have the earlier steps of a tile of which this one has the last, and which.
+    __device__ int earlier() const { return SPLIT > 1 ? SPLIT - 1 : 1; }
+    __device__ int before(int part) const { return SPLIT > 1 ? me - (part + 1) * down * across : me - 1; }
     __device__ bool next(piece &p)
     {
         bool part = tile >= 0 && (tile + 1) * steps > begin;

@@ -20,8 +20,14 @@ GEMMVIZ_PTX void multiply(float (&sum)[BN / 2], ptx::operand a, ptx::operand b, 
         ptx::wgmma_m64n128k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
     else if constexpr (BN == 192)
         ptx::wgmma_m64n192k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
-    else
+    else if constexpr (BN == 256)
         ptx::wgmma_m64n256k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
+    else { // no instruction is as wide: two of them, and b's boxes of 64 rows and columns follow each other
+        static_assert(BN == 320, "64, 96, 128, 192, 256 or 320 columns");
+        using ptx::operator+;
+        ptx::wgmma_m64n192k16_f32<T, ptx::ACROSS_K>(*(float (*)[96])&sum[0], a, b, add);
+        ptx::wgmma_m64n128k16_f32<T, ptx::ACROSS_K>(*(float (*)[64])&sum[96], a, b + (unsigned)(3 * 64 * 64 * sizeof(T)), add);
+    }
 }
 
 // Rungs 60 and 61. Writes a warpgroup's sums, which begin at (row, col) of C. wgmma gives each of the 4 warps 16 of the 64

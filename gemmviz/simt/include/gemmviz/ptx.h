@@ -121,6 +121,17 @@ GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_named_barrier(number
 GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
 GEMMVIZ_PTX void cluster_meet() { gv_cluster_barrier(); }
 GEMMVIZ_PTX void cluster_begin() { gv_cluster_barrier(); }
+GEMMVIZ_PTX void flag_raise(volatile int &flag)
+{
+    __threadfence();
+    flag = 1;
+}
+GEMMVIZ_PTX void flag_await(volatile int &flag)
+{
+    while (!flag) {}
+    flag = 0;
+    __threadfence();
+}
 template <int Count> GEMMVIZ_PTX void registers_up() {}
 template <int Count> GEMMVIZ_PTX void registers_down() {}
 
