@@ -35,7 +35,8 @@ class RecordRequest:
     file on disk. ``order`` is that of the timeline (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``:
     only the sums of accesses, in a fraction of the memory; ``"verdict"``: only C and the diagnostics. ``blocks`` is the
     range of blocks to record, without its end; None: all. ``capacity`` is the largest number of accesses to keep;
-    None: as many as fit in memory. ``as_written``: every access in the text, not only those that remain after compiling.
+    None: as many as fit in memory. ``as_written``: every access in the text, not only those that remain after
+    compiling.
     """
 
     run: int
