@@ -32,7 +32,7 @@ _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
 _GOING_S, _WAITS_S = 3.0, 3.0
 # A recording takes up to tens of megabytes, pictures of a large window as well: memory is compared while the window
 # shows the same recording and looks the same.
-_RESTS_EVERY, _LONGEST_REST_S, _REST_MS, _RESTED_S = 2, 60.0, 300, 1.5
+_RESTS_EVERY, _LONGEST_REST_S, _REST_MS, _RESTED_S = 2, 60.0, 300, 2.5
 _MIB = 1 << 20
 
 
@@ -127,17 +127,18 @@ class Soak:
         self._timer.start(_REST_MS)
 
     def _at_rest(self, passed):
-        """Say whether the window has rested for a moment; it gives memory back soon after garbage is collected."""
+        """Return whether the window has rested for a moment; it gives memory back soon after garbage is collected."""
         if not self._user.rested:
             self._rested_since = None
-        elif self._rested_since is None:
-            from PySide6.QtWidgets import QApplication
+            return False
+        from PySide6.QtWidgets import QApplication
 
-            from gemmviz.ui.window.garbage import collect_garbage_here
+        from gemmviz.ui.window.garbage import collect_garbage_here
 
-            self._rested_since = passed
-            collect_garbage_here(QApplication.instance()).collect()
-        return self._rested_since is not None and passed >= self._rested_since + _RESTED_S
+        self._rested_since = passed if self._rested_since is None else self._rested_since
+        # Several times, as a widget that is deleted later holds others until then.
+        collect_garbage_here(QApplication.instance()).collect()
+        return passed >= self._rested_since + _RESTED_S
 
     def _sample(self, passed, samples, how="in use"):
         from soak_watch import sample

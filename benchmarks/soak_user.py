@@ -137,8 +137,10 @@ class User(Somebody):
     def rested(self):
         """Whether the window is in that state."""
         session, progress = self.session, self.session.progress
+        windows = [w for w in QApplication.topLevelWidgets() if isinstance(w, Window)]
         return (
-            session.choice.base is self._first
+            len(windows) == 1  # the one before a change of language is gone
+            and session.choice.base is self._first
             and self.looks_as_at_first
             and session.cursor.playable is not None
             and not session.staged.outdated
