@@ -8,23 +8,25 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
 
 DEFAULT = "sm_90"
-"""Where there is no GPU, and the kernel needs no later one."""
+"""The architecture if there is no GPU and the kernel needs no later one."""
 _FORM = re.compile(r"sm_(\d+)(\d)([af]?)")
-# From this one on there are instructions that only one architecture has (CUDA C++ Programming Guide,
+# From this architecture on, there are instructions that only one architecture has (CUDA C++ Programming Guide,
 # "Architecture-Specific Features").
 _FIRST_EXACT = 90
 
 
 def checked(text: str) -> str:
-    """Return the name of an architecture as it stands.
+    """Return the name of an architecture after checking it.
 
     Raises
     ------
     ConstraintError
-        When it is none.
+        When it is not an architecture.
     """
     if not _FORM.fullmatch(text):
-        raise ConstraintError(tr("{text} is no architecture: write sm_80 or sm_90a, for example", text=repr(text[:40])))
+        raise ConstraintError(
+            tr("{text} is not an architecture: write sm_80 or sm_90a, for example", text=repr(text[:40]))
+        )
     return text
 
 
@@ -34,11 +36,11 @@ def chosen(wanted: str, needed: str, device: str) -> str:
     Parameters
     ----------
     wanted
-        The user's choice; empty: that of the GPU, where it can run the kernel.
+        The user's choice; empty: that of the GPU, if it can run the kernel.
     needed
         The compute capability that the kernel declares; empty without one.
     device
-        The GPU's compute capability, for example ``"8.6"``; empty where there is none.
+        The GPU's compute capability, for example ``"8.6"``; empty if there is none.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def offered(numbers: Sequence[int]) -> list[str]:
 
 
 def order(name: str) -> tuple[int, str]:
-    """Return what architectures are sorted by: the number, then the letter."""
+    """Return the sort key of an architecture: the number, then the letter."""
     found = _FORM.fullmatch(name)
     return (int(found[1] + found[2]), found[3]) if found else (0, "")
 

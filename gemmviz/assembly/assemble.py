@@ -30,7 +30,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 
-_MOST_SOURCE = 1 << 20  # characters of an included file that is shown
+_MOST_SOURCE = 1 << 20  # characters of an included file; longer files are not shown
 
 
 def assemble(launch: Launch, wanted: str, device: str, progress: Callable[[str], None]) -> Listing:
@@ -45,20 +45,20 @@ def assemble(launch: Launch, wanted: str, device: str, progress: Callable[[str],
     device
         The compute capability of this machine's GPU; empty without one.
     progress
-        Takes what is being done.
+        Takes a text about the current work.
 
     Raises
     ------
     BuildError
         When the source is refused; ``line`` is the line of the kernel's file.
     ConstraintError
-        When the kernel is no CUDA kernel, or does not suit the architecture.
+        When the kernel is not a CUDA kernel, or does not suit the architecture.
     Unavailable
         When NVRTC or nvdisasm is missing.
     """
     kernel = launch.kernel
     if kernel.backend != "cuda":
-        raise ConstraintError(tr("{kernel} is no CUDA kernel: it has no SASS", kernel=kernel.name))
+        raise ConstraintError(tr("{kernel} is not a CUDA kernel: it has no SASS", kernel=kernel.name))
     made_for = architecture.chosen(wanted, kernel.capability, device)
     tools = toolkit()
     with build_folder() as name:
@@ -70,7 +70,7 @@ def assemble(launch: Launch, wanted: str, device: str, progress: Callable[[str],
 
 
 def listed(launch: Launch, made_for: str, made: Compiled, text: str, folder: Path) -> Listing:
-    """Put the compiler's and the disassembler's answers together.
+    """Combine the outputs of the compiler and of the disassembler.
 
     Parameters
     ----------
@@ -79,16 +79,16 @@ def listed(launch: Launch, made_for: str, made: Compiled, text: str, folder: Pat
     made_for
         The architecture.
     made
-        NVRTC's answer.
+        NVRTC's output.
     text
-        nvdisasm's answer.
+        nvdisasm's output.
     folder
-        The one that NVRTC ran in: names without a folder are below it.
+        The folder in which NVRTC ran: file names without a folder are in it.
 
     Raises
     ------
     BuildError
-        When the machine code is not in them.
+        When they do not contain the machine code.
     ConstraintError
         When it is too long.
     """
@@ -128,7 +128,7 @@ def listed(launch: Launch, made_for: str, made: Compiled, text: str, folder: Pat
 
 
 class _Places:
-    """Gives each place a number, and each file a name that people know."""
+    """Numbers the places, and gives each file a name for people."""
 
     def __init__(self, kernel: Kernel, folder: Path) -> None:
         self.files = [SourceFile(kernel.path.name, kernel.text)]
@@ -139,7 +139,7 @@ class _Places:
         self._folders = (source_folder(kernel.path), source_folder(kernel.path).resolve(), ours)
 
     def index(self, raw: sass.Raw) -> int:
-        """Return the number of a place: of more calls than a listing holds, that of the innermost ones."""
+        """Return the number of a place; if it has more inlined calls than allowed, only the innermost are used."""
         raw = raw[:MOST_DEPTH]
         if raw not in self._numbers:
             self._numbers[raw] = len(self.found)
@@ -156,7 +156,7 @@ class _Places:
 
 
 def _named(path: Path, folders: Iterable[Path]) -> SourceFile:
-    """Return a file of the kernel's folder or of gemmviz's headers with its text, any other one by its last name."""
+    """Return a file of the kernel's folder or of gemmviz's headers with its text, any other file by its name only."""
     for folder in folders:
         if path.is_relative_to(folder):
             try:

@@ -1,4 +1,4 @@
-"""Compiles a launch with NVRTC and disassembles it with nvdisasm: both as programs of their own, in the sandbox."""
+"""Compiles a launch with NVRTC and disassembles it with nvdisasm: both are separate programs in the sandbox."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _MOST_LISTED, _MOST_FILE = 64 << 20, 64 << 20
 
 @dataclass(frozen=True)
 class Compiled:
-    """NVRTC's answer.
+    """NVRTC's output.
 
     Attributes
     ----------
@@ -33,13 +33,13 @@ class Compiled:
     ptx
         The whole PTX.
     log
-        What the compiler says, with the registers of each kernel.
+        The compiler's messages, with the registers of each kernel.
     entry
         The name of the kernel in the machine code.
     version
         NVRTC's version.
     architectures
-        The numbers of those that it knows.
+        The numbers of the architectures that NVRTC knows.
     """
 
     cubin: Path
@@ -62,7 +62,7 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
     tools
         From `gemmviz.assembly.toolkit.toolkit`.
     folder
-        Where the files go: a folder that may be written.
+        The folder for the files, which may be written.
 
     Raises
     ------
@@ -79,14 +79,14 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
     (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
     python = Path(sys.executable).resolve()
     library = tools.nvrtc.resolve()
-    # The standard library, NVRTC with its parts, and the headers.
+    # The folders of the standard library, of NVRTC, and of the headers.
     read = [Path(os.__file__).parent, Path(sys.base_prefix) / "lib", library.parent, tools.nvrtc.parent]
     read += [source_folder(launch.kernel.path), *mma_folders()]
     result = _run([str(python), "-I", "-S", str(_PROGRAM), str(tools.nvrtc)], folder, read, tools.nvrtc.parent)
     answer = folder / "answer.json"
     if result.stopped or not answer.is_file():
         ended = by_signal(-result.code) if result.code < 0 else ""
-        why = result.stopped or ended or _first_line(result.errors) or tr("the compiler said nothing")
+        why = result.stopped or ended or _first_line(result.errors) or tr("the compiler printed no message")
         if result.stopped or ended:
             raise CompileStopped(tr("{file} does not compile: {why}", file=launch.kernel.path.name, why=why))
         raise no_room(result.errors, folder) or Unavailable(tr("NVRTC does not start: {why}", why=why))
@@ -105,7 +105,7 @@ def compiled(launch: Launch, architecture: str, tools: Toolkit, folder: Path) ->
 
 
 def disassembled(cubin: Path, tools: Toolkit) -> str:
-    """Return machine code as nvdisasm writes it, with the lines of the source and of PTX.
+    """Return nvdisasm's listing of the machine code, with the lines of the source and of PTX.
 
     Raises
     ------

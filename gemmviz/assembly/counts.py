@@ -1,4 +1,4 @@
-"""Counts instructions by their kind, and the products (multiply-adds) that they make.
+"""Counts instructions by their kind, and the products (multiply-adds) that they compute.
 
 The names of instructions are those of the CUDA Binary Utilities, "Instruction Set Reference".
 """
@@ -15,9 +15,9 @@ PRODUCTS = (
     *("FFMA", "FFMA2", "DFMA", "HFMA2", "IMAD", "IDP"),
     *("HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA", "HGMMA", "IGMMA", "BGMMA", "QGMMA"),
 )
-"""Instructions that multiply and add; an HFMA2 or IMAD only where its operands do: see `products`."""
+"""Instructions that multiply and add; for HFMA2 and IMAD it depends on the operands: see `products`."""
 UNFUSED = ("FMUL", "DMUL")
-"""They make the products where nothing multiplies and adds at once."""
+"""Instructions that count as products in code without instructions that multiply and add."""
 _SUMS = ("FADD", "DADD")
 MEMORY = (
     *("LDS", "LDSM", "STS", "STSM", "LDG", "STG", "LDGSTS", "LD", "ST", "LDL", "STL"),
@@ -39,14 +39,14 @@ _BITS = {"8": 1, "U8": 1, "S8": 1, "16": 2, "U16": 2, "S16": 2, "32": 4, "64": 8
 
 
 def kind(one: Instruction, integer: bool = False) -> str:
-    """Return the kind that an instruction counts as: one of `SHOWN`.
+    """Return the kind of an instruction: one of `SHOWN`.
 
     Parameters
     ----------
     one
         The instruction.
     integer
-        Whether the kernel multiplies whole numbers: only then is an IMAD a product.
+        Whether the kernel multiplies integers: only then an IMAD is a product.
     """
     if one.stem in PRODUCTS:
         return one.stem if products(one, integer) else OTHER
@@ -54,22 +54,22 @@ def kind(one: Instruction, integer: bool = False) -> str:
 
 
 def products(one: Instruction, integer: bool = False) -> int:
-    """Return the products that one warp makes by an instruction; 0: it makes none, or its form is unknown.
+    """Return the number of products of one warp for an instruction; 0 also for an unknown form.
 
-    A warp of 32 threads makes 32 products by an FFMA. An instruction of a whole warpgroup, HGMMA, counts a quarter for
+    An FFMA is 32 products for a warp of 32 threads. An instruction of a whole warpgroup, HGMMA, counts a quarter for
     each of its four warps.
     """
     stem = one.stem
     if stem in _SCALARS:
         return WARP * _SCALARS[stem]
     if stem == "HFMA2":
-        # -RZ, RZ, 0, 0 is how a constant gets into a register.
+        # -RZ, RZ, 0, 0 loads a constant into a register.
         sources = one.operands.split(", ")[1:4]
         if any(_ZERO.fullmatch(source) for source in sources[:2]):
             return 0
         return WARP if all(_ONE_HALF.search(source) for source in sources) else 2 * WARP
     if stem == "IMAD":
-        # With a modifier it moves, shifts or makes an address.
+        # With a modifier it moves, shifts or computes an address.
         return WARP if integer and one.opcode == "IMAD" and "RZ" not in one.operands else 0
     if stem == "IDP":
         return 4 * WARP if integer and ".4A" in one.opcode else 0
@@ -80,13 +80,13 @@ def products(one: Instruction, integer: bool = False) -> int:
 
 
 def worths(listing: Listing) -> list[int]:
-    """Return the products of each instruction; where none multiplies and adds, those that only multiply make them."""
+    """Return the products of each instruction; if none multiplies and adds, instructions that only multiply count."""
     found = [products(one, listing.integer) for one in listing.instructions]
     return found if any(found) else [WARP if one.stem in UNFUSED else 0 for one in listing.instructions]
 
 
 def shared_bytes(one: Instruction) -> int:
-    """Return the bytes that a thread gets from shared memory into registers by an instruction."""
+    """Return the bytes that an instruction loads from shared memory into registers of one thread."""
     parts = one.opcode.split(".")[1:]
     if one.stem == "LDS":
         return next((_BITS[part] for part in parts if part in _BITS), 4)
@@ -102,7 +102,7 @@ def counted(instructions: Iterable[Instruction], integer: bool = False) -> Count
 
 
 def by_line(listing: Listing, file: int = 0) -> dict[int, Counter[str]]:
-    """Return the counts of each line of a file that has instructions; 0: those that come from none of its lines."""
+    """Return the counts of each line of a file that has instructions; key 0: instructions from none of its lines."""
     found: dict[int, Counter[str]] = {}
     for one in listing.instructions:
         found.setdefault(listing.line(one.place, file), Counter())[kind(one, listing.integer)] += 1
@@ -110,5 +110,5 @@ def by_line(listing: Listing, file: int = 0) -> dict[int, Counter[str]]:
 
 
 def in_order(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Return the kinds with their counts as they are shown."""
+    """Return the kinds with their counts in the order in which they are shown."""
     return [(name, counts[name]) for name in SHOWN if counts[name]]

@@ -1,7 +1,8 @@
 """The control flow of machine code: basic blocks, and loops as compilers define them.
 
-A loop is a branch back to a block that dominates it (every way to the branch leads through that block), with all blocks
-from which the branch is reached without it: Aho, Lam, Sethi and Ullman, "Compilers", 2nd edition, 9.6.
+A loop is a branch back to a block that dominates it (every path to the branch goes through that block), with all blocks
+from which the branch can be reached without going through that block: Aho, Lam, Sethi and Ullman, "Compilers", 2nd
+edition, 9.6.
 """
 
 import re
@@ -18,7 +19,7 @@ _ENDS = ("EXIT", "RET", "BRX", "JMX", "KILL")
 
 @dataclass
 class Block:
-    """Instructions that are executed one after another, from `start` up to `stop`, and the blocks that may follow."""
+    """Instructions that are executed in sequence, from `start` up to `stop`, and the blocks that may follow."""
 
     start: int
     stop: int
@@ -53,7 +54,7 @@ def loops(code: Sequence[Instruction]) -> list[Loop]:
 
 
 def innermost(found: Sequence[Loop], worth: Sequence[int]) -> Loop | None:
-    """Return the loop that has the most products, of those that hold no other loop with any; None: no loop has any.
+    """Return the innermost loop with the most products; None if no loop has any.
 
     Parameters
     ----------
@@ -93,7 +94,7 @@ def blocks(code: Sequence[Instruction]) -> list[Block]:
             if target := _TARGET.search(last.operands):
                 block.after += [numbers[at] for at in (labels.get(target[1]),) if at is not None]
         elif last.stem == "BSYNC":
-            # It goes on where the BSSY of the same barrier says, which usually is the next instruction.
+            # It continues at the label of the BSSY of the same barrier, which usually is the next instruction.
             places = joins.get(last.operands, set())
             if places and block.stop not in places:
                 block.after += [numbers[at] for at in sorted(places)]
@@ -106,7 +107,7 @@ def blocks(code: Sequence[Instruction]) -> list[Block]:
 
 
 def _joins(code: Sequence[Instruction], labels: dict[str, int]) -> dict[str, set[int]]:
-    """Return where the threads of each barrier register meet: ``BSSY B0, `(.L_x_1)``."""
+    """Return the labels at which the threads of each barrier register synchronise: ``BSSY B0, `(.L_x_1)``."""
     found: dict[str, set[int]] = {}
     for one in code:
         if one.stem == "BSSY" and (target := _TARGET.search(one.operands)) and target[1] in labels:

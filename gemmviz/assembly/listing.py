@@ -1,6 +1,6 @@
-"""A kernel's machine code as data: instructions (SASS), PTX, their source lines, and what the compiler used.
+"""A kernel's machine code as data: instructions (SASS), PTX, their source lines, and the resources used.
 
-It goes through the engine's pipe, so each text and list has a limit, and each number that is an index is checked.
+It is sent through the engine's pipe, so each text and list has a limit, and each index is checked.
 """
 
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ class Frame:
 
 
 Place = Annotated[list[Frame], Meta(min_length=1, max_length=MOST_DEPTH)]
-"""The line of a function's text, then the line that calls the function, and so on outwards: calls that are inlined."""
+"""The line of an inlined function, then the line that calls the function, and so on outwards."""
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file that instructions come from; its text is empty where it is no file of the user's or of gemmviz."""
+    """A source file of instructions; its text is empty if it is neither a file of the user nor of gemmviz."""
 
     name: Annotated[str, Meta(max_length=4096)]
     text: Annotated[str, Meta(max_length=_MOST_TEXT)] = ""
@@ -47,19 +47,19 @@ class Instruction:
     Attributes
     ----------
     address
-        In bytes, from the kernel's start.
+        The offset in bytes from the kernel's start.
     predicate
         The condition under which it is executed, for example ``"@!P0"``; empty: always.
     opcode
         With its modifiers: ``"LDS.128"``.
     operands
-        As nvdisasm writes them.
+        As nvdisasm prints them.
     place
         Its place in `Listing.places`.
     ptx
         Its line in `Listing.ptx`.
     label
-        The labels in front of it, ``".L_x_1"``, with spaces between them; empty without one.
+        The labels before it, ``".L_x_1"``, separated by spaces; empty if there is none.
     """
 
     address: Count
@@ -77,7 +77,7 @@ class Instruction:
 
     @property
     def text(self) -> str:
-        """The instruction as people write it."""
+        """The instruction as text."""
         return " ".join(part for part in (self.predicate, self.opcode, self.operands) if part)
 
 
@@ -91,20 +91,20 @@ class PtxLine:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a thread or a block uses, as the assembler says.
+    """The resources of a thread or a block, as the assembler reports them.
 
     Attributes
     ----------
     registers
-        Of a thread.
+        Registers per thread.
     shared_bytes
-        Of a block: static and dynamic.
+        Static and dynamic shared memory per block.
     stack_bytes
         Local memory of a thread.
     spill_store_bytes, spill_load_bytes
         Registers of a thread that are moved to local memory and back.
     barriers
-        That a block uses.
+        Barriers per block.
     """
 
     registers: Count = 0
@@ -122,34 +122,34 @@ class Listing:
     Attributes
     ----------
     label
-        The launch as people read it.
+        The launch as text for people.
     entry
         The kernel's name in the machine code.
     architecture
-        That it was compiled for.
+        The architecture for which it was compiled.
     compiler
-        Name and version.
+        Its name and version.
     integer
-        Whether the kernel multiplies whole numbers.
+        Whether the kernel multiplies integers.
     threads
-        Of a block.
+        The number of threads per block.
     usage
         Registers and memory.
     files
-        The files that instructions come from; the kernel's own is the first one.
+        The source files of instructions; the kernel's own file is the first one.
     places
         The places of instructions, each once.
     instructions
         In the order of their addresses.
     ptx
-        The kernel's part of PTX.
+        The PTX of this kernel.
     architectures
-        Those that the compiler knows.
+        The architectures that the compiler knows.
 
     Raises
     ------
     ValueError
-        When an index points to nothing.
+        When an index is out of range.
     """
 
     label: Annotated[str, Meta(max_length=MOST_LABEL)]
@@ -170,14 +170,14 @@ class Listing:
         places = max((*(one.place for one in self.instructions), *(one.place for one in self.ptx)), default=NO_PLACE)
         lines = max((one.ptx for one in self.instructions), default=NO_PLACE)
         if frames >= len(self.files) or places >= len(self.places) or lines >= len(self.ptx):
-            raise ValueError("an index of this listing points to nothing")
+            raise ValueError("an index of this listing is out of range")
 
     def line(self, place: int, file: int = 0) -> int:
-        """Return the line of a file that a place stands on, the innermost one of inlined calls; 0: none."""
+        """Return the line of a place in a file, for inlined calls the innermost one; 0 if there is none."""
         frames: Sequence[Frame] = self.places[place] if place >= 0 else ()
         return next((frame.line for frame in frames if frame.file == file), 0)
 
     def where(self, place: int) -> str:
-        """Return a place in words: ``"tile.cuh:12, my.cu:40"``, the innermost call first."""
+        """Return a place as text: ``"tile.cuh:12, my.cu:40"``, the innermost call first."""
         frames: Sequence[Frame] = self.places[place] if place >= 0 else ()
         return ", ".join(f"{self.files[frame.file].name}:{frame.line}" for frame in frames)

@@ -1,8 +1,8 @@
-"""Compiles one program with NVRTC: started as a program of its own, in the sandbox, with the standard library only.
+"""Compiles one program with NVRTC: a separate program in the sandbox that uses only the standard library.
 
     python -I -S nvrtc_program.py LIBRARY
 
-In its folder it finds ``request.json`` (``code``, ``entry``, ``options``) and leaves ``answer.json`` (``status``,
+In its folder it reads ``request.json`` (``code``, ``entry``, ``options``) and writes ``answer.json`` (``status``,
 ``version``, ``architectures``, ``lowered``), ``log.txt``, and after a success ``kernel.cubin`` and ``kernel.ptx``.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 def main(library: str) -> None:
     """Compile the request in this folder."""
     request = json.loads(Path("request.json").read_text(encoding="utf-8"))
-    # NVRTC looks for this one by its name alone, and finds it once it is loaded.
+    # NVRTC searches this library by its name alone, and finds it if it is loaded already.
     for builtins in sorted(Path(library).parent.glob("libnvrtc-builtins.so.*")):
         if "alt" not in builtins.name:
             ctypes.CDLL(str(builtins), ctypes.RTLD_GLOBAL)

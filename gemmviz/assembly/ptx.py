@@ -1,8 +1,8 @@
 """Reads the PTX of one kernel, with the source line of each of its lines.
 
-``.loc 2 29 9`` says that what follows comes from line 29, column 9 of file 2; ``inlined_at 1 15 28`` behind it names
-the call that was inlined there (PTX ISA, "Debugging Directives: .loc"). The call's own place is known from an earlier
-``.loc`` of the same line and column.
+``.loc 2 29 9`` means that the following lines come from line 29, column 9 of file 2; ``inlined_at 1 15 28`` after it
+gives the call that was inlined (PTX ISA, "Debugging Directives: .loc"). The place of the call itself is known from an
+earlier ``.loc`` with the same line and column.
 """
 
 import re
@@ -26,11 +26,11 @@ class Line:
     Attributes
     ----------
     number
-        In the whole PTX, from 1.
+        The number of the line in the whole PTX, from 1.
     text
         The line.
     place
-        The lines that it comes from.
+        The source lines.
     """
 
     number: int
@@ -39,7 +39,7 @@ class Line:
 
 
 def lines(ptx: str, entry: str) -> Iterator[Line]:
-    """Yield the lines of one kernel; those that only say where the others come from are left out, and empty ones.
+    """Yield the lines of one kernel, without empty lines and lines that only give places.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def lines(ptx: str, entry: str) -> Iterator[Line]:
 
 def _place(location: re.Match[str], files: dict[int, str], known: dict[_Point, Raw]) -> Raw:
     point = int(location["file"]), int(location["line"]), int(location["column"])
-    # Line 0: from no line of the source.
+    # Line 0 means no line of the source.
     own: Raw = ((files.get(point[0], ""), point[1]),) if point[1] else ()
     outer: Raw = ()
     if location["at_file"]:

@@ -1,14 +1,14 @@
-"""Reads nvdisasm's listing of machine code, as ``nvdisasm -c -gi -gp`` writes it.
+"""Reads nvdisasm's listing of machine code, printed by ``nvdisasm -c -gi -gp``.
 
-Above an instruction stand the lines that it comes from, where they differ from those of the one before::
+Before an instruction are its source lines, if they differ from those of the previous instruction::
 
     //## File "/…/tile.cuh", line 7 inlined at "/…/my.cu", line 30
     //## File "/…/my.cu", line 30
     //## File ".nv_debug_ptx_txt", line 59
     /*0010*/              @!P0 LDS.128 R4, [R2+0x10] ;
 
-A group of the first two names a place: the function's line, and where its call was inlined. The third names the line of
-PTX. Each holds until there is another one.
+The first two lines are a place: the function's line, and the call that was inlined. The third is the line of PTX. Each
+is valid until the next one.
 """
 
 import re
@@ -27,7 +27,7 @@ _PTX = ".nv_debug_ptx_txt"
 
 @dataclass(frozen=True)
 class Row:
-    """An instruction as it is listed: see `gemmviz.assembly.listing.Instruction`; `ptx` is a line of the whole PTX."""
+    """An instruction of the listing: see `gemmviz.assembly.listing.Instruction`; `ptx` is a line of the whole PTX."""
 
     address: int
     predicate: str

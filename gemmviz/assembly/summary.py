@@ -1,4 +1,4 @@
-"""What engineers look at first: how many instructions of each kind the main loop has, and how many per product."""
+"""The number of instructions of each kind in the main loop, and per product."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class Part:
     instructions
         Their indices.
     counts
-        The number of each kind: see `gemmviz.assembly.counts.SHOWN`.
+        The number of instructions of each kind: see `gemmviz.assembly.counts.SHOWN`.
     products
-        Products of a warp that executes each instruction once.
+        The products of a warp that executes each instruction once.
     unit
-        The instruction that makes most of the products; empty without one.
+        The instruction that computes most of the products; empty without products.
     shared_bytes
-        Bytes that a thread reads from shared memory, each instruction executed once.
+        The bytes that a thread reads from shared memory if it executes each instruction once.
     """
 
     instructions: tuple[int, ...]
@@ -33,13 +33,13 @@ class Part:
     shared_bytes: int
 
     def ratio(self, name: str) -> float | None:
-        """Return how many instructions of a kind there are for each one that makes products; None without products."""
+        """Return the number of instructions of a kind per instruction that computes products; None without products."""
         return self.counts[name] / self.counts[self.unit] if self.unit else None
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All of a kernel's machine code, and the innermost loop that makes its products; None without such a loop."""
+    """A whole kernel, and the innermost loop that computes its products; None without such a loop."""
 
     whole: Part
     loop: Part | None

@@ -13,7 +13,7 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.language import tr
 
 INSTALL = "pip install 'gemmviz[assembly]'"
-"""The line that installs what is missing."""
+"""The command that installs missing tools."""
 _VARIABLES = ("CUDA_HOME", "CUDA_PATH")
 _USUAL = Path("/usr/local/cuda")
 _MAJOR = re.compile(r"\.so\.(\d+)")
@@ -36,12 +36,12 @@ class Toolkit:
 
 
 def toolkit() -> Toolkit:
-    """Return the tools of this machine. Where there are several NVRTCs, it is the one that CuPy uses, else the newest.
+    """Return the tools of this machine. If there are several NVRTCs, it is the one that CuPy uses, else the newest.
 
     Raises
     ------
     Unavailable
-        When one is missing; the message has the line that installs both.
+        When one is missing; the message has the command that installs both.
     """
     library = next(iter(sorted(_libraries(), key=_rank)), None)
     program = next(_programs(), None)
@@ -53,7 +53,7 @@ def toolkit() -> Toolkit:
 
 def _libraries() -> Iterator[Path]:
     for folder in _folders("lib", "lib64"):
-        # libnvrtc.so.12 and libnvrtc.so.12.4.127 are the same.
+        # libnvrtc.so.12 and libnvrtc.so.12.4.127 are the same library.
         yield from sorted(p for p in folder.glob("libnvrtc.so.*") if _MAJOR.search(p.name) and "alt" not in p.name)
 
 

@@ -1,4 +1,4 @@
-"""Reads what the assembler says of a kernel's registers and memory (``--ptxas-options=-v``)."""
+"""Reads the assembler's report on a kernel's registers and memory (``--ptxas-options=-v``)."""
 
 import re
 
@@ -16,7 +16,7 @@ _FIGURES = {
 
 
 def usage(log: str, entry: str, dynamic_bytes: int) -> Usage:
-    """Return what one kernel uses.
+    """Return the resources of one kernel.
 
     Parameters
     ----------

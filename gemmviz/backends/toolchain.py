@@ -247,7 +247,7 @@ def first_error(text: str, blame: Path) -> BuildError:
     if found:
         file = Path(found[0]["file"]).name
         return BuildError(f"{blame.name}: {_said(found[0])}", file=file)
-    why = _first_line(text) or tr("the compiler said nothing")
+    why = _first_line(text) or tr("the compiler printed no message")
     return BuildError(tr("{file} does not compile: {why}", file=blame.name, why=why))
 
 

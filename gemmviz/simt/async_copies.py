@@ -22,7 +22,7 @@ class Copies:
     arrived
         One record per copy that its thread waited for, in no order. ``block`` and ``thread`` issued it in ``phase``;
         ``order`` is its number among the copies of the thread, from 0. ``reads`` and ``writes`` are the numbers of its
-        rows: no reads where only zeros are copied, no writes where the destination is no array.
+        rows: no reads if only zeros are copied, no writes if the destination is not an array.
     reading, writing
         bool, per site: whether it is the read or the write of an asynchronous copy.
     """

@@ -46,8 +46,8 @@ _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
 class DebugInfo:
     """Lines and shared arrays of one shared library; addresses are relative to its load address.
 
-    GCC puts flags beside the shared arrays that were constructed; ``guards`` holds the offsets of these flags in bytes
-    from the anchor. ``entry`` is the address of the function that calls the kernel.
+    GCC adds a flag for each shared array that was constructed; ``guards`` has the offsets of these flags in bytes from
+    the anchor. ``entry`` is the address of the function that calls the kernel.
     """
 
     addresses: list[int]
@@ -84,7 +84,7 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
     Raises
     ------
     LookupError
-        When the library is no recorder.
+        When the library is not a recorder.
     """
     with library.open("rb") as stream:
         elf = ELFFile(stream)

@@ -43,7 +43,7 @@ _DECLARED = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:]*(?:\s+[A-Za-z_][\w:]*)*)\s+(?P<name>\w+)\s*\[\s*\](?P<rest>(?:\s*\[[^\]\n]*\])*)\s*(?=;)"
 )
-# One structure: all of dynamic shared memory is its members'.
+# One structure, whose members fill all of dynamic shared memory.
 _STRUCTURE = re.compile(
     r"\bextern\s+__shared__\s+(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
     r"(?P<type>[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?)\s*\b(?P<name>\w+)\s*(?=;)"

@@ -14,11 +14,11 @@ from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
 from gemmviz.simt.wild_access import NULL_PAGES, local_arrays, meant
 
-# The kernel's fault; where only the signal is known, in the C library's English words.
+# The kernel's fault; if only the signal is known, the C library's English text.
 _SIGNALS: dict[int, str] = {
     signal.SIGSEGV: mark("Segmentation fault"),
     signal.SIGBUS: mark("Bus error"),
-    # Of integers: arithmetic on floats never raises this signal.
+    # Only for integers: arithmetic on floats never raises this signal.
     signal.SIGFPE: mark("Division by zero (or of the smallest integer by -1)"),
     signal.SIGABRT: mark("Aborted"),
     signal.SIGILL: mark("Illegal instruction"),
@@ -44,11 +44,11 @@ class _End:
     Attributes
     ----------
     text
-        The event, with the names of `_values` in it.
+        The sentence, with the names of `_values` in braces.
     error
-        Raised for it.
+        The error to raise.
     defect
-        Of a `KernelFault`.
+        The defect of a `KernelFault`.
     before
         The prefix of the text: ``{where}`` is file and line.
     """
@@ -174,7 +174,7 @@ def raise_fault(
     if status is Status.OK:
         return
     name = launch.kernel.path.name
-    # A fault outside the kernel's own code (in the recorder, in a library) is attributed to the access before it.
+    # A fault outside the kernel's own code (in the recorder, in a library) is attributed to the last access.
     line = next((line for pc in (job.fault_pc, job.last_pc) if (line := info.place(pc - base)[0])), 0) or None
     where = f"{name}:{line}" if line else name
     culprit = who(launch, job.fault_block, job.fault_thread)
@@ -216,7 +216,7 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
 
 
 def _place(job: RecorderRun) -> str:
-    """Return where the address of a fault leads, as far as that is the same in each run."""
+    """Return the element or array at the address of a fault, as far as it is the same in each run."""
     for matrix, array in zip(MATRICES, job.array, strict=False):
         if 0 <= job.fault_address - array.start < array.bytes:
             return f"{matrix}[{(job.fault_address - array.start) // array.itemsize}]"
@@ -229,7 +229,7 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
     cause = tr(known) if known else signal.strsignal(job.signal) or tr("signal {number}", number=job.signal)
     values = {"what": cause, "thread": culprit, "address": f"{job.fault_address:#x}"}
     element = meant(job, launch, line or 0)
-    if job.signal not in (signal.SIGSEGV, signal.SIGBUS):  # no other signal is about an access to memory
+    if job.signal not in (signal.SIGSEGV, signal.SIGBUS):  # other signals are not caused by a memory access
         return KernelFault(f"{where}: {tr('{what} in {thread}', **values)}", line)
     arrays = local_arrays(launch) if element is None and job.fault_address < NULL_PAGES else []
     if arrays:
@@ -241,7 +241,7 @@ def _crash(job: RecorderRun, launch: Launch, where: str, culprit: str, line: int
         )
         if launch.shared_bytes:
             more = tr(
-                "or by a write behind the {bytes} bytes of dynamic shared memory", bytes=f"{launch.shared_bytes:,}"
+                "or by a write after the {bytes} bytes of dynamic shared memory", bytes=f"{launch.shared_bytes:,}"
             )
             text = f"{text}, {more}"
         return KernelFault(f"{where}: {text}", line)

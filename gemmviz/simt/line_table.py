@@ -23,7 +23,7 @@ class Row(NamedTuple):
     file
         The number of the file in the program's header.
     line, column
-        From 1; 0 where the compiler gives none.
+        From 1; 0 if the compiler gives none.
     ends
         Whether a sequence of instructions ends before `address`.
     """

@@ -46,7 +46,7 @@ def misaligned(job: RecorderRun, thread: str, shared: Sequence[SharedArray]) -> 
     if within:
         why = tr("it begins {bytes} bytes into that element", bytes=within)
     elif array.start % size:
-        why = tr("the start of the array is no multiple of {bytes} bytes: declare it __align__({bytes})", bytes=size)
+        why = tr("the array does not start at a multiple of {bytes} bytes: declare it __align__({bytes})", bytes=size)
     elif flat:
         why = tr("the index must be a multiple of {number}", number=size // array.itemsize)
     else:

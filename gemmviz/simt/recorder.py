@@ -267,7 +267,7 @@ class _Job:
             GuardedMatrix(math.prod(launch.problem.shape(name)), np.dtype(dtype))
             for name, dtype in zip(MATRICES, dtypes, strict=True)
         ]
-        # If a kernel reads C and writes D, then C is no array of the recording.
+        # If a kernel reads C and writes D, then C is not an array of the recording.
         self._read = (
             GuardedMatrix(math.prod(launch.problem.shape("C")), np.dtype(dtypes[C])) if launch.kernel.has_d else None
         )

@@ -1,4 +1,4 @@
-"""The form of a shared array, apart from its reader: the window knows it and reads no debug information."""
+"""The form of a shared array, in a separate file: the window uses it without the reader of debug information."""
 
 from dataclasses import dataclass
 

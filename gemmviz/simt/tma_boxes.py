@@ -95,7 +95,7 @@ def tiles(
     """Return the tiles of boxes in shared memory that is declared as one row of bytes or numbers, as arrays.
 
     Adjacent boxes of one matrix are one array with the shape (stages, boxes per stage, rows, columns), without the
-    first two where they are 1. A stage is the memory of the boxes that one mbarrier waits for.
+    first two if they are 1. A stage is the memory of the boxes that one mbarrier waits for.
 
     Parameters
     ----------

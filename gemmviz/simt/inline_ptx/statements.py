@@ -101,7 +101,7 @@ def statements(text: str, own: Callable[[str, bool], bool]) -> Iterator[Statemen
 
 
 def _statement(text: str, start: int, opening: int, file: str, line: int) -> Statement | None:
-    """Return the statement whose parenthesis opens at a position; None where there is no statement."""
+    """Return the statement whose parenthesis opens at a position; None if there is no statement."""
     sections, end = _sections(text, opening)
     if not end:
         return None
@@ -134,7 +134,7 @@ def _sections(text: str, opening: int) -> tuple[list[str], int]:
 
 
 def _operands(section: str) -> list[Operand] | None:
-    """Return the operands of a section; None where something else stands. The comma between two may be missing."""
+    """Return the operands of a section; None if it contains anything else. The comma between two may be missing."""
     found, at = [], 0
     section = MARKER.sub("", section).rstrip().rstrip(",")
     while at < len(section):
@@ -173,7 +173,7 @@ def _closing(text: str, opening: int) -> int:
 
 
 def _texts(section: str) -> str | None:
-    """Return the text of adjacent string literals; None where there is anything else."""
+    """Return the text of adjacent string literals; None if there is anything else."""
     section = MARKER.sub("", section)
     texts, at = [], 0
     for literal in _STRING.finditer(section):

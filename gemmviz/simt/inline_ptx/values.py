@@ -76,7 +76,7 @@ class Values:
         self._block: tuple[int, ...] = ()
 
     def enter(self, block: tuple[int, ...]) -> None:
-        """Look up registers from now on in the scope of a block."""
+        """From now on, search registers in the scope of a block."""
         self._block = block
 
     def variable(self, name: str) -> str:

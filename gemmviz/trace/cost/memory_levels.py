@@ -1,9 +1,9 @@
-"""The bytes of a launch at each level of memory, how often loaded data is used again, and FLOP per byte (*recorded*).
+"""The bytes of a launch at each level of memory, the reuse of loaded data, and FLOP per byte (*recorded*).
 
 Arithmetic intensity at a level is 2 M N K / the bytes that cross it (Williams, Waterman, Patterson: "Roofline", CACM
 52(4), 2009, doi 10.1145/1498765.1498785). Bytes are counted in three ways: *asked* by the threads, *moved*
-by the hardware (whole sectors, whole wavefronts), and *loaded*, the least that any kernel needs:
-each element that is used crosses once. Reuse is asked / loaded.
+by the hardware (whole sectors, whole wavefronts), and *loaded*, the smallest number that any kernel needs: each used
+element crosses once. Reuse is asked / loaded.
 """
 
 from dataclasses import asdict, dataclass
@@ -38,14 +38,14 @@ class Level:
 
 @dataclass(frozen=True)
 class Reuse:
-    """How often one array's elements are used.
+    """The reuse of one array's elements.
 
     Attributes
     ----------
     name, space
-        Of the array.
+        The name and the memory space of the array.
     read_bytes, asked_bytes
-        Read by threads; read and written by them.
+        Bytes read by threads; bytes read and written by threads.
     moved_bytes
         Global memory: 32 bytes per sector; shared memory: 128 bytes per wavefront. On a CPU: as asked.
     loaded_bytes
@@ -61,12 +61,12 @@ class Reuse:
 
     @property
     def reuse(self) -> float:
-        """Bytes asked over bytes loaded; 0 where nothing is loaded (shared memory that is never written)."""
+        """Bytes asked divided by bytes loaded; 0 if nothing is loaded (shared memory that is never written)."""
         return self.asked_bytes / self.loaded_bytes if self.loaded_bytes else 0.0
 
     @property
     def reads_per_element(self) -> float:
-        """How often each element that is loaded is read; 0 where none is."""
+        """Reads per loaded element; 0 if none is loaded."""
         return self.read_bytes / self.loaded_bytes if self.loaded_bytes else 0.0
 
 
@@ -77,10 +77,10 @@ class Levels:
     Attributes
     ----------
     flops
-        2 M N K, the floating-point operations of the product; of some blocks alone, 2 K for each element of C that they
-        touch.
+        2 M N K, the floating-point operations of the product; for some blocks only, 2 K for each element of C that they
+        access.
     levels
-        From the least possible traffic to the level nearest to the threads.
+        From the smallest possible traffic to the level nearest to the threads.
     arrays
         One per array that is accessed.
     """
@@ -124,7 +124,7 @@ def levels(recording: Recording, traffic: Traffic) -> Levels:
         ways = (("asked", "asked_bytes"), ("moved", "moved_bytes"))
         found += [(f"{space}, {way}", space, field) for space in ("global", "shared") for way, field in ways]
     else:
-        found.append(("memory, asked", "", "asked_bytes"))  # wherever: a CPU's panels are memory like any other
+        found.append(("memory, asked", "", "asked_bytes"))  # all arrays: a CPU's panels are ordinary memory
     sums = [(name, sum(getattr(a, field) for a in arrays if space in ("", a.space))) for name, space, field in found]
     return Levels(
         flops,

@@ -1,7 +1,7 @@
 """Requests that take more sectors than needed only because a block is narrow.
 
-The threads of one row of a block (one threadIdx.y) access neighbouring elements, or all the same one; but a warp holds
-several such rows, and each of them begins elsewhere. Wider blocks make the same access coalesced.
+The threads of one row of a block (one threadIdx.y) access neighbouring elements, or all the same element; but a warp
+has several such rows, and each row starts at another address. In wider blocks the same access is coalesced.
 """
 
 from collections.abc import Iterable
@@ -14,29 +14,29 @@ from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.order.requests import Ints, Requests, batches
 from gemmviz.trace.recording.recording import WARP, Recording
 
-# To look takes as long as to count the traffic: larger recordings are not looked at.
+# This test takes as long as counting the traffic: larger recordings are not tested.
 _MOST_ROWS = 2_000_000
 Place = tuple[int, str, bool]
 
 
 def with_narrow(sites: Iterable[SiteTraffic], recording: Recording) -> list[SiteTraffic]:
-    """Return lines with `SiteTraffic.narrow`, where narrow blocks are all that makes them uncoalesced.
+    """Return lines with `SiteTraffic.narrow` set if narrow blocks alone make them uncoalesced.
 
     Parameters
     ----------
     sites
         Lines (see `by_line`) that take more units than needed.
     recording
-        Where they come from, of a CUDA kernel. One of more than two million accesses is not looked at.
+        The recording of a CUDA kernel. A recording of more than two million accesses is not tested.
     """
     sites = list(sites)
     across = recording.block[0]
     asked = {_place(site) for site in sites if site.space == "global"}
-    # One thread in a row has no neighbours there; and a warp that is one row of its block meets no second one.
+    # A row of one thread has no neighbours; and a warp that is one row of its block has no second row.
     if not asked or not 1 < across < WARP or len(recording.accesses) > _MOST_ROWS:
         return sites
     apart, same = _by_rows(recording, asked)
-    # Rows that fill whole sectors waste none; but of one element each, two in a warp are one too many.
+    # Rows that fill whole sectors waste none; but if each row accesses one element, two rows in a warp waste a sector.
     too_short = {array.name for array in recording.arrays if across * array.itemsize < SECTOR_BYTES}
     narrow = {place for place in asked - apart if place in same or place[1] in too_short}
     return [replace(site, narrow=across) if _place(site) in narrow else site for site in sites]
@@ -47,7 +47,7 @@ def _place(site: SiteTraffic) -> Place:
 
 
 def _by_rows(recording: Recording, asked: set[Place]) -> tuple[set[Place], set[Place]]:
-    """Return the places at which threads of one row of a block are apart, and those at which all access the same."""
+    """Return the places where threads of one row of a block have gaps, and those where all access the same element."""
     apart: set[Place] = set()
     shared = set(asked)
     log = recording.accesses
@@ -76,7 +76,7 @@ def _by_rows(recording: Recording, asked: set[Place]) -> tuple[set[Place], set[P
 
 
 def _gaps(requests: Requests, rows: Ints, row_of_block: Ints, start: Ints) -> Ints:
-    """Return how many bytes lie from each access of a row of a block in one request to the next one."""
+    """Return the distance in bytes from each access of a row of a block to the next one in the same request."""
     order = np.lexsort((start, row_of_block, requests.of_row[rows]))
     request, row, start = requests.of_row[rows][order], row_of_block[order], start[order]
     together = (request[1:] == request[:-1]) & (row[1:] == row[:-1])

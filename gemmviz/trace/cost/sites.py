@@ -1,4 +1,4 @@
-"""The cost of each memory instruction of the source: its warp requests, and how far they are from the best possible."""
+"""The cost of each memory instruction of the source: its warp requests, and the smallest possible cost."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,11 +11,11 @@ class SiteTraffic:
     Attributes
     ----------
     line
-        Of the source, from 1; 0 where unknown.
+        The line of the source, from 1; 0 if unknown.
     array, space, write
-        The array that it accesses, and whether it writes.
+        The accessed array, its memory space, and whether it is written.
     accesses
-        Of single threads.
+        The number of accesses of single threads.
     requests, units
         Warp requests, and the sectors (global) or wavefronts (shared) that they take.
     asked_bytes
@@ -24,7 +24,7 @@ class SiteTraffic:
         The units of the same requests if their threads asked for as many neighbouring bytes (global), or met no bank
         conflict (shared).
     narrow
-        The width of blocks in threads, if this alone makes it take more than that (see
+        The width of blocks in threads, if this alone is the reason for more units (see
         `gemmviz.trace.cost.narrow_blocks`); else 0.
     """
 
@@ -41,17 +41,17 @@ class SiteTraffic:
 
     @property
     def degree(self) -> float:
-        """How many times the units that neighbouring places would take: 1 is coalesced, or free of conflicts."""
+        """Units divided by the smallest possible number: 1 is coalesced, or free of conflicts."""
         return self.units / self.least_units if self.least_units else 1.0
 
     @property
     def units_per_request(self) -> float:
-        """Sectors or wavefronts that a warp request takes on average."""
+        """The average number of sectors or wavefronts per warp request."""
         return self.units / self.requests
 
 
 def by_line(sites: Iterable[SiteTraffic]) -> list[SiteTraffic]:
-    """Add up the instructions that the compiler made of one access in the source, in the order of the lines."""
+    """Add up the instructions that the compiler made from one access in the source, in the order of the lines."""
     merged: dict[tuple[int, str, bool], SiteTraffic] = {}
     for site in sites:
         key = (site.line, site.array, site.write)

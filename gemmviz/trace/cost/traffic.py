@@ -1,7 +1,7 @@
 """The cost of a recording's accesses: counts, warp requests, sectors and bank conflicts (all of it *recorded*).
 
 Totals need no timeline: they are added up warp by warp, in little memory (see `gemmviz.trace.order.requests`). With a
-timeline, each step has the total moved so far.
+timeline, each step has the total up to that step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,9 @@ from gemmviz.trace.recording.recording import Recording
 class ArrayTraffic:
     """Accesses to one array: counts of thread accesses, bytes asked for, and the requests of warps.
 
-    ``units`` are sectors for global memory, wavefronts for shared memory. ``loaded_bytes`` is the least to bring
-    in: of global memory the different elements that are accessed, of shared memory the bytes written to it.
+    ``units`` are sectors for global memory, wavefronts for shared memory. ``loaded_bytes`` is the smallest number of
+    bytes to load: for global memory the different elements that are accessed, for shared memory the bytes written to
+    it.
     """
 
     name: str
@@ -50,13 +51,13 @@ class Traffic:
     arrays
         One entry per array of the recording.
     sites
-        One entry per memory instruction (and array and direction, where it has several), in the order of the lines.
+        One entry per memory instruction (and per array and direction, if it has several), in the order of the lines.
     running
-        int64 (steps, arrays, 2, 3): after each step of the timeline, how many accesses, bytes and units each array has
-        seen; axis 2 is (read, write), axis 3 is (accesses, bytes, units). Without a timeline it has no steps.
+        int64 (steps, arrays, 2, 3): the number of accesses, bytes and units of each array up to each step of the
+        timeline; axis 2 is (read, write), axis 3 is (accesses, bytes, units). Without a timeline it has no steps.
     tile_steps
-        Phases per block in which something of A or B is written to the block's shared memory: how often it loads a
-        tile. Sums that are put there are none (see `gemmviz.trace.order.tile_steps`). 0 where nothing is tiled.
+        Phases per block in which elements of A or B are written to the block's shared memory: the number of tiles that
+        it loads. Sums in shared memory do not count (see `gemmviz.trace.order.tile_steps`). 0 without tiles.
     """
 
     arrays: tuple[ArrayTraffic, ...]
@@ -66,7 +67,7 @@ class Traffic:
 
     @property
     def accesses(self) -> int:
-        """Accesses of all threads."""
+        """The number of accesses of all threads."""
         return sum(a.reads + a.writes for a in self.arrays)
 
     def sectors(self, write: bool) -> int:
@@ -78,7 +79,7 @@ class Traffic:
         return sum(a.write_requests if write else a.read_requests for a in self.arrays if a.space == "global")
 
     def conflict_degree(self) -> float:
-        """Return wavefronts per request of shared memory; 0 means no shared access.
+        """Return wavefronts per request of shared memory; 0 if there is no such request.
 
         Without bank conflicts it is 1 for accesses of up to 4 bytes, and up to 4 for wider ones.
         """
@@ -102,11 +103,11 @@ class Traffic:
 
 
 def measure(recording: Recording, timeline: Timeline | None = None) -> Traffic:
-    """Count the traffic of a recording, step by step where a timeline is given."""
+    """Count the traffic of a recording, step by step if a timeline is given."""
     log = recording.accesses
     kinds = 2 * len(recording.arrays)
     steps = timeline.steps if timeline is not None else 0
-    # Per instruction, array and direction: accesses, bytes, requests, units, and the fewest units there could be.
+    # Per instruction, array and direction: accesses, bytes, requests, units, and the smallest possible number of units.
     totals = np.zeros((len(recording.sites) * kinds, 5), np.int64)
     running = np.zeros((steps * kinds, 3), np.int64)
     touched = [np.zeros(a.size if a.space == "global" else 0, bool) for a in recording.arrays]
@@ -132,14 +133,14 @@ def measure(recording: Recording, timeline: Timeline | None = None) -> Traffic:
 
 
 def _add(totals: Ints, place: Ints, figures: Sequence[npt.NDArray[Any]]) -> None:
-    """Add up figures, each in its column, by place."""
+    """Add figures to the totals of their places, each in its column."""
     first, last = (int(place.min()), int(place.max()) + 1) if len(place) else (0, 0)
     for column, figure in enumerate(figures):
         totals[first:last, column] += np.bincount(place - first, figure, last - first).astype(np.int64)
 
 
 def costs(recording: Recording, requests: Requests) -> tuple[Ints, Ints]:
-    """Return, per request, its sectors or wavefronts, and the fewest that neighbouring places would take."""
+    """Return, per request, its sectors or wavefronts, and the smallest possible number of these."""
     log = recording.accesses
     cut = slice(requests.first, requests.first + len(requests.of_row))
     itemsize = np.array([a.itemsize for a in recording.arrays], np.int64)
@@ -174,7 +175,7 @@ def _touch(recording: Recording, requests: Requests, touched: Sequence[npt.NDArr
 
 
 def _by_array(recording: Recording, totals: Ints, different: Sequence[int]) -> tuple[ArrayTraffic, ...]:
-    """Name the totals (arrays, 2, 5) of each array."""
+    """Return the totals (arrays, 2, 5) as an entry per array."""
     return tuple(
         ArrayTraffic(
             array.name,
@@ -194,7 +195,7 @@ def _by_array(recording: Recording, totals: Ints, different: Sequence[int]) -> t
 
 
 def _by_site(recording: Recording, totals: Ints) -> tuple[SiteTraffic, ...]:
-    """Name the totals (sites, arrays, 2, 5) of each instruction."""
+    """Return the totals (sites, arrays, 2, 5) as an entry per instruction."""
     found = []
     for site, array, write in zip(*np.nonzero(totals[..., 0]), strict=True):
         accesses, asked, requests, units, least = totals[site, array, write].tolist()

@@ -1,6 +1,6 @@
-"""One warp request under the microscope: its 32 lanes, their addresses, sectors and wavefronts (all *recorded*).
+"""One warp request in detail: its 32 lanes, their addresses, sectors and wavefronts (all *recorded*).
 
-The cost of a request is decided in `gemmviz.trace.cost.wavefronts`; here its lanes, sectors and wavefronts have names.
+`gemmviz.trace.cost.wavefronts` computes the cost of a request; this file gives its lanes, sectors and wavefronts.
 """
 
 from dataclasses import dataclass
@@ -33,19 +33,19 @@ class WarpRequest:
     array, space, write, width
         The array's index, ``"global"`` or ``"shared"``, whether it stores, and the bytes that each lane accesses.
     missing
-        Lanes that the block does not have: the last warp of a block may be short.
+        The number of lanes that do not exist: the last warp of a block may have fewer threads.
     lane, row, element
-        int64, per lane that takes part, ascending: its number, its access's row in the recording, and the first element
+        int64, per active lane, ascending: its number, the row of its access in the recording, and the first element
         that it accesses.
     access, place, served
-        int64, per piece of a lane's access: the place of the lane in `lane`; the sector (global) or the word of four
-        bytes (shared), counted from the array's first; and the wavefront that serves it, from 0 (global: always 0).
+        int64, per piece of a lane's access: the index of the lane in `lane`; the sector (global) or the word of four
+        bytes (shared), counted from the array's beginning; and the wavefront that serves it, from 0 (global: always 0).
     units, least
-        Sectors or wavefronts that it takes, and the fewest that as many neighbouring bytes (global), or the same bytes
-        without bank conflicts (shared), would take.
+        Its sectors or wavefronts, and the smallest number for as many neighbouring bytes (global), or for the same
+        bytes without bank conflicts (shared).
     outside, certain
-        How many of its absent lanes can have accessed memory out of bounds, without a row in the recording, at
-        most; whether all of them did. See `gemmviz.trace.hazards.out_of_bounds`.
+        The largest possible number of its absent lanes that accessed memory out of bounds, without a row in the
+        recording; and whether this number is certain. See `gemmviz.trace.hazards.out_of_bounds`.
     """
 
     step: int
@@ -70,27 +70,27 @@ class WarpRequest:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it goes to shared memory."""
+        """Whether it accesses shared memory."""
         return self.space == "shared"
 
     @property
     def absent(self) -> int:
-        """Lanes of the block without an access."""
+        """The number of existing lanes without a recorded access."""
         return WARP - self.missing - len(self.lane)
 
     @property
     def inactive(self) -> int:
-        """Lanes of the block that certainly do not take part."""
+        """The number of existing lanes that certainly are inactive."""
         return 0 if self.outside else self.absent
 
     @property
     def asked_bytes(self) -> int:
-        """Bytes that its lanes ask for together; bytes for several lanes count for each of them."""
+        """The sum of the bytes that its lanes ask for; bytes for several lanes count for each lane."""
         return len(self.lane) * self.width
 
     @property
     def moved_bytes(self) -> int:
-        """Bytes that are moved for it: whole sectors, or the most that the banks deliver in its wavefronts."""
+        """The bytes that are moved for it: whole sectors, or the capacity of all banks in its wavefronts."""
         return self.units * (WAVEFRONT_BYTES if self.is_shared else SECTOR_BYTES)
 
     @property
@@ -99,7 +99,7 @@ class WarpRequest:
         return self.place % BANKS
 
     def last_served(self) -> Ints:
-        """Return, per lane that takes part, the wavefront after which it is served."""
+        """Return, per active lane, the wavefront after which it is served."""
         last = np.zeros(len(self.lane), np.int64)
         np.maximum.at(last, self.access, self.served)
         return last
@@ -111,7 +111,7 @@ def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRe
     if recording.backend != "cuda" or not 0 <= step < timeline.steps:
         return None
     row = playable.warp_rows(step, block, warp)
-    if not len(row) or len(row) > WARP:  # a box, which the copy engine moves
+    if not len(row) or len(row) > WARP:  # more than 32 rows: a box that the copy engine moves
         return None
     log = recording.accesses
     row = row[np.argsort(log.thread[row], kind="stable")]
@@ -151,7 +151,7 @@ def warp_request(playable: Playable, step: int, block: int, warp: int) -> WarpRe
 
 
 def _sectors(start: Ints, width: int) -> tuple[Ints, Ints]:
-    """Return each sector that an access lies in: the access's place, and the sector."""
+    """Return each sector of an access: the access's index, and the sector."""
     first, last = start // SECTOR_BYTES, (start + width - 1) // SECTOR_BYTES
     spans = last - first + 1
     access = np.repeat(np.arange(len(start)), spans)
@@ -159,7 +159,7 @@ def _sectors(start: Ints, width: int) -> tuple[Ints, Ints]:
 
 
 def touched_words(request: WarpRequest, itemsize: int, sector: int) -> npt.NDArray[np.bool_]:
-    """Say which of a sector's words of four bytes any lane asks for (8 flags)."""
+    """Return which of a sector's words of four bytes any lane asks for (8 flags)."""
     flags = np.zeros(SECTOR_BYTES // BANK_BYTES, bool)
     start = request.element * itemsize - sector * SECTOR_BYTES
     for begin in np.unique(start[(start > -request.width) & (start < SECTOR_BYTES)]).tolist():

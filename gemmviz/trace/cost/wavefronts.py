@@ -1,14 +1,14 @@
 """The cost of one warp request: sectors of global memory, wavefronts of shared memory.
 
-A global request moves each 32-byte *sector* that its lanes touch once. Shared memory has 32 banks of four bytes, each
-of which delivers one word per *wavefront*: lanes that access the same word share it, different words of one bank wait
-for each other. A request with accesses of 8 or 16 bytes is served in 2 or 4 *parts* of the warp, each with
-wavefronts of its own; but where a load asks for the same places in neighbouring lanes (every lane i in the same as lane
-i xor 1, or every lane in the same as lane i xor 2), neighbouring parts are served together.
+A global request moves each 32-byte *sector* that its lanes access once. Shared memory has 32 banks of four bytes, and
+each bank delivers one word per *wavefront*: lanes that access the same word share it, different words of one bank need
+several wavefronts. A request with accesses of 8 or 16 bytes is served in 2 or 4 *parts* of the warp, each with separate
+wavefronts. But if neighbouring lanes of a load access the same place (every lane i the place of lane i xor 1, or every
+lane the place of lane i xor 2), neighbouring parts are served together.
 
-Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory", "Shared Memory and Memory Banks"; the parts
-and when they are merged are nowhere documented: this rule gave the counters of an H200 (wavefronts of loads and stores)
-exactly for 504 regular and random requests. That a lane agrees with an inactive one is assumed, not measured.
+Source: CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory", "Shared Memory and Memory Banks"; the parts,
+and when they are merged, are not documented: this rule gave exactly the counters of an H200 (wavefronts of loads and
+stores) for 504 regular and random requests. For an inactive neighbour the same place is assumed, not measured.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ BANK_BYTES = 4
 # Bytes that 32 banks of 4 bytes deliver per clock (CUDA C++ Programming Guide, "Shared Memory", 5.x and later).
 WAVEFRONT_BYTES = BANKS * BANK_BYTES
 
-# The same as powers of two, as shifts are faster than divisions; and how many bits hold a lane, and a request's part.
+# The same as powers of two, as shifts are faster than divisions; and the number of bits for a lane and for a part.
 _WORD_BITS, _BANK_BITS, _SECTOR_BITS, _LANE_BITS, _PART_BITS = 2, 5, 5, 5, 2
 
 # Lanes that are served together, by the width of the access in bytes.
@@ -33,14 +33,14 @@ _LANES_SERVED = {1: 32, 2: 32, 4: 32, 8: 16, 16: 8}
 
 
 def sectors(request: Ints, lane: Ints, start: Ints, width: Ints, count: int) -> tuple[Ints, Ints]:
-    """Return the sectors of each request, and the fewest in which as many different bytes could lie.
+    """Return the sectors of each request, and the smallest number of sectors for as many different bytes.
 
     Parameters
     ----------
     request, lane
-        Per access, its request and the lane that makes it (which makes no difference here).
+        Per access, its request and its lane (which is not used here).
     start, width
-        Per access, the first byte within its array and how many follow.
+        Per access, the offset of its first byte in the array, and the number of bytes.
     count
         Number of requests.
     """
@@ -52,7 +52,7 @@ def sectors(request: Ints, lane: Ints, start: Ints, width: Ints, count: int) -> 
     width_of[request] = width
     sector, last = different >> _SECTOR_BITS, (different + width_of[owner] - 1) >> _SECTOR_BITS
     holder = owner
-    if (last > sector).any():  # an unaligned access may lie in two sectors
+    if (last > sector).any():  # an unaligned access may be in two sectors
         spans = last - sector + 1
         holder = np.repeat(owner, spans)
         sector = np.repeat(sector - np.cumsum(spans) + spans, spans) + np.arange(len(holder))
@@ -62,15 +62,15 @@ def sectors(request: Ints, lane: Ints, start: Ints, width: Ints, count: int) -> 
 
 
 def wavefronts(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags, count: int) -> tuple[Ints, Ints]:
-    """Return the wavefronts of each request, and how many it would take without bank conflicts: one per part.
+    """Return the wavefronts of each request, and their number without bank conflicts: one per part.
 
     Parameters
     ----------
     request, lane
-        Per access, its request and the lane that makes it.
+        Per access, its request and its lane.
     start, width, write
-        Per access, the first byte within its array, how many follow, and whether it writes. The latter two are the same
-        for all accesses of a request.
+        Per access, the offset of its first byte in the array, the number of bytes, and whether it writes. The latter
+        two are the same for all accesses of a request.
     count
         Number of requests.
     """
@@ -95,15 +95,15 @@ def wavefronts(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags
 
 
 def schedule(lane: Ints, start: Ints, width: int, write: bool) -> tuple[Ints, Ints, Ints]:
-    """Lay one shared request out word by word: the wavefront that serves each lane.
+    """Return the words of one shared request, and the wavefront that serves each lane.
 
-    Of different words in one bank, that of the lowest lane is served first here: the hardware's order is not
-    documented, only how many wavefronts there are.
+    Of different words in one bank, that of the lowest lane is served first here. The hardware's order is not
+    documented; only the number of wavefronts is known.
 
     Parameters
     ----------
     lane, start
-        Per access, the lane, ascending, and the first byte within its array.
+        Per access, the lane, ascending, and the offset of its first byte in the array.
     width
         Bytes per lane.
     write
@@ -112,8 +112,8 @@ def schedule(lane: Ints, start: Ints, width: int, write: bool) -> tuple[Ints, In
     Returns
     -------
     tuple
-        Per word of a lane's access: the place of its access in `lane`, the word (four bytes, from the array's first),
-        and the wavefront, from 0.
+        Per word of a lane's access: the index of its access in `lane`, the word (four bytes, from the array's
+        beginning), and the wavefront, from 0.
     """
     same = np.zeros(len(lane), np.int64)
     part = _part(same, lane, start, same + width, same + write > 0, 1)
@@ -137,7 +137,7 @@ def schedule(lane: Ints, start: Ints, width: int, write: bool) -> tuple[Ints, In
 
 
 def parts(lane: Ints, start: Ints, width: int, write: bool) -> Ints:
-    """Return the part of one shared request that each access is served in, from 0; parameters as in `schedule`."""
+    """Return the part of one shared request in which each access is served, from 0; parameters as in `schedule`."""
     same = np.zeros(len(lane), np.int64)
     return _part(same, lane, start, same + width, same + write > 0, 1)
 
@@ -148,7 +148,7 @@ def of_request(places: Ints, width: int, write: bool) -> int:
     Parameters
     ----------
     places
-        Per lane, the first byte that it accesses, counted from a place that a row of banks begins at; -1: inactive.
+        Per lane, its first byte, counted from an address at which a row of banks begins; -1: inactive.
     width
         Bytes per lane.
     write
@@ -161,7 +161,7 @@ def of_request(places: Ints, width: int, write: bool) -> int:
 
 
 def _part(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags, count: int) -> Ints:
-    """Return the part of its request that each access is served in, as a number that begins with the request's."""
+    """Return the part in which each access is served, as a number whose upper bits are the request's number."""
     part = request << _PART_BITS
     if int(width.max(initial=0)) <= BANK_BYTES:
         return part
@@ -179,7 +179,7 @@ def _part(request: Ints, lane: Ints, start: Ints, width: Ints, write: Flags, cou
 def _agree(request: Ints, lane: Ints, start: Ints, neighbour: int, count: int) -> Flags:
     """Return the requests in which each lane has the same place as the lane whose number differs in one bit.
 
-    A lane whose neighbour is inactive agrees with it.
+    For a lane with an inactive neighbour this is assumed.
     """
     bits = _bits(int(start.max()) + 1)
     pair = request << _LANE_BITS | lane & ~neighbour
@@ -191,12 +191,12 @@ def _agree(request: Ints, lane: Ints, start: Ints, neighbour: int, count: int) -
 
 
 def _new(values: Ints) -> Flags:
-    """Say where a sorted array holds a value for the first time."""
+    """Return where a value of a sorted array occurs for the first time."""
     new = np.ones(len(values), bool)
     new[1:] = values[1:] != values[:-1]
     return new
 
 
 def _bits(values: int) -> int:
-    """Return how many bits hold the numbers below `values`."""
+    """Return the number of bits for the numbers below `values`."""
     return max(values - 1, 1).bit_length()

@@ -7,7 +7,7 @@ __all__ = ["Finding", "Kind", "find"]
 
 
 def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
-    """Return every defect that a recording shows, worst first, each once per pair of lines.
+    """Return every defect in a recording, worst first, each once per pair of lines.
 
     Parameters
     ----------
@@ -16,6 +16,6 @@ def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
     c_is_input
         Whether the kernel may read C before it writes it (``C = alpha A B + beta C``).
     """
-    from gemmviz.trace.hazards import defects  # late: the window shows findings, and its engine looks for them
+    from gemmviz.trace.hazards import defects  # late: only the engine needs it, the window only shows findings
 
     return defects.find(recording, c_is_input=c_is_input)

@@ -16,7 +16,7 @@ Flags = npt.NDArray[np.bool_]
 class AccessIndex:
     """Accesses to arrays that are written, one row per element covered, sorted by element and then by thread.
 
-    ``slot`` numbers the elements; a shared array has a copy per block. The sort goes on with block, phase, warp, turn,
+    ``slot`` numbers the elements; a shared array has a copy per block. Further sort keys are block, phase, warp, turn,
     thread and row.
     """
 
@@ -33,7 +33,7 @@ class AccessIndex:
 
 
 def access_index(recording: Recording) -> AccessIndex:
-    """Return the accesses to shared memory, to C, and to whatever else the kernel writes."""
+    """Return the accesses to shared memory, to C, and to other arrays that the kernel writes."""
     log = recording.accesses
     written = np.zeros(len(recording.arrays), bool)
     written[np.unique(log.array[log.write])] = True
@@ -51,7 +51,7 @@ def access_index(recording: Recording) -> AccessIndex:
     slot = starts[log.array[row]] + per_block[log.array[row]] * block + element
     thread = log.thread[row].astype(np.int64)
     columns = (slot, block, log.phase[row].astype(np.int64), thread // WARP, log.turn[row].astype(np.int64), thread)
-    # Rows stand by block, phase and thread; only where lanes waited for each other the turn comes before the lane.
+    # Rows are sorted by block, phase and thread; if lanes waited for each other, by the turn before the lane.
     order = np.lexsort((row, *columns[::-1])) if log.turn.any() else np.argsort(slot, kind="stable")
     atomic = np.array([s.atomic for s in recording.sites] or [False])
     slot, block, phase, warp, turn, thread = (c[order] for c in columns)
@@ -60,7 +60,7 @@ def access_index(recording: Recording) -> AccessIndex:
 
 
 def groups(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:
-    """Return where each stretch of equal rows begins and ends (inclusive)."""
+    """Return the beginning and the end (inclusive) of each run of equal rows."""
     count = len(columns[0])
     if not count:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

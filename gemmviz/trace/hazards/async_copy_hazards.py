@@ -1,7 +1,7 @@
 """Accesses to shared memory while an asynchronous copy to it is in flight.
 
-From its issue until its thread has waited for it a copy may write at any time. Source: CUDA C++ Programming Guide,
-"Asynchronous Data Copies". Accesses of another thread in the phase of the wait are an ordinary race, see `races`.
+A copy may write at any time between its issue and the wait of its thread. Source: CUDA C++ Programming Guide,
+"Asynchronous Data Copies". Accesses of another thread in the phase of the wait are ordinary races, see `races`.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
 from gemmviz.trace.recording.recording import WARP, Recording
 
-# By (whether the same thread meets its own copy, whether it writes).
+# Key: (whether the access is of the copying thread, whether it writes).
 _EARLY = {
     (False, False): mark(
         "{thread} copies to {element} in line {line}, and {other} reads {other_element} in line {other_line} "
@@ -56,7 +56,7 @@ def async_copy_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding
 
     same = t.thread[other] == t.thread[mine]
     before_wait = same & (row > read[which]) & (row < written[which]) & (read[which] >= 0)
-    # A thread's own rows follow each other; two copies that arrive at one wait do not conflict.
+    # Rows of one thread are in order; two copies that arrive at one wait do not conflict.
     before_wait &= copy_of[row] < 0
     early = ~same & (t.phase[other] < t.phase[mine])
     in_warp = t.thread[other] // WARP == t.thread[mine] // WARP

@@ -1,4 +1,4 @@
-"""Elements of C that no thread writes, or more than one."""
+"""Elements of C that no thread writes, or that several threads write."""
 
 import re
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from gemmviz.trace.recording.recording import Recording
 
 
 def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Finding]:
-    """Look for elements of C that no thread writes, or more than one."""
+    """Look for elements of C that no thread writes, or that several threads write."""
     log = recording.accesses
     in_c = t.write & (log.array[t.row] == C) & ~t.atomic
     written = np.zeros(recording.arrays[C].size, bool)
     all_writes = t.write & (log.array[t.row] == C)
     written[t.slot[all_writes] - t.base[C]] = True
     missing = np.flatnonzero(~written)
-    if len(missing) and recording.scope is None:  # the other blocks would write the rest
+    if len(missing) and recording.scope is None:  # else the blocks that were not recorded write the rest
         row, column = cell(recording.arrays[C], int(missing[0]))
         sites = log.site[t.row[all_writes]]
         line = recording.sites[int(np.bincount(sites).argmax())].line if len(sites) else _head(recording)
@@ -61,13 +61,13 @@ def coverage(recording: Recording, t: AccessIndex, raced: bool) -> Iterator[Find
 
 
 def _added(t: AccessIndex, writes: Ints) -> Flags:
-    """Return whether each write's thread has read the element before: then it adds to another thread's value."""
+    """Return for each write whether its thread has read the element before: then it adds to another thread's value."""
     mine = np.arange(len(writes))
     threads = int(t.thread.max(initial=0)) + 1
     who = t.block * threads + t.thread
     first = np.searchsorted(t.slot, t.slot[writes], "left")
     found = np.zeros(len(writes), bool)
-    while len(mine):  # the accesses of an element follow each other
+    while len(mine):  # the accesses of an element are adjacent
         at = first[mine]
         found[mine] = ~t.write[at] & (who[at] == who[writes[mine]]) & (t.row[at] < t.row[writes[mine]])
         first[mine] += 1
@@ -76,7 +76,7 @@ def _added(t: AccessIndex, writes: Ints) -> Flags:
 
 
 def _head(recording: Recording) -> int:
-    """Return the line on which the kernel's function begins, 0 where it is not found."""
+    """Return the line on which the kernel's function begins, 0 if it is not found."""
     name = re.split(r"[\s<]", recording.label)[0].rpartition("::")[2]
     found = re.search(rf"\b{re.escape(name)}\s*\(", plain_code(recording.text))
     return recording.text[: found.end()].count("\n") + 1 if found else 0

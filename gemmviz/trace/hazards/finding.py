@@ -28,13 +28,13 @@ class Finding:
     kind
         Its class.
     line, other_line
-        Lines of the kernel's file, from 1, of the two parties; 0 where unknown, or where there is one party.
+        Lines of the kernel's file, from 1, of the two accesses; 0 if unknown, or if there is only one access.
     text
         The threads, their accesses and the element, for people, without the line.
     count
-        How many elements it happens to; for accesses out of bounds, how many accesses.
+        The number of affected elements; for accesses out of bounds, the number of accesses.
     array
-        The array that it is about, where it is about one.
+        The array, if the finding is about one.
     """
 
     kind: Kind

@@ -1,11 +1,12 @@
 """Happens-before edges between blocks: one sets a flag in global memory, another one reads it until it is set.
 
-An access of the first block comes before one of the second where each stands on its side of the flag, and the fences
-are there: ``__threadfence`` between an access and the flag, on both sides. A copy engine's store has to be in the
-matrix before the flag is set (``tma_store_wait_written``), and its copies after the flag need ``global_read`` behind
-the read of it. Source: PTX ISA, "Memory Consistency Model", "Async proxy" and "cp.async.bulk.wait_group".
+An access of the first block happens before an access of the second block if the first access is before the setting of
+the flag, the second one after its read, and there is a ``__threadfence`` between access and flag on both sides. A copy
+engine's store has to be in the matrix before the flag is set (``tma_store_wait_written``), and its copies after the
+flag need ``global_read`` after the read of the flag. Source: PTX ISA, "Memory Consistency Model", "Async proxy" and
+"cp.async.bulk.wait_group".
 
-A flag counts as waited for where it is read after it was set. Within a block a barrier lies between two phases.
+A flag counts as waited for if it is read after it was set. Within a block there is a barrier between two phases.
 """
 
 from dataclasses import dataclass
@@ -18,17 +19,15 @@ from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import ASKED, FLAG_SEEN, FLAG_SET, GLOBAL_READ, LOADED, THREAD_FENCE, WRITTEN
 
-_NOT_IN_MATRIX = mark(
-    "line {line} sets a flag before tma_store_wait_written() has made sure that the copy is in the matrix"
-)
+_NOT_IN_MATRIX = mark("line {line} sets a flag before tma_store_wait_written() ensures that the copy is in the matrix")
 _NO_FENCE_BEFORE = mark("there is no __threadfence() between the write and the flag that line {line} sets")
 _NOT_SEEN = mark("the flag that line {line} reads is not waited for before this")
-_NO_FENCE_BEHIND = mark("there is no __threadfence() behind line {line}, which waits for a flag")
+_NO_FENCE_AFTER = mark("there is no __threadfence() after line {line}, which waits for a flag")
 _NO_GLOBAL_READ = mark(
     "there is no global_read() between line {line}, which waits for a flag, and the request to the copy engine"
 )
-# The further down, the nearer a flag is to an order of two accesses: the last one that applies is reported.
-_LACKS = ("", _NOT_IN_MATRIX, _NO_FENCE_BEFORE, _NOT_SEEN, _NO_FENCE_BEHIND, _NO_GLOBAL_READ)
+# The later in this list, the less is missing for an order of two accesses: the last one that applies is reported.
+_LACKS = ("", _NOT_IN_MATRIX, _NO_FENCE_BEFORE, _NOT_SEEN, _NO_FENCE_AFTER, _NO_GLOBAL_READ)
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Waits:
         return bool(self._seen)
 
     def in_order(self, one: Ints, other: Ints) -> Flags:
-        """Say of pairs of rows of different blocks whether flags put them in order.
+        """Return for pairs of rows of different blocks whether flags order them.
 
         Parameters
         ----------
@@ -92,12 +91,12 @@ class Waits:
         return ordered
 
     def missing(self, one: int, other: int) -> str:
-        """Name the missing happens-before edge between two rows of different blocks; empty if no flag matters."""
+        """Return a text about the missing happens-before edge between rows of two blocks, or an empty text."""
         text, line = self._missing(one, other) or ("", 0)
         return tr(text, line=line) if text else ""
 
     def _kinds(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Return a number per row, equal for rows with no flag or fence between them, and one row of each number."""
+        """Return a number per row, equal for rows without flag or fence between them, and one row of each number."""
         log = self._recording.accesses
         events = self._recording.events
         before = np.sort(events.row[events.kind >= WRITTEN])
@@ -108,7 +107,7 @@ class Waits:
         return number.reshape(-1), rows[first]
 
     def _boxes(self) -> tuple[Ints, list[_Event | None]]:
-        """Return the box at the matrix that each row belongs to, -1: none; and the event that asks for each box."""
+        """Return for each row its box in a matrix, -1: none; and the event that requests each box."""
         boxes = self._recording.boxes
         of_row = np.full(len(self._recording.accesses), -1, np.int64)
         asked: list[_Event | None] = [None] * len(boxes)
@@ -116,7 +115,7 @@ class Waits:
         for i in range(len(boxes)):
             if boxes.store[i] == LOADED:
                 continue
-            # A thread's stores are moved in the order of their requests.
+            # The copy engine moves a thread's stores in the order of their requests.
             who = int(boxes.block[i]), int(boxes.thread[i])
             mine, number = self._of.get((ASKED, *who), []), taken.get(who, 0)
             asked[i], taken[who] = (mine[number] if number < len(mine) else None), number + 1
@@ -125,7 +124,7 @@ class Waits:
         return of_row, asked
 
     def _find_missing(self, one: int, other: int) -> tuple[str, int] | None:
-        """Return the edge that is missing between two rows: a text and its line; None: none is."""
+        """Return the missing edge between two rows: a text and its line; None if no edge is missing."""
         found = ("", 0)
         for first, second in ((one, other), (other, one)):
             log = self._recording.accesses
@@ -141,7 +140,7 @@ class Waits:
         return found
 
     def _find_behind(self, number: int) -> tuple[int, ...]:
-        """Return the flags that one implies: the thread that set it had seen them set."""
+        """Return the flags that a flag implies: the thread that set it had read them as set."""
         flag = self._set[number]
         found = {number}
         for seen in self._seen.get(flag.block, []):
@@ -151,7 +150,7 @@ class Waits:
         return tuple(sorted(found))
 
     def _before(self, row: int, flag: _Event) -> tuple[str, int] | None:
-        """Return the edge that is missing between a row and the setting of a flag."""
+        """Return the missing edge between a row and the setting of a flag."""
         log = self._recording.accesses
         thread, phase, at = int(log.thread[row]), int(log.phase[row]), -1
         if self._box[row] >= 0:
@@ -162,13 +161,13 @@ class Waits:
         own = [e for e in self._of.get((THREAD_FENCE, flag.block, thread), []) if e.row > row and e.at > at]
         if thread == flag.thread:
             enough = any(e.at < flag.at for e in own)
-        else:  # its own fence, then a barrier; or a barrier, then a fence of the thread that sets the flag
+        else:  # either its own fence and then a barrier, or a barrier and then a fence of the thread that sets the flag
             others = self._of.get((THREAD_FENCE, flag.block, flag.thread), [])
             enough = any(e.phase < flag.phase for e in own) or any(e.at < flag.at and e.phase > phase for e in others)
         return None if enough else (_NO_FENCE_BEFORE, flag.line)
 
     def _after(self, row: int, seen: _Event) -> tuple[str, int] | None:
-        """Return the edge that is missing between the read of a flag and a row."""
+        """Return the missing edge between the read of a flag and a row."""
         log = self._recording.accesses
         box = int(self._box[row])
         asked = self._asked[box] if box >= 0 else None
@@ -186,5 +185,5 @@ class Waits:
         if (seen.at > asked.at if asked else seen.row > row) if same else seen.phase >= phase:
             return _NOT_SEEN, seen.line
         if not between(THREAD_FENCE):
-            return _NO_FENCE_BEHIND, seen.line
+            return _NO_FENCE_AFTER, seen.line
         return (_NO_GLOBAL_READ, seen.line) if asked and not between(GLOBAL_READ) else None

@@ -1,4 +1,4 @@
-"""How threads and elements are called."""
+"""The names of threads and elements in sentences."""
 
 from typing import Any
 
@@ -16,12 +16,12 @@ def cell(array: Array, element: int) -> tuple[int, int]:
 
 
 def array_name(recording: Recording, row: int) -> str:
-    """Name the array of an access."""
+    """Return the name of the array of an access."""
     return recording.arrays[int(recording.accesses.array[row])].name
 
 
 def element_name(recording: Recording, row: int) -> str:
-    """Name the element of an access: ``A[3, 4]``, ``As[3][4]``."""
+    """Return the name of the element of an access: ``A[3, 4]``, ``As[3][4]``."""
     log = recording.accesses
     array = recording.arrays[int(log.array[row])]
     element = int(log.element[row])
@@ -32,7 +32,7 @@ def element_name(recording: Recording, row: int) -> str:
 
 
 def who(recording: Recording, row: int) -> str:
-    """Name the thread of an access."""
+    """Return the name of the thread of an access."""
     log = recording.accesses
     block, thread = int(log.block[row]), int(log.thread[row])
     if recording.backend == "c":
@@ -43,7 +43,7 @@ def who(recording: Recording, row: int) -> str:
 
 
 def short_who(recording: Recording, row: int, *, whole: bool = False, block: bool = True) -> str:
-    """Name the thread of an access in few words: its block only where it is not the first one.
+    """Return a short name of the thread of an access; with its block only if that is not the first one.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def short_who(recording: Recording, row: int, *, whole: bool = False, block: boo
 
 
 def _index(index: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
-    """Write an index by as many numbers as there are dimensions: (3,0), or 3."""
+    """Return an index with as many numbers as there are dimensions: (3,0), or 3."""
     used = max((at + 1 for at, size in enumerate(sizes) if size > 1), default=1)
     numbers = ",".join(map(str, index[:used]))
     return f"({numbers})" if used > 1 else numbers

@@ -1,7 +1,7 @@
 """The operands of a wrong element of C, and the operands that it needs.
 
-C[i, j] needs row i of A and column j of B, each element as often as its neighbours. C is wrong because an
-owner of its elements reads another row or column, leaves an element out, or takes one more often than the others.
+C[i, j] needs row i of A and column j of B, each element equally often. C is wrong if an owner of its elements reads
+another row or column, omits an element, or uses an element more often than the others.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ from gemmviz.trace.hazards.hazard_text import element_name, who
 from gemmviz.trace.hazards.origins import Items, origins
 from gemmviz.trace.recording.recording import WARP, Recording
 
-_ENOUGH = 300_000  # accesses that are followed, or those of one block
-_MOST = 4_000_000  # pairs of (row or column of C, k) that are counted
-# By (matrix, whether the element is used at all).
+_ENOUGH = 300_000  # accesses to follow; at least those of one block
+_MOST = 4_000_000  # pairs of (row or column of C, k) to count
+# Key: (matrix, whether the element is used at all).
 _UNEVEN = {
     (0, False): mark("{thread} never uses {operand} for {element}, unlike the rest of its row{through}"),
     (1, False): mark("{thread} never uses {operand} for {element}, unlike the rest of its column{through}"),
@@ -30,7 +30,7 @@ _UNEVEN = {
 
 @dataclass(frozen=True)
 class Reason:
-    """Why C is wrong; ``uneven``: an operand is left out, or used more often than its neighbours."""
+    """Why C is wrong; ``uneven``: an operand is omitted, or used more often than its neighbours."""
 
     finding: Finding
     uneven: bool
@@ -57,7 +57,7 @@ def wrong_operands(recording: Recording) -> list[Finding]:
     """Explain wrong elements of C by their owners' reads; at most one reason for A and one for B."""
     by_warp = recording.together >= WARP
     if recording.boxes.store.any() and not by_warp:
-        return []  # one thread has the results of many stored: their owners are unknown
+        return []  # one thread stores the results of many: their owners are unknown
     items = origins(recording, _telling_rows(recording), together=recording.together)
     unit = _units(items, by_warp)
     cells, owners = _owned(recording, items, unit)
@@ -70,19 +70,19 @@ def wrong_operands(recording: Recording) -> list[Finding]:
         found.append(next(_reasons(recording, uses, matrix, cells[sure], owners[sure]), None))
     reasons = [reason for reason in found if reason is not None]
     findings = [reason.finding for reason in reasons]
-    # A turn that a loop leaves out is missing from A and from B: one mistake.
+    # An omitted iteration of a loop is missing from A and from B: this is one mistake.
     same = len(findings) == 2 and findings[0].line == findings[1].line and all(reason.uneven for reason in reasons)
     return findings[:1] if same else findings
 
 
 def wrong_elements(recording: Recording) -> Flags:
-    """Return which elements of C (m x n) are wrong; of blocks that did not run, none is."""
+    """Return which elements of C (m x n) are wrong; elements of blocks that did not run are not."""
     wrong: Flags = ~(recording.c == recording.a @ recording.b)
     return wrong if recording.scope is None else wrong & (recording.owners[0] >= 0)
 
 
 def last_uses(recording: Recording) -> Ints:
-    """Return the last access that brings an operand to the owner of each wrong element of C, in their order."""
+    """Return the last access that reads an operand for the owner of each wrong element of C, in their order."""
     items = origins(recording, _telling_rows(recording), together=1)
     unit = _units(items, False)
     _, owners = _owned(recording, items, unit)
@@ -94,7 +94,7 @@ def last_uses(recording: Recording) -> Ints:
 def _telling_rows(recording: Recording) -> Ints:
     """Return the accesses of a few blocks that compute wrong elements: one example is enough."""
     log = recording.accesses
-    if recording.backend == "c":  # one thread after the other, one element after the other
+    if recording.backend == "c":  # threads run one after the other, and compute one element after the other
         return np.arange(min(len(log), _ENOUGH))
     block = recording.owners[0][wrong_elements(recording)]
     blocks = np.unique(block[block >= 0])
@@ -105,16 +105,16 @@ def _telling_rows(recording: Recording) -> Ints:
 
 
 def _units(items: Items, by_warp: bool) -> Ints:
-    """Give a number to each unit of computation: a thread, or each of the elements that a thread computes in turn.
+    """Return the unit of computation of each item: a thread, or one of the elements that a thread computes in turn.
 
-    A thread's accesses up to a store to C, and those of earlier stretches that store to the same elements, are one.
+    A thread's accesses up to a store to C are one unit, together with earlier ones that store to the same elements.
     """
     if by_warp or not len(items.row):
         return items.owner
     store = items.write & (items.array == C)
     new_owner = np.append(True, items.owner[1:] != items.owner[:-1])
     use = ~items.write & ((items.matrix >= 0) | items.unknown) & ~items.copied
-    # A stretch begins with an owner, or with the first use behind a store.
+    # A unit begins with another owner, or with the first use after a store.
     stored = np.cumsum(store)
     last_use = np.maximum.accumulate(np.where(use, np.arange(len(use)), -1))
     before = np.append(-1, last_use[:-1])
@@ -152,8 +152,8 @@ def _uses(recording: Recording, items: Items, unit: Ints, units: Ints) -> Uses:
 def _unsure(items: Items, unit: Ints, matrix: int) -> Ints:
     """Return the units that read values of unknown origin from shared memory, which may be of A (0) or B (1).
 
-    An array that is known to hold a matrix holds it where the source is unknown, too. An array of unknown values may
-    hold partial sums, or be the tile of a matrix without a known tile.
+    If an array is known to hold a matrix, its values of unknown source are assumed to be of that matrix, too. An array
+    of unknown values may hold partial sums, or be the tile of a matrix that has no known tile.
     """
     staged = np.flatnonzero((items.fill >= 0) & (items.matrix >= 0))
     of_matrix = np.unique(items.array[staged[items.matrix[staged] == matrix]])
@@ -165,7 +165,7 @@ def _unsure(items: Items, unit: Ints, matrix: int) -> Ints:
 
 
 def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners: Ints) -> Iterator[Reason]:
-    """Yield the faults in the uses of A (0) or B (1): foreign ones, then left out, then too frequent ones."""
+    """Yield the faults in the uses of A (0) or B (1): foreign operands, then omitted ones, then too frequent ones."""
     if not len(cells):
         return
     row, column = recording.arrays[C].cells(cells)
@@ -176,7 +176,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
     key = uses.unit[mine] * length + uses.outer[mine]
     place = np.searchsorted(pairs, key)
     owned = (place < len(pairs)) & (pairs[np.minimum(place, len(pairs) - 1)] == key)
-    # An owner may have right and wrong elements: only operands that belong to none of them are foreign.
+    # An owner may have right and wrong elements: only operands that none of them needs are foreign.
     foreign = mine[~owned & ~_belongs_to_right(recording, uses, mine, matrix)]
     if len(foreign):
         yield Reason(_foreign(recording, uses, foreign, cells, owners), False)
@@ -196,7 +196,7 @@ def _reasons(recording: Recording, uses: Uses, matrix: int, cells: Ints, owners:
 
 
 def _belongs_to_right(recording: Recording, uses: Uses, mine: Ints, matrix: int) -> Flags:
-    """Return the uses that fit a right element of C."""
+    """Return the uses that belong to a right element of C."""
     block, thread = recording.owners
     right = ~wrong_elements(recording)
     log = recording.accesses
@@ -249,7 +249,7 @@ def _uneven(recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int
 def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
     """Return the line of a use, the line that filled its shared copy (or 0), and a text about both.
 
-    The text stands in brackets behind a space, or is empty.
+    The text is in brackets, with a space before it, or empty.
     """
     line = [s.line for s in recording.sites]
     site = recording.accesses.site
@@ -263,7 +263,7 @@ def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:
         remark = tr("(it reads {element}, which line {line} filled)", element=element, line=there)
     else:
         remark = tr(
-            "(it reads {element}, which line {line} filled with what line {load} read)",
+            "(it reads {element}, which line {line} filled with a value that line {load} read)",
             element=element,
             line=there,
             load=load,

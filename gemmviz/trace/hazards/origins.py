@@ -1,7 +1,7 @@
-"""Which element of A or B each read brings to its thread, through shared memory where it goes that way.
+"""Finds the element of A or B that each read loads, directly or through shared memory.
 
-An asynchronous copy names its source. A copy through a register is attributed, see `sources`; where that fails the
-operand is unknown, and nothing is concluded from it. It is used only to explain a C that is wrong anyway.
+An asynchronous copy names its source. For a copy through a register the source is inferred, see `sources`; if that
+fails, the operand is unknown and not used. All this is used only to explain a C that is known to be wrong.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ _INPUTS = 2  # A and B come first
 
 @dataclass(frozen=True)
 class Items:
-    """Every element of every access, thread after thread, each in the order of its accesses.
+    """Every element of every access, sorted by thread and then by the order of accesses.
 
-    ``owner`` numbers the threads, or the warps where lanes work together. ``matrix`` is 0 for A, 1 for B and -1 if
-    the access has no value of either; ``origin`` is the element of it. ``fill`` is the row that wrote the shared copy
-    which is read, -1 elsewhere, and ``load`` the row that had read its value from A or B. ``copied`` marks the reads
-    that only feed a shared copy, ``unknown`` those of a shared copy of unknown origin, which may be of A or B.
+    ``owner`` numbers the threads, or the warps if lanes work together. ``matrix`` is 0 for A, 1 for B and -1 if the
+    access has no value of either; ``origin`` is its element. ``fill`` is the row that wrote the shared copy that is
+    read, else -1, and ``load`` the row that had read its value from A or B. ``copied`` marks the reads that are only
+    copied to shared memory, ``unknown`` the reads of a shared copy of unknown origin, which may be of A or B.
     """
 
     row: Ints
@@ -39,7 +39,7 @@ class Items:
 
 
 def origins(recording: Recording, rows: Ints, *, together: int) -> Items:
-    """Find out for some accesses which element of A or B their value is.
+    """Find for some accesses the element of A or B that their value comes from.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def origins(recording: Recording, rows: Ints, *, together: int) -> Items:
     shared = np.array([a.space == "shared" for a in recording.arrays])[array]
     is_input = ~write & (array < _INPUTS)
 
-    source = np.full(len(row), -1, np.int64)  # of a write to shared memory: the item that read its value
+    source = np.full(len(row), -1, np.int64)  # for a write to shared memory: the item that read its value
     stores = np.flatnonzero(write & shared)
     _take_copies(recording, row, element, stores, source)
     line = np.array([s.line for s in recording.sites] or [0], np.int64)
@@ -94,7 +94,7 @@ def origins(recording: Recording, rows: Ints, *, together: int) -> Items:
 
 
 def _copied(site: Ints, is_input: Flags, source: Ints) -> Flags:
-    """Mark the reads that feed a shared copy, and all of an instruction that mostly does: the last may go nowhere."""
+    """Mark the reads that are copied to shared memory, and all reads of an instruction if most of them are."""
     copied = np.zeros(len(site), bool)
     copied[source[source >= 0]] = True
     feeds, reads = (np.bincount(site[which], minlength=int(site.max(initial=0)) + 1) for which in (copied, is_input))
@@ -116,7 +116,7 @@ def _take_copies(recording: Recording, row: Ints, element: Ints, stores: Ints, s
 
 
 def _slots(recording: Recording, array: Ints, element: Ints, block: Ints) -> Ints:
-    """Give each element a number; a shared array has a copy per block."""
+    """Return a number for each element; a shared array has a copy per block."""
     base, each = [0], []
     for info in recording.arrays:
         each.append(info.size if info.space == "shared" else 0)
@@ -126,7 +126,7 @@ def _slots(recording: Recording, array: Ints, element: Ints, block: Ints) -> Int
 
 
 def _last_write(slot: Ints, row: Ints, writes: Flags) -> Ints:
-    """Return for each item the latest write before it to the same element, -1 if there is none."""
+    """Return for each item the last write before it to the same element, -1 if there is none."""
     order = np.lexsort((row, slot))
     at = np.where(writes[order], np.arange(len(order)), -1)
     latest = np.maximum.accumulate(at) if len(at) else at

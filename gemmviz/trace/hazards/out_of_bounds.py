@@ -1,9 +1,9 @@
 """Threads whose access was out of bounds: they are counted per line (*recorded*), but their accesses have no rows.
 
-Such a thread is absent from its step, like a thread that a condition excludes; the rows do not distinguish the two.
-The threads are known if a line's accesses out of bounds are as many as the threads absent from all of its steps, and
-all threads execute the line equally often. Otherwise there are two upper bounds: the absent threads, and the accesses
-out of bounds on that line.
+Such a thread is absent from its step, like a thread that a condition excludes; the rows do not distinguish the two. The
+threads are known if the number of a line's accesses out of bounds equals the number of threads that are absent from its
+steps, and if all threads execute the line equally often. Otherwise there are two upper bounds: the number of absent
+threads, and the number of accesses out of bounds on that line.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class OutOfBounds:
-    """The threads that are absent from each step because they missed the array.
+    """The threads that are absent from each step because their access was out of bounds.
 
     Attributes
     ----------
     most
-        int64 (steps): the most threads of the step that can have missed; 0 where none can.
+        int64 (steps): the largest possible number of such threads; 0 if there can be none.
     certain
-        bool (steps): whether it was exactly so many, all that are absent from the step.
+        bool (steps): whether this is the exact number: all threads that are absent from the step.
     """
 
     most: Ints
@@ -58,7 +58,7 @@ def out_of_bounds(recording: Recording, timeline: Timeline) -> OutOfBounds:
 
 
 def _even(keys: Ints, rows: Ints) -> bool:
-    """Say whether the steps of each key (its columns) have equally many rows."""
+    """Return whether the steps of each key (its columns) have equally many rows."""
     if not len(rows):
         return True
     group = np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1)

@@ -12,12 +12,12 @@ from gemmviz.trace.recording.recording import Recording
 Order = Literal["unknown", "write first", "other first", "writer is ahead", "other is ahead"]
 """The intended order of a write and another access of a race.
 
-``write first``, ``other first``: that access comes first, in the same pass of the loop. ``writer is ahead``: the write
-is for the next pass, and the other access belongs to this one. ``other is ahead``: the other way round.
+``write first``, ``other first``: that access comes first, in the same iteration of the loop. ``writer is ahead``: the
+write is for the next iteration, and the other access belongs to this one. ``other is ahead``: the reverse.
 """
 _WRITER_IS_EARLY = ("other first", "writer is ahead")
 _AHEAD = ("writer is ahead", "other is ahead")
-# By (the access that comes too early writes, the one that should come before it writes, the recording shows it).
+# Key: (whether the early access writes, whether the late access writes, whether the recording shows it).
 _SAID = {
     (True, False, True): mark(
         "{early} overwrites {element}{when} (line {early_line}) before {late} has read it (line {late_line})."
@@ -38,14 +38,14 @@ _SAID = {
         "{early} may write {element}{when} (line {early_line}) before {late} has written it (line {late_line})."
     ),
 }
-# By whether the array is in shared memory, where a pass of the loop is a tile's.
-_NEXT = {True: mark(" for the next tile"), False: mark(" in the next pass of the loop")}
-# By whether the other access writes, too.
+# Key: whether the array is in shared memory, where an iteration of the loop is a tile.
+_NEXT = {True: mark(" for the next tile"), False: mark(" in the next iteration of the loop")}
+# Key: whether the other access writes, too.
 _AT_ONCE = {
     False: mark("{writer} writes {element} (line {line}) while {other} reads it (line {other_line}): {why}"),
     True: mark("{writer} writes {element} (line {line}) while {other} writes it (line {other_line}): {why}"),
 }
-# By whether a barrier of a warp would be enough.
+# Key: whether a barrier of a warp would be enough.
 _MISSING = {
     False: mark("A __syncthreads() is missing between them."),
     True: mark("A __syncthreads() or a __syncwarp() is missing between them."),
@@ -53,7 +53,7 @@ _MISSING = {
 
 
 def is_early(writer: Ints, other: Ints, order: Order) -> Flags:
-    """Say of pairs of accesses whether they are in the wrong order in the recording itself.
+    """Return for pairs of accesses whether they are in the wrong order in the recording itself.
 
     The recorded threads ran in one of the orders that the barriers allow, and the rows are in that order.
 
@@ -62,7 +62,7 @@ def is_early(writer: Ints, other: Ints, order: Order) -> Flags:
     writer, other
         The rows of the writes and of the other accesses.
     order
-        The order that the program wants.
+        The order that the program needs.
     """
     if order == "unknown":
         return np.zeros(len(writer), bool)
@@ -77,9 +77,9 @@ def race_text(recording: Recording, writer: int, other: int, order: Order, why: 
     recording, writer, other
         The recording, and the rows of the write and of the other access.
     order
-        The order that the program wants.
+        The order that the program needs.
     why
-        The reason why nothing puts the accesses in order; empty: a barrier is missing.
+        The reason why nothing orders the accesses; empty: a barrier is missing.
     in_warp
         Whether a barrier of a warp would be enough.
     """

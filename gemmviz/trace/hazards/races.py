@@ -1,9 +1,9 @@
 """Races: two threads access one element without a happens-before relation.
 
-Two accesses to one element by different threads race when at least one writes, not both are atomic, and neither
-happens before the other: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no
-flag that one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization
-Functions" and "Memory Fence Functions".
+Two accesses to one element by different threads race if at least one writes, not both are atomic, and neither happens
+before the other: no barrier between them within a block, no ``__syncwarp`` within a warp, and between blocks no flag
+that one of them waits for (see `flags`). Source of the rules: CUDA C++ Programming Guide, "Synchronization Functions"
+and "Memory Fence Functions".
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from gemmviz.trace.hazards.hazard_text import array_name
 from gemmviz.trace.hazards.race_text import Order, is_early, race_text
 from gemmviz.trace.recording.recording import WARP, Recording
 
-# Of two accesses in one line. By whether both are in one warp, where __syncwarp() would do as well.
+# For two accesses in one line. Key: whether both are in one warp, where __syncwarp() would be enough.
 _BETWEEN_TWO = {
     False: mark("no barrier between the two"),
     True: mark("no barrier and no __syncwarp() between the two"),
@@ -28,9 +28,9 @@ _BETWEEN_TWO = {
 def races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
     """Look for races between blocks, between the warps of a block, and between the lanes of a warp.
 
-    Each is a grouping of the sorted accesses by more columns than the one before. In a group that holds a write and
-    more than one block (or warp, or thread), the first and the last access are by different ones, so that one of both
-    races with the write.
+    Each kind groups the sorted accesses by more columns than the previous one. If a group has a write and more than one
+    block (or warp, or thread), its first and its last access are of different blocks (or warps, or threads), so that
+    one of both races with the write.
     """
     is_global = np.array([a.space == "global" for a in recording.arrays])
     in_global = is_global[recording.accesses.array[t.row]]
@@ -58,7 +58,7 @@ def races(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
 
 
 def _out_of_order(t: AccessIndex, first: Ints, last: Ints, waits: Waits) -> tuple[Ints, Ints]:
-    """Return, of each group of accesses by several blocks, a write and another one that no flag puts in order."""
+    """Return, for each group of accesses of several blocks, a write and another access that no flag orders."""
     size = last - first + 1
     group = np.repeat(np.arange(len(first)), size)
     place = np.arange(len(group)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(first, size)
@@ -94,7 +94,7 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) 
     for number, (at, count) in enumerate(zip(example, counts, strict=True)):
         w, o = int(writers[at]), int(others[at])
         order, why = _disorder(recording, w, o, line, waits)
-        # The same race of other threads may be one that can be seen in the recording.
+        # For other threads the same race may be visible in the recording.
         alike = np.flatnonzero(kind == number)
         for other_at in alike[is_early(writers[alike], others[alike], order)][:1]:
             seen = int(writers[other_at]), int(others[other_at])
@@ -110,12 +110,12 @@ def _per_lines(recording: Recording, writers: Ints, others: Ints, waits: Waits) 
 
 
 def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: Waits) -> tuple[Order, str]:
-    """Return the order that the program wants of the accesses of a race, and why nothing ensures it.
+    """Return the order that the program needs for the accesses of a race, and why nothing ensures it.
 
     The reason is empty if a barrier is missing between two lines.
 
-    A thread that makes both in this phase shows which of them comes first: without the barrier after the use of a
-    tile it reads the old tile and goes on to write the next one; without the barrier before, it writes and then reads.
+    A thread that makes both accesses in this phase shows their order: without the barrier after the use of a tile it
+    reads the old tile and then writes the next one; without the barrier before the use, it writes and then reads.
     """
     log = recording.accesses
     if recording.backend == "c":
@@ -142,16 +142,16 @@ def _disorder(recording: Recording, writer: int, other: int, line: Ints, waits: 
         write_first = now[0][0] < now[1][0]
         first, second = (here, there) if write_first else (there, here)
         earlier = (others if write_first else writes)[0] < min(now[0][0], now[1][0])
-        if earlier and second < first:  # the way from the first line to the second one leads back to the loop's begin
+        if earlier and second < first:  # the second line is executed in the next iteration of the loop
             return "other is ahead" if write_first else "writer is ahead", ""
         return "write first" if write_first else "other first", ""
     return "unknown", ""
 
 
 def _arrives_late(recording: Recording, writer: int, other: int, line: Ints) -> bool:
-    """Say whether a write is of an asynchronous copy that its thread waits for only after the other's line.
+    """Return whether a write belongs to an asynchronous copy whose thread waits only after the other access's line.
 
-    There is then a barrier after its issue; without the wait it does not order the accesses.
+    Then there is a barrier after its issue, but without the wait it does not order the accesses.
     """
     log = recording.accesses
     copy = log.copies[log.copies[:, 0] == writer]
@@ -163,7 +163,7 @@ def _arrives_late(recording: Recording, writer: int, other: int, line: Ints) -> 
 
 
 def _in_same_stretch(recording: Recording, rows: Ints, row: int, in_warp: bool) -> Ints:
-    """Return those rows that no barrier, and within a warp no ``__syncwarp``, parts from a row."""
+    """Return the rows that no barrier, and within a warp no ``__syncwarp``, separates from a row."""
     log = recording.accesses
     same = log.phase[rows] == log.phase[row]
     if in_warp:

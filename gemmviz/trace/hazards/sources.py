@@ -1,11 +1,11 @@
-"""The read of A or B that brought the value that a thread stores to shared memory through a register.
+"""Finds the read of A or B whose value a thread stores to shared memory through a register.
 
-The recording shows the two ends only; the link is attributed: the values of one store instruction come from one place
-in the thread's own reads of A and B. It may be some reads back in all of them (double buffering: whatever shared memory
-is used in between), some reads back in those of one instruction (other reads happen or not, at the edges), or be the
-read of one instruction with the same ordinal (a loop that loads, then a loop that stores). The place whose values agree
-most often is taken, and then again for the stores that disagree, as for a first tile with a load of its own. A value
-that no place explains well stays without a source.
+The recording shows only the read and the store; the link is inferred. All values of one store instruction are assumed
+to come from the same place in the thread's reads of A and B. Three kinds of places are tried: a fixed number of reads
+back among all reads (double buffering, also if shared memory is used in between); a fixed number of reads back among
+those of one instruction (other reads may be missing at the edges); the read of one instruction with the same ordinal (a
+loop that loads, then a loop that stores). The place whose values agree most often is taken. This is repeated for the
+stores that disagree, for example for a first tile with a separate load. A value without a good place has no source.
 """
 
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ import numpy.typing as npt
 from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.order.requests import earlier
 
-_BACK = 64  # reads of a thread by which a read may lie back: two matrices with eight vectors each in flight
+_BACK = 64  # the largest number of reads back: two matrices with eight vectors each in flight
 _BACK_IN_CHANNEL = 8
-_SAMPLE = 2048  # stores of an instruction that decide
-_CERTAIN = 8  # agreements that are no chance, where so many are left
-_PARTS = 16  # elements that one access covers at most
+_SAMPLE = 2048  # stores of an instruction that are compared
+_CERTAIN = 8  # so many equal values are not a coincidence
+_PARTS = 16  # the largest number of elements of one access
 
 
 @dataclass(frozen=True)
 class Column:
-    """The elements accessed by some threads, thread after thread, each in the order of its accesses.
+    """The elements accessed by some threads, sorted by thread and then by the order of accesses.
 
-    ``part`` is the place of an element within its access, ``line`` is per site.
+    ``part`` is the index of an element within its access, ``line`` is per site.
     """
 
     thread: Ints
@@ -56,10 +56,10 @@ def sources(column: Column, stores: Ints, reads: Ints) -> Ints:
         mine = np.flatnonzero(channel[stores] == one)
         ordinal = earlier(column.thread[stores[mine]], np.zeros(len(mine), np.int64))
         line = column.line[one // _PARTS]
-        # Of places that agree equally often, the one in the same line comes first: `tile[i] = A[j];`.
+        # Of places that agree equally often, the one in the same line is preferred: `tile[i] = A[j];`.
         near = sorted(pools, key=lambda load: (column.line[load // _PARTS] != line, load))
         ranked = [(pools[load], _BACK_IN_CHANNEL, True) for load in near]
-        left = np.arange(len(mine))[column.value[stores[mine]] != 0]  # A and B hold no zeros: these fill an edge
+        left = np.arange(len(mine))[column.value[stores[mine]] != 0]  # A and B have no zeros: zeros fill an edge
         least = 1
         while len(left):
             sample = left[np.unique(np.linspace(0, len(left) - 1, _SAMPLE).astype(np.int64))]

@@ -1,7 +1,7 @@
-"""Tiles of shared memory that the copy engine stores to C: overwritten too early, or not shown to it.
+"""Tiles of shared memory that the copy engine stores to C: overwritten too early, or not visible to it.
 
-From its issue until its thread has waited for it a store may still read the tile. And it reads past the threads' writes
-unless they have put a fence behind them (``shared_written``). Source: PTX ISA, "Async proxy" and "cp.async.bulk".
+A store may read the tile at any time between its issue and the wait of its thread. It may not see the threads' writes
+unless there is a fence after them (``shared_written``). Source: PTX ISA, "Async proxy" and "cp.async.bulk".
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ _Text = Callable[[Recording, int, int, int, int], str]
 
 
 def tma_store_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
-    """Look for tiles that change while they are being stored, and for writes to them that no fence follows."""
+    """Look for tiles that change while they are being stored, and for writes to them without a fence afterwards."""
     issued, at = _reads(recording)
     touched = np.flatnonzero(issued[t.row] >= 0) if len(issued) else np.zeros(0, np.int64)
     if not len(touched):
@@ -35,7 +35,7 @@ def tma_store_hazards(recording: Recording, t: AccessIndex) -> Iterator[Finding]
     own = (t.thread[other] == t.thread[read]) & (t.row[other] < t.row[read]) & (t.row[other] >= at[t.row[read]])
     early = (t.phase[other] > begun) & (t.phase[other] < t.phase[read]) | (own & (t.phase[other] >= begun))
     yield from _findings(recording, t.row[read], t.row[other], early, _overwritten)
-    # The store means the last write before its issue.
+    # The store reads the last write before its issue.
     before = (t.phase[other] < begun) | ((t.phase[other] == begun) & (t.row[other] < at[t.row[read]]))
     keep = np.flatnonzero(before)
     order = keep[np.lexsort((t.row[other[keep]], t.phase[other[keep]], which[keep]))]
@@ -61,7 +61,7 @@ def _reads(recording: Recording) -> tuple[Ints, Ints]:
 
 
 def _fenced(recording: Recording, row: Ints, before: Ints) -> Flags:
-    """Say of rows whether their thread has put a fence behind them, in a phase before `before`."""
+    """Return for rows whether their thread has executed a fence after them, in a phase before `before`."""
     log, events = recording.accesses, recording.events
     fences = events.kind == FENCE
     owner = events.block[fences] << 16 | events.thread[fences]
@@ -80,7 +80,7 @@ def _fenced(recording: Recording, row: Ints, before: Ints) -> Flags:
 
 def _overwritten(recording: Recording, read: int, write: int, line: int, other_line: int) -> str:
     return tr(
-        "{thread} stores {element} in line {line}, and {other} writes it in line {other_line} before anybody has "
+        "{thread} stores {element} in line {line}, and {other} writes it in line {other_line} before any thread has "
         "waited for the store",
         thread=who(recording, read),
         element=element_name(recording, write),
@@ -92,8 +92,8 @@ def _overwritten(recording: Recording, read: int, write: int, line: int, other_l
 
 def _unseen(recording: Recording, read: int, write: int, line: int, other_line: int) -> str:
     return tr(
-        "{other} writes {element} in line {other_line} and {thread} has it stored in line {line}: without a "
-        "shared_written() between the two the copy engine need not see it",
+        "{other} writes {element} in line {other_line}, and {thread} lets the copy engine store it in line {line}: "
+        "without a shared_written() between the two lines the copy engine may not see the new value",
         thread=who(recording, read),
         element=element_name(recording, write),
         line=line,

@@ -1,4 +1,4 @@
-"""Reads of uninitialised shared memory and of elements of C that were not written."""
+"""Reads of uninitialised shared memory, and of elements of C before they are written."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from gemmviz.trace.recording.recording import Recording
 def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> Iterator[Finding]:
     """Look for reads of shared memory and of C that come before any write.
 
-    A write by another thread in the same phase does not count against the read: where it matters it is a race.
+    A write by another thread in the same phase counts as earlier: if it is not, it is reported as a race.
     """
     log = recording.accesses
     slots = int(t.slot[-1]) + 1 if len(t.slot) else 0
@@ -64,9 +64,9 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
 
 
 def _written_by_others(t: AccessIndex, writes: Ints, reads: Ints) -> Flags:
-    """Say of reads whether a block before theirs writes the element: phases of two blocks have no order, see `races`.
+    """Return for reads whether an earlier block writes the element: phases of two blocks have no order, see `races`.
 
-    An atomic operation does not count: it has read the element, too.
+    An atomic operation does not count, because it also reads the element.
     """
     first = np.full(int(t.slot[-1]) + 1 if len(t.slot) else 0, np.iinfo(np.int64).max)
     plain = writes[~t.atomic[writes]]
@@ -76,7 +76,7 @@ def _written_by_others(t: AccessIndex, writes: Ints, reads: Ints) -> Flags:
 
 
 def _writing_line(recording: Recording, t: AccessIndex, row: int) -> int:
-    """Return the line that writes the element nearest to the one that a row reads; 0: the array is never written."""
+    """Return the line that writes the element nearest to the element of a row; 0 if the array is never written."""
     log = recording.accesses
     writes = t.row[t.write & (log.array[t.row] == log.array[row])]
     if not len(writes):

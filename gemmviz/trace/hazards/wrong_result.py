@@ -1,4 +1,4 @@
-"""A wrong C that nothing else explains: the operand that does not belong, else the store and its value."""
+"""A wrong C without another explanation: reports a wrong operand, else the store and its value."""
 
 import numpy as np
 
@@ -8,21 +8,21 @@ from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.operands import last_uses, wrong_elements, wrong_operands
 from gemmviz.trace.recording.recording import Recording
 
-_TRIED = 64  # wrong elements that decide which products are in the sum
+_TRIED = 64  # wrong elements in which products are searched
 _NONE_IN = mark("{what}: none of the products is in them")
 _ONE_IN = mark("{what}: the product for k = {first} alone is in them")
 _SOME_IN = mark("{what}: the products for k = {first} to {last} alone are in them")
 
 
 def wrong_result(recording: Recording) -> list[Finding]:
-    """Explain a wrong C; nothing for a right one."""
+    """Return findings that explain a wrong C; none for a right C."""
     if not recording.wrong:
         return []
     return wrong_operands(recording) or [_wrong_sum(recording)]
 
 
 def _wrong_sum(recording: Recording) -> Finding:
-    """Report the worst element: its operands are right as far as can be seen, and the stored value is not their sum."""
+    """Report the worst element: its known operands are right, but the stored value is not their sum."""
     expected = recording.a @ recording.b
     off = np.where(np.isfinite(recording.c), np.abs(recording.c - expected), np.inf)
     off[~wrong_elements(recording)] = -1
@@ -61,7 +61,7 @@ def _wrong_sum(recording: Recording) -> Finding:
 
 
 def _with_part(recording: Recording, text: str) -> str:
-    """Add which products the wrong elements do hold, when these are the same stretch for all."""
+    """Add which products are in the wrong elements, if it is the same range of k for all of them."""
     wrong = np.argwhere(wrong_elements(recording))[:_TRIED]
     got = recording.c[wrong[:, 0], wrong[:, 1]]
     if not np.isfinite(got).all() or recording.k > 1024:

@@ -1,4 +1,4 @@
-"""Asynchronous copies on their way: from the step at which they are issued to the step at which they arrive."""
+"""Asynchronous copies in flight: from the step at which they are issued to the step at which they arrive."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ class AsyncCopies:
     block
         int64, the block that copies.
     issued, arrived
-        int64, steps: the copy is under way from the one up to the other. It is issued where it reads; a copy that reads
-        nothing (zeros beyond an edge) with the first step of the phase in which it was issued.
+        int64, steps: the copy is in flight from the first up to the second. It is issued at its read; a copy that reads
+        nothing (zeros beyond an edge) at the first step of the phase in which it was issued.
     read, write
         int64, rows of the recording: its read (-1: none), and its write, when its thread has waited for it.
     """
@@ -31,7 +31,7 @@ class AsyncCopies:
     write: Ints
 
     def at(self, step: int, block: int | None = None) -> Ints:
-        """Return which copies are under way after a step, those of one block or all: numbers into the columns."""
+        """Return the copies in flight after a step, of one block or of all blocks: indices into the columns."""
         first, last = (0, len(self.block)) if block is None else np.searchsorted(self.block, (block, block + 1))
         mine = slice(int(first), int(last))
         under_way: Ints = first + np.flatnonzero((self.issued[mine] <= step) & (step < self.arrived[mine]))
@@ -39,7 +39,7 @@ class AsyncCopies:
 
 
 def async_copies(recording: Recording, timeline: Timeline) -> AsyncCopies:
-    """Find when each asynchronous copy of a recording is under way."""
+    """Find the steps between which each asynchronous copy of a recording is in flight."""
     log = recording.accesses
     write, read, phase = log.copies.T
     step = timeline.step_of_row
@@ -54,9 +54,9 @@ def async_copies(recording: Recording, timeline: Timeline) -> AsyncCopies:
 
 
 def phase_starts(recording: Recording, timeline: Timeline, block: Ints, phase: Ints, in_grid: bool) -> Ints:
-    """Return the first step of each phase asked for, of all blocks together or of the block.
+    """Return the first step of each requested phase, of all blocks together or of the block.
 
-    Of a phase without any access it is the first step behind it, and behind the last one the number of steps.
+    For a phase without accesses it is the first later step; after the last phase it is the number of steps.
     """
     if in_grid:
         return np.searchsorted(timeline.phase, phase)

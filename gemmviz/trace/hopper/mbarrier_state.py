@@ -1,8 +1,8 @@
-"""The state of each mbarrier at a step: the phase under way, the arrivals and bytes it lacks, and the waiting threads.
+"""The state of each mbarrier at a step: its current phase, the missing arrivals and bytes, and the waiting threads.
 
-Events of barriers touch no memory, so that they have no separate steps. Each counts from the last step that its
-thread has made before it in the same phase of the recording; without one, from the first step of that phase; and never
-from before an earlier event of the same barrier. This is an order of events and never a time.
+Events of barriers access no array, so that they have no separate steps. An event takes effect at the last step of its
+thread before it in the same phase of the recording; if there is none, at the first step of that phase; and never
+earlier than a previous event of the same barrier. This is an order of events, never a time.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ class BarrierState:
     Attributes
     ----------
     ready
-        Whether it is initialised: before, the other values mean nothing.
+        Whether it is initialised: before that, the other values have no meaning.
     ended
-        Its phases that have ended.
+        The number of its phases that have ended.
     arrivals, needed
-        Arrivals that the phase under way still lacks, and those that it takes in all.
+        Missing arrivals of the current phase, and the arrivals that it needs in total.
     bytes, announced
-        Bytes that it still lacks, and those that were announced for it so far. More may have come than were announced
-        yet: then none are missing.
+        Missing bytes of the current phase, and the bytes announced for it up to now. If more bytes have arrived than
+        were announced, none are missing.
     waiting
         int64, the threads of the block that wait for the end of the phase, ascending.
     """
@@ -46,7 +46,7 @@ class BarrierState:
 
     @property
     def parity(self) -> int:
-        """Parity of the phase under way."""
+        """Parity of the current phase."""
         return self.ended % 2
 
 
@@ -54,23 +54,23 @@ class BarrierState:
 class MbarrierStates:
     """The mbarriers of a recording, step by step.
 
-    A barrier of a block has a number here: block * `barriers` + its index in `Recording.barriers`.
+    The number of a barrier is: block * `barriers` + its index in `Recording.barriers`.
 
     Attributes
     ----------
     barriers, steps
-        How many mbarriers a block has; steps of the timeline.
+        The number of mbarriers of a block; the number of steps of the timeline.
     order
-        The barriers that any block initialises, in the order in which that is first done.
+        The barriers that any block initialises, in the order of their first initialisation.
     counts_bytes
-        Those of them for which bytes are ever announced.
+        The barriers for which bytes are ever announced.
     key
         int64, sorted: each change of a barrier, as (number * (steps + 1) + step).
     values
         int64 (changes, 5): ended, arrivals, needed, bytes and announced after each change; see `BarrierState`.
     waits
         int64 (waits, 4), sorted by the barrier's number: that number, the thread, the first step after which it waits,
-        and the first after which it does not.
+        and the first step after which it no longer waits.
     """
 
     barriers: int
@@ -82,7 +82,7 @@ class MbarrierStates:
     waits: Ints
 
     def at(self, step: int, block: int) -> list[BarrierState]:
-        """Return each mbarrier of a block as it is after a step, in the order of `Recording.barriers`."""
+        """Return the state of each mbarrier of a block after a step, in the order of `Recording.barriers`."""
         if not self.barriers:
             return []
         number = block * self.barriers + np.arange(self.barriers)
@@ -132,7 +132,7 @@ def mbarrier_states(recording: Recording, timeline: Timeline) -> MbarrierStates:
 
 
 def _steps(recording: Recording, timeline: Timeline) -> Ints:
-    """Return the step from which each event counts."""
+    """Return the step at which each event takes effect."""
     events, log = recording.events, recording.accesses
     key = log.block.astype(np.int64) << 32 | log.phase.astype(np.int64) << 16 | log.thread
     wanted = events.block << 32 | events.phase << 16 | events.thread
@@ -154,16 +154,16 @@ def _values(kind: Ints, number: Ints, arrivals: Ints, missing: Ints) -> Ints:
 
 
 def _ends(key: Ints, number: Ints, ended: Ints, of: Ints, phase: Ints, steps: int) -> npt.NDArray[np.int64]:
-    """Return the step with which a phase of a barrier ends; the number of steps where it never does.
+    """Return the step at which a phase of a barrier ends; the number of steps if it never ends.
 
     Parameters
     ----------
     key, number, ended
-        Of the changes: `MbarrierStates.key`, whose, and the phases that have ended after it.
+        For each change: `MbarrierStates.key`, the barrier's number, and the number of phases that have ended after it.
     of, phase
-        Which barriers, and which phase of each.
+        The barriers, and the phase of each.
     steps
-        Of the timeline.
+        The number of steps of the timeline.
     """
     # Phases of a barrier only ever end, so that these numbers are sorted.
     most = int(ended.max()) + 2

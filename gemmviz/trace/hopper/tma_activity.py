@@ -1,4 +1,4 @@
-"""Boxes that the copy engine moves at a step for a block: half of a way each, as it is read or as it is written."""
+"""Boxes that the copy engine reads or writes at a step for a block."""
 
 from dataclasses import dataclass
 
@@ -16,15 +16,15 @@ class ActiveBox:
     Attributes
     ----------
     number
-        Its place in `Recording.boxes`.
+        Its index in `Recording.boxes`.
     write
-        Whether it is written at the step, and not read.
+        Whether the box is written at the step, else it is read.
     warp
         The warp of the thread that requested it.
     asked, arrived
-        The steps at which it is read, and written; -1 where none of it is read, or it never arrives.
+        The steps at which it is read, and written; -1 if no part of it is read, or if it never arrives.
     added
-        The step that reads the elements which it is added to; -1 where it is added to none.
+        The step that reads the elements to which it is added; -1 if it is not added.
     """
 
     number: int
@@ -53,7 +53,7 @@ def tma_activity(playable: Playable, step: int, block: int) -> list[ActiveBox]:
 
 
 def asked_by(playable: Playable, block: int, warp: int) -> Ints:
-    """Return the steps at which boxes are read that a warp of a block asked for, ascending."""
+    """Return the steps that read boxes requested by a warp of a block, ascending."""
     boxes = playable.recording.boxes
     if not len(boxes) or not playable.timeline.steps:
         return np.zeros(0, np.int64)
@@ -62,7 +62,7 @@ def asked_by(playable: Playable, block: int, warp: int) -> Ints:
 
 
 def _steps(playable: Playable) -> tuple[Ints, Ints, Ints]:
-    """Return the steps that read each box, write it, and read the elements it is added to; -1: never."""
+    """Return the steps that read each box, write it, and read the elements to which it is added; -1: never."""
     boxes, step = playable.recording.boxes, playable.timeline.step_of_row
     asked, arrived, added = (
         np.where(row >= 0, step[np.maximum(row, 0)], -1) for row in (boxes.read, boxes.write, boxes.old)
@@ -78,13 +78,13 @@ def pieces(recording: Recording, number: int, lines: int = 8) -> Ints:
     recording, number
         The box.
     lines
-        How many, from its beginning on.
+        The number of lines, from its beginning.
 
     Returns
     -------
     ndarray
-        int64 (lines, 8, 2): per place of 16 bytes, which row of the box stands there, and which piece of 16 bytes of
-        that row; -1 behind its end.
+        int64 (lines, 8, 2): per place of 16 bytes, the row of the box, and the piece of 16 bytes of that row; -1 after
+        its end.
     """
     boxes = recording.boxes
     info = recording.arrays[int(boxes.array[number])]

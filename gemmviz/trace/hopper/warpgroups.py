@@ -1,8 +1,8 @@
-"""Warpgroups that multiply with wgmma: which of them own the sums of C at a step, and which own nothing.
+"""Warpgroups that multiply with wgmma: which of them hold which sums of C at a step.
 
-Registers leave no trace. An element's owner is recorded where it is handed over: by the thread that writes it to C,
-or to the shared tile that the copy engine stores. It belongs to the work that its warpgroup had done by then: all that
-a warpgroup hands over without reading further operands is one tile, and the sums it holds next are its next tile.
+Registers are not recorded. The owner of an element is known from its store: by the thread that writes it to C, or to
+the shared tile that the copy engine stores. All elements that a warpgroup stores without reading further operands in
+between are one tile; the sums that it holds afterwards are its next tile.
 """
 
 from dataclasses import dataclass
@@ -19,27 +19,27 @@ from gemmviz.trace.recording.tma_stores import before_store
 
 @dataclass(frozen=True)
 class Warpgroups:
-    """The warpgroups of a recording in which they multiply.
+    """The warpgroups of a recording.
 
     Attributes
     ----------
     count
-        Warpgroups of a block; 0 where none multiplies.
+        The number of warpgroups of a block; 0 if none multiplies.
     owning, asking
-        Of each, whether it hands over an element of C in any block, and whether one of its threads asks for boxes that
-        are loaded.
+        Per warpgroup, whether it stores an element of C in any block, and whether one of its threads requests boxes to
+        load.
     steps
         Of the timeline.
     read
         int64, sorted: the steps in which each warpgroup reads operands, as (owner * steps + step). An owner is numbered
         block * `count` + warpgroup.
     tile_of
-        int64, sorted: the tile that each element was handed over with, as (owner * (steps + 1) + the steps in which its
-        owner had read operands by then). An element with parts from several blocks is there for each of them.
+        int64, sorted: the tile with which each element was stored, as (owner * (steps + 1) + the steps in which its
+        owner had read operands by then). An element with parts from several blocks has an entry for each of them.
     cell, thread
-        int64, of the same: the element of C, numbered row by row, and the thread that held it.
+        int64, in the same order: the element of C, numbered row by row, and the thread that held it.
     last
-        int64 (m, n), the place in `tile_of` of the last hand-over of each element; -1 where there is none.
+        int64 (m, n), the index in `tile_of` of the last store of each element; -1 if there is none.
     """
 
     count: int
@@ -53,7 +53,7 @@ class Warpgroups:
     last: Ints
 
     def tile(self, step: int, block: int, group: int) -> int:
-        """Return which tile a warpgroup works on after a step, as in `tile_of`; -1 where it never owns any."""
+        """Return the tile that a warpgroup works on after a step, as in `tile_of`; -1 if it never owns any."""
         own = block * self.count + group
         first, last = np.searchsorted(self.read, (own * self.steps, own * self.steps + step + 1))
         begin, end = np.searchsorted(self.tile_of, (own * (self.steps + 1), (own + 1) * (self.steps + 1)))
@@ -69,7 +69,7 @@ class Warpgroups:
         return found
 
     def of_thread(self, row: int, column: int) -> Ints:
-        """Return the elements of C that the last holder of one held with it, numbered row by row, ascending."""
+        """Return the elements of C that the last owner of an element held with it, numbered row by row, ascending."""
         last = int(self.last[row, column])
         if last < 0:
             return self.cell[:0]
@@ -77,7 +77,7 @@ class Warpgroups:
         return np.unique(self.cell[tile][self.thread[tile] == self.thread[last]])
 
     def group(self, row: int, column: int) -> int:
-        """Return the warpgroup that held an element of C last; -1 where none did."""
+        """Return the warpgroup that held an element of C last; -1 if none did."""
         last = int(self.last[row, column])
         return int(self.tile_of[last]) // (self.steps + 1) % self.count if last >= 0 else -1
 
@@ -108,7 +108,7 @@ def warpgroups(recording: Recording, timeline: Timeline) -> Warpgroups:
     row, column = info.cells(elements)
     cell = row * info.shape[1] + column
     last = np.full(info.size, -1, np.int64)
-    # Of several hand-overs, the last one recorded counts, as for `Recording.owners`.
+    # Of several stores, the last recorded one counts, as for `Recording.owners`.
     last[cell] = np.argsort(order)
     return Warpgroups(
         count,

@@ -1,4 +1,4 @@
-"""The places in memory that a warp accesses together, or a loop one after another (*recorded*)."""
+"""The addresses that a warp accesses together, or a loop one after another (*recorded*)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,33 +14,33 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 
 LINE_BYTES = 64
-"""Bytes that a CPU's caches move at once, on x86-64 and on most others."""
+"""The cache line in bytes, on x86-64 and on most other CPUs."""
 _LAST = 8  # accesses of a loop
 _KEPT = 64
 
 
 @dataclass(frozen=True)
 class AddressWalk:
-    """Accesses to one array that belong together.
+    """Accesses to one array by one request, or the last accesses of a loop.
 
     Attributes
     ----------
     array, step, write
         The array, the step of the last access, and whether they write.
     order
-        int64, per access: its lane; of a loop its number, from 0, the oldest first.
+        int64, per access: its lane; for a loop its index from 0, the oldest first.
     element
-        int64, per access, the first element that it covers, in memory order.
+        int64, per access, its first element, in memory order.
     covers
-        Elements that each access covers.
+        The number of elements of each access.
     unit_bytes
-        Bytes that come together: 32 of a sector, 64 of a CPU's cache line.
+        Bytes that are transferred together: 32 for a sector, 64 for a CPU's cache line.
     units
-        int64, the different ones that they touch, ascending, counted from the array's first byte.
+        int64, the different sectors or cache lines that are accessed, ascending, counted from the array's first byte.
     distance
-        Elements from one access to the next, if most agree; else None.
+        The distance in elements from one access to the next, if most are equal; else None.
     asked_bytes
-        The different bytes that they ask for.
+        The number of different bytes that are accessed.
     """
 
     array: int
@@ -56,14 +56,14 @@ class AddressWalk:
 
     @property
     def least(self) -> int:
-        """The fewest sectors, or cache lines, in which as many different bytes could lie."""
+        """The smallest number of sectors, or cache lines, for as many different bytes."""
         return -(-self.asked_bytes // self.unit_bytes)
 
     @property
     def scattered(self) -> bool:
-        """Whether it takes more of them than as many neighbouring bytes would.
+        """Whether it takes more units than as many neighbouring bytes would.
 
-        A loop's last accesses may begin anywhere in a cache line, and neighbours among them reach into one more.
+        A loop's last accesses may begin anywhere in a cache line, so that neighbouring bytes may need one more.
         """
         return len(self.units) > self.least + (self.unit_bytes == LINE_BYTES)
 
@@ -93,15 +93,15 @@ class AddressWalks:
         return self._requests.any("global") if self.on_gpu else self._timeline.steps > 0
 
     def at(self, playable: Playable, step: int, block: int, warp: int, lane: int) -> list[AddressWalk]:
-        """Return the last walk through each array up to a step, or where none came yet, the first.
+        """Return the last walk through each array up to a step, or if there is none yet, the first one.
 
         Parameters
         ----------
         playable
-            The recording that this was made of.
+            The recording of this object.
         step, block, warp, lane
-            The step and the warp; on a CPU warp and lane give the number of a thread, and where that one accesses
-            nothing (the first may only start the others), the next one that does is meant, or the last.
+            The step and the warp. On a CPU, warp and lane give the number of a thread; if it accesses nothing (the
+            first thread may only start the others), the next thread with accesses is used, or the last one.
         """
         count = range(len(self._recording.arrays))
         if self.on_gpu:
@@ -127,7 +127,7 @@ class AddressWalks:
         log = self._recording.accesses
         end = int(np.searchsorted(steps, step, side="right")) or 1
         write = bool(log.write[rows[end - 1]])
-        # Reads and writes take turns where a sum grows in memory: twice as many hold enough of one kind.
+        # If a sum grows in memory, reads and writes alternate: take twice as many accesses to have enough of one kind.
         near = rows[max(end - 2 * _LAST, 0) : end]
         near = near[(log.write[near] == write) & (log.bytes[near] == log.bytes[near[-1]])][-_LAST:]
         element, width = log.element[near].astype(np.int64), int(log.bytes[near[-1]])

@@ -25,9 +25,9 @@ class BankUse:
         int64, per served word of four bytes: its number from the array's first word, and its wavefront,
         from 0. A word that two parts of the warp ask for is listed twice.
     first_lane, lanes
-        int64, the lowest lane that asks for it in that wavefront, and the number of these lanes.
+        int64, the lowest lane that asks for the word in that wavefront, and the number of these lanes.
     late
-        bool, per wavefront: whether it is needed only because words share a bank.
+        bool, per wavefront: whether it is caused by a bank conflict.
     """
 
     request: WarpRequest
@@ -44,12 +44,12 @@ class BankUse:
 
     @property
     def ways(self) -> int:
-        """The most words that one bank serves for the lanes which are served together: 1 is no conflict."""
+        """The largest number of words that one bank serves for lanes that are served together: 1 means no conflict."""
         first = np.flatnonzero(~self.late)
         return int(np.diff(first, append=len(self.late)).max(initial=1))
 
     def lanes_of(self, wavefront: int) -> list[int]:
-        """Return the lanes that get something from a wavefront, ascending."""
+        """Return the lanes that a wavefront serves, ascending."""
         asked = self.request
         lanes: list[int] = np.unique(asked.lane[asked.access[asked.served == wavefront]]).tolist()
         return lanes

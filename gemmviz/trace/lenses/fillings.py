@@ -1,4 +1,4 @@
-"""Fillings of stages: the tiles of A and B that are in shared memory in turns, each with its steps."""
+"""Fillings of stages: the tiles of A and B that are in a stage one after another, each with its steps."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,7 @@ from gemmviz.trace.order.requests import Ints
 
 State = Literal["arriving", "ready", "multiplied", "done"]
 NEVER = np.iinfo(np.int64).max
-"""The number of a step that never comes."""
+"""The number of a step that does not exist."""
 
 
 @dataclass(frozen=True)
@@ -19,20 +19,22 @@ class Filling:
     Attributes
     ----------
     number, stage, lap
-        Its place among the block's fillings, in the order in which they are asked for; its stage; how many fillings of
-        this stage came before.
+        Its index among the block's fillings, in the order in which they are requested; its stage; the number of earlier
+        fillings of this stage.
     k, deep
         Its beginning and its depth along K.
     row, column
-        Where its tile of C begins: the first row of A, and the first column of B.
+        The beginning of its tile of C: the first row of A, and the first column of B.
     asked, arrived
         The first step that reads it from global memory, and the last one that writes it to shared memory.
     used
-        Per agent (see `Stages`), the first and the last step that reads it from shared memory; empty: none does.
+        Per agent (see `Stages`), the first and the last step that reads it from shared memory; empty if it is never
+        read.
     freed
-        The step after which it may be overwritten: as its mbarrier says, else the one behind the last that reads it.
+        The step after which it may be overwritten: according to its mbarrier, else the step after its last read.
     full, empty
-        The mbarriers (indices into `Recording.barriers`) that say that it is there, and that it was used; -1: none.
+        The mbarriers (indices into `Recording.barriers`) that signal that it has arrived, and that it was used; -1:
+        none.
     """
 
     number: int
@@ -62,7 +64,7 @@ class Filling:
     def state(self, step: int) -> State:
         """Return its state after a step, which is not before the step of its request.
 
-        A tensor core may go on multiplying after its last read: until the stage is given back, it is being multiplied.
+        A tensor core may still multiply after the last read: the state is "multiplied" until the stage is released.
         """
         if step < self.arrived:
             return "arriving"
@@ -78,12 +80,12 @@ class Stages:
     Attributes
     ----------
     count
-        How many it has.
+        The number of stages.
     fillings
-        In the order in which they are asked for.
+        The fillings in the order in which they are requested.
     asking, using
-        The agents that ask for tiles, and that read them: warpgroups by number, or 0 alone where the threads of a block
-        do all the same.
+        The agents that request tiles, and that read them: warpgroups by number, or only 0 if all threads of a block do
+        the same.
     written
         int64, per filling ascending: steps at which bytes of it are written, and `bytes`, those bytes.
     """
@@ -95,7 +97,7 @@ class Stages:
     written: tuple[tuple[Ints, Ints], ...]
 
     def held(self, step: int) -> list[Filling | None]:
-        """Return the filling that each stage holds after a step, or that is on its way there; None before the first."""
+        """Return the filling that each stage holds after a step, or that is in flight to it; None before the first."""
         found: list[Filling | None] = [None] * self.count
         for filling in self.fillings:
             if filling.asked <= step:
@@ -103,7 +105,7 @@ class Stages:
         return found
 
     def arrived_bytes(self, filling: Filling, step: int) -> tuple[int, int]:
-        """Return how many bytes of a filling are written after a step, and all of them."""
+        """Return the number of bytes of a filling that are written after a step, and its total."""
         steps, so_far = self.written[filling.number]
         at = int(np.searchsorted(steps, step, side="right"))
         return int(so_far[at - 1]) if at else 0, int(so_far[-1])

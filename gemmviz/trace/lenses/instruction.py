@@ -1,9 +1,9 @@
 """The operands of one tensor-core instruction: the lane of a warp that holds each element, and the register.
 
 `gemmviz.trace.origin.fragments` gives the lane that loads or stores each element. With ``wmma`` that lane holds it. An
-``ldmatrix`` deals its elements to other lanes: lane l names row l % 8 of the 8 x 8 matrix l / 8, and of each matrix
-lane 4 r + c gets the elements 2 c and 2 c + 1 of row r; transposed, of column r (PTX ISA, "ldmatrix"). The operands of
-a ``wgmma`` stay in shared memory.
+``ldmatrix`` distributes its elements to other lanes: lane l gives the address of row l % 8 of the 8 x 8 matrix l / 8,
+and lane 4 r + c gets the elements 2 c and 2 c + 1 of row r of each matrix; transposed, of column r (PTX ISA,
+"ldmatrix"). The operands of a ``wgmma`` stay in shared memory.
 """
 
 import re
@@ -28,12 +28,12 @@ _MMA = re.compile(r"(wg)?mma(?:_|(?:_async)?\.sync\.aligned\.)m(\d+)n(\d+)k(\d+)
 _TRANSPOSES = re.compile(r"trans|_t\b")
 _SIDE = 8  # rows, and columns, of a matrix of ldmatrix
 MOST_COLUMNS = 16
-"""Columns of C that are looked at where an instruction has more: its registers repeat every 8 columns."""
+"""The largest number of columns of C that are shown: the registers of an instruction repeat every 8 columns."""
 
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction's operands after a step, as one warp holds them.
+    """The operands of one instruction in one warp after a step.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ def instruction(
     playable, block, warp, step
         The recording, the warp and the step.
     cell
-        An element of C, (row, column), that it works on; without it, and of other warps' elements, the first.
+        An element of C, (row, column), of the instruction; without it, or if another warp holds it, the first element.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def _near(fragment: Fragment, cell: tuple[int, int] | None) -> tuple[int, int]:
 
 
 def _cut(fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fragment:
-    """Return the part of a fragment, of a size, that an element lies in, with each lane's registers counted anew."""
+    """Return the part of a fragment that contains an element, with each lane's registers numbered from 0."""
     begin = [
         (max(at - first, 0) // step * step) if at >= 0 else 0
         for at, first, step in zip(near, (fragment.row, fragment.column), size, strict=True)
@@ -149,7 +149,7 @@ def _cut(fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fr
 
 
 def _numbered_by_columns(whole: Fragment, part: Fragment) -> Fragment:
-    """Return a part of the sums of a wgmma with their registers as it numbers them: 8 columns after 8 columns.
+    """Return a part of the sums of a wgmma with the register numbers of the instruction: 8 columns after 8 columns.
 
     PTX ISA, "Register Fragments and Shared Memory Matrix Layouts" of wgmma. A kernel may store them in another order.
     """
@@ -161,7 +161,7 @@ def _numbered_by_columns(whole: Fragment, part: Fragment) -> Fragment:
 
 
 def _ranked(lane: Ints, slot: Ints) -> Ints:
-    """Return the registers of each lane counted from 0, in their order; -1 where no lane holds the element."""
+    """Return the registers of each lane numbered from 0, in their order; -1 if no lane holds the element."""
     order = np.lexsort((slot.ravel(), lane.ravel()))
     lanes = lane.ravel()[order]
     rank = np.empty(lane.size, np.int64)
@@ -170,14 +170,14 @@ def _ranked(lane: Ints, slot: Ints) -> Ints:
 
 
 def _deals(playable: Playable, fragment: Fragment) -> bool | None:
-    """Say whether a fragment was loaded by a transposing ldmatrix; None if it was not loaded by any."""
+    """Return whether a fragment was loaded by a transposing ldmatrix; None if it was not loaded by ldmatrix."""
     lines = without_comments(playable.recording.text).lower().splitlines()
     line = lines[fragment.line - 1] if 0 < fragment.line <= len(lines) else ""
     return bool(_TRANSPOSES.search(line)) if "ldmatrix" in line else None
 
 
 def _dealt(playable: Playable, fragment: Fragment, near: tuple[int, int], size: tuple[int, int]) -> Fragment:
-    """Return the result of an ldmatrix for the rows that lanes name, cut to the size of the instruction."""
+    """Return the result of an ldmatrix for the row addresses of the lanes, cut to the size of the instruction."""
     transposed = _deals(playable, fragment)
     if transposed is None:
         return _cut(fragment, near, size)

@@ -1,4 +1,4 @@
-"""The outer product that a thread makes at one place along K: its values of A and B, the products, and its sums.
+"""The outer product that a thread computes at one k: its values of A and B, the products, and its sums.
 
 The values are recorded; products and sums are those values multiplied and added, as in
 `gemmviz.trace.origin.thread_state`.
@@ -18,13 +18,13 @@ from gemmviz.trace.origin.thread_state import Products, products, state_at
 from gemmviz.trace.playable import Playable
 
 MOST_LINES = 32
-"""Rows, and columns, of C that are looked at."""
+"""The largest number of rows, and of columns, of C."""
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class OuterProduct:
-    """A thread's work at one place along K, after a step. Missing values are NaN.
+    """A thread's work at one k, after a step. Missing values are NaN.
 
     Attributes
     ----------
@@ -33,18 +33,18 @@ class OuterProduct:
     rows, columns
         int64, the different rows and columns of C that it works on, ascending.
     k
-        The place along K whose values it read last; -1: none yet.
+        The k whose values it read last; -1: none yet.
     a, b
         float64, its values of A, one for each row, and of B, one for each column.
     from_a, from_b
-        The arrays that they are read from, as the recording numbers them; -1: none yet.
+        The arrays from which they are read, as indices into the recording's arrays; -1: none yet.
     product, before, after
-        float64 (rows, columns), the products of this k that are made, and the sums without them and with them. Elements
-        that the thread does not own have NaN as their sums.
+        float64 (rows, columns), the computed products of this k, and the sums without and with these products. The sums
+        of elements that the thread does not own are NaN.
     read, reads
-        Values of this k that it has read, and will have read; one that is read twice counts twice.
+        The number of values of this k that it has read, and the total; a value that is read twice counts twice.
     made, products
-        Products of this k that are made, and that will be.
+        The number of computed products of this k, and the total.
     """
 
     owned: int
@@ -81,9 +81,9 @@ def outer_product(playable: Playable, block: int, thread: int, step: int) -> Out
 
 @per_recording
 def knows_products(playable: Playable) -> bool:
-    """Say whether the multiplied values of a recording are known: on a CPU, for each element of C at each k.
+    """Return whether the multiplied values of a recording are known: on a CPU, for each element of C at each k.
 
-    A loop that keeps a value in a register while it stores several elements of C does not show all of its products.
+    If a loop keeps a value in a register while it stores several elements of C, not all of its products are known.
     """
     recording = playable.recording
     if recording.backend == "cuda":
@@ -160,7 +160,7 @@ def _cut(whole: OuterProduct) -> OuterProduct:
 
 
 def _of_loop(playable: Playable, thread: int, step: int) -> OuterProduct | None:
-    """Return the outer product that a loop on a CPU makes: the neighbouring products of one k."""
+    """Return the outer product that a loop on a CPU computes: the neighbouring products of one k."""
     added = _of_loops(playable)
     if added is None or not knows_products(playable):
         return None
@@ -215,7 +215,7 @@ def _looped(
     after[at(of_k)] = before[at(of_k)]
     after[at(made)] += product[at(made)]
     from_a, from_b = (int(column[of_k[0]]) for column in (added.a_array, added.b_array))
-    # A value may be read again after the product that it completes was counted; the next place along K is another one.
+    # A value may be read again after its product was counted; the next k is another outer product.
     operands = _operands_of(playable, int(added.thread[of_k[0]]))
     when = playable.timeline.step_of_row[operands.use]
     last = int(later[0]) if len(later) else playable.timeline.steps

@@ -9,7 +9,7 @@ from gemmviz.trace.playable import Playable
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_MOST = 512  # answers about one recording: more than the blocks of a large grid
+_MOST = 512  # results for one recording: more than the blocks of a large grid
 
 
 def latest(
@@ -45,11 +45,11 @@ def latest(
 
 
 def per_recording(find: Callable[Concatenate[Playable, P], T]) -> Callable[Concatenate[Playable, P], T]:
-    """Return the same function with a memory: asked again of the same recording and values, it answers at once.
+    """Return the function with a cache: for the same recording and values the result is computed only once.
 
     Parameters
     ----------
     find
-        A pure function of a recording and of hashable values. Its answer must not refer to the recording.
+        A pure function of a recording and of hashable values. Its result must not refer to the recording.
     """
     return latest(_MOST)(find)

@@ -1,4 +1,4 @@
-"""The events of a block's pipeline in order: a tile is requested, arrives, is multiplied, its stage is given back.
+"""The events of a block's pipeline in order: a tile is requested, arrives, is multiplied, its stage is released.
 
 The order is that of the steps, and never a time.
 """
@@ -15,15 +15,15 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARPGROUP
 
 Kind = Literal["arrive", "multiply", "free", "ask"]
-# Within one step: a tile that has arrived may be multiplied, its stage given back, and the next tile requested.
+# Within one step: a tile that has arrived may be multiplied, its stage released, and the next tile requested.
 _RANK: dict[Kind, int] = {"arrive": 0, "multiply": 1, "free": 2, "ask": 3}
 COPIES = -1
-"""The agent of arrivals: copies in flight, and no threads."""
+"""The agent of arrivals: copies in flight instead of threads."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happens to a filling: its kind, the filling's number, the step, and the agent (see `Stages`)."""
+    """An event of a filling: its kind, the filling's number, the step, and the agent (see `Stages`)."""
 
     kind: Kind
     filling: int
@@ -44,25 +44,25 @@ class Wait:
 
 @dataclass(frozen=True)
 class PipelineEvents:
-    """The events of a block in order, its waits, and its arrows: each one's first event lets its second one go."""
+    """The events of a block in order, its waits, and its arrows: the first event of an arrow enables the second one."""
 
     events: tuple[Event, ...]
     waits: tuple[Wait, ...]
     arrows: tuple[tuple[int, int], ...]
 
     def passed(self, step: int) -> int:
-        """Return how many events have happened after a step."""
+        """Return the number of events up to a step."""
         return int(np.searchsorted([event.step for event in self.events], step, side="right"))
 
 
 @per_recording
 def pipeline_events(playable: Playable, block: int) -> PipelineEvents | None:
-    """Put the events of a block's pipeline in order.
+    """Return the events of a block's pipeline in order.
 
     Parameters
     ----------
     playable, block
-        Whose.
+        The recording and the block.
 
     Returns
     -------

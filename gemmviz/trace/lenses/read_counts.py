@@ -1,4 +1,4 @@
-"""How often each element of each array has been read up to a step (*recorded*)."""
+"""The number of reads of each element of each array up to a step (*recorded*)."""
 
 from dataclasses import dataclass
 
@@ -14,16 +14,16 @@ _MOST_LEVELS = 9
 
 @dataclass(frozen=True)
 class ArrayReads:
-    """Reads of one array so far; of a shared array, those of one block.
+    """Reads of one array up to a step; for a shared array, the reads of one block.
 
     Attributes
     ----------
     array
         Index into the recording's arrays.
     reads
-        int64, per element in memory order, how often it has been read.
+        int64, the number of reads per element in memory order.
     written
-        Elements that have been written, each time counted.
+        The number of element writes; an element that is written twice counts twice.
     """
 
     array: int
@@ -49,8 +49,8 @@ class ArrayReads:
 class ReadCounts:
     """Counts reads of A, B and every shared array; an access of several elements reads each of them once.
 
-    Boxes of the copy engine and operands of the tensor cores count like any other read. The counts of the last
-    requested step are kept: a neighbouring step needs only the steps between.
+    Boxes of the copy engine and operands of the tensor cores count as reads, too. The counts of the last requested step
+    are kept, so that for a nearby step only the steps in between are counted.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class ReadCounts:
         return [ArrayReads(i, reads[self._base[i] : self._base[i + 1]], int(written[i])) for i in self.arrays]
 
     def _counts(self, step: int, block: int) -> tuple[Ints, Ints]:
-        """Return reads per element of all arrays, one behind the other, and written elements per array."""
+        """Return reads per element of all arrays, concatenated, and written elements per array."""
         kept = self._kept
         if kept is None or kept[1] != block or step < kept[0] // 2:
             nothing = np.zeros(int(self._base[-1]), np.int64), np.zeros(len(self._shared), np.int64)
@@ -106,10 +106,10 @@ def read_counts(playable: Playable) -> ReadCounts:
 
 @per_recording
 def levels(playable: Playable) -> list[int]:
-    """Return the numbers of reads at which an element changes its colour: 0, 1, 2, 4, … up to the numbers at the end.
+    """Return the numbers of reads at which an element changes its colour: 0, 1, 2, 4 and so on.
 
-    The last is the power of two next above the most reads per element, averaged over an array, of the whole recording:
-    single elements may have more.
+    The last one is the next power of two above the largest average reads per element of an array in the whole
+    recording; single elements may have more.
     """
     recording, most = playable.recording, 1.0
     for index, (array, moved) in enumerate(zip(recording.arrays, playable.traffic.arrays, strict=True)):

@@ -9,7 +9,7 @@ from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.order.requests import Ints
 
-_MOST = 0.6  # of the pairs of neighbouring lanes: these have the usual distance
+_MOST = 0.6  # the share of pairs of neighbouring lanes that must have the same distance
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,11 @@ class SectorUse:
     request
         A request to global memory.
     sectors
-        int64, the different sectors that it touches, ascending, counted from the array's first byte.
+        int64, the different sectors that it accesses, ascending, counted from the array's first byte.
     asked
-        bool (sectors, 32), per byte of each: whether any lane asks for it.
+        bool (sectors, 32), per byte of each sector: whether any lane asks for it.
     start
-        int64, per lane that takes part, the first byte that it asks for, counted from the array's first.
+        int64, per active lane, the first byte that it asks for, counted from the array's first byte.
     """
 
     request: WarpRequest
@@ -35,7 +35,7 @@ class SectorUse:
 
     @property
     def used_bytes(self) -> int:
-        """The different bytes that lanes ask for."""
+        """The number of different bytes that lanes ask for."""
         return int(self.asked.sum())
 
     @property
@@ -45,7 +45,7 @@ class SectorUse:
 
     @property
     def middle(self) -> npt.NDArray[np.float64]:
-        """Per lane, the middle of its bytes: in sectors, from the first of `sectors` on, side by side."""
+        """Per lane, the middle of its bytes, as a position in `sectors`, in units of a sector."""
         first = np.searchsorted(self.sectors, self.start // SECTOR_BYTES)
         inside: npt.NDArray[np.float64] = (self.start % SECTOR_BYTES + self.request.width / 2) / SECTOR_BYTES
         return first + inside
@@ -70,12 +70,12 @@ def sector_use(request: WarpRequest, itemsize: int) -> SectorUse:
 
 
 def lane_distance(lane: Ints, place: Ints) -> int | None:
-    """Return how far apart neighbouring lanes access memory, if most pairs of them agree; else None.
+    """Return the distance at which neighbouring lanes access memory, if most pairs have the same; else None.
 
     Parameters
     ----------
     lane, place
-        Per lane, ascending, its number and its place in memory, in any unit; the distance is in that unit, too.
+        Per lane, ascending, its number and its address, in any unit; the distance has the same unit.
     """
     side_by_side = np.flatnonzero(np.diff(lane) == 1)
     if not len(side_by_side):

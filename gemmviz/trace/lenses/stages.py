@@ -1,10 +1,9 @@
-"""The stages of shared memory that a block fills and multiplies from, in turns: each filling with its steps.
+"""The stages of shared memory that a block fills and reads in turns, and each filling with its steps.
 
-A *stage* is a piece of shared memory that holds one tile of A and one of B; a *filling* is one tile pair in it. Both
+A *stage* is a part of shared memory that holds one tile of A and one of B; a *filling* is one such pair of tiles. Both
 follow from the recording alone: values of A or B are written to shared memory (`gemmviz.trace.origin.staging`), and the
-nth value that is written to a place belongs to the nth filling of its stage. Pieces of one array are different stages
-where the copy engine counts their bytes at different mbarriers, or where their first values stand in different tiles
-along K.
+nth value that is written to an address belongs to the nth filling of its stage. Parts of one array are different stages
+if the copy engine counts their bytes at different mbarriers, or if their first values are in different tiles along K.
 """
 
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from gemmviz.trace.recording.recording import WARPGROUP
 class _Written:
     """Elements of tiles that a block writes to shared memory, in the order of the steps: columns of one length.
 
-    `slot` counts all elements of shared memory, array after array; `region` is -1 where it is not known.
+    `slot` numbers all elements of shared memory, array after array; `region` is -1 if it is not known.
     """
 
     row: Ints
@@ -50,7 +49,7 @@ def stages(playable: Playable, block: int) -> Stages | None:
     Parameters
     ----------
     playable, block
-        Whose.
+        The recording and the block.
     """
     depth = playable.story.depth
     written = _written(playable, block) if depth else None
@@ -154,7 +153,7 @@ def _box_of(playable: Playable, rows: Ints) -> Ints:
 
 
 def _stage_of_slot(playable: Playable, written: _Written, depth: int) -> Ints:
-    """Return the stage that each element of shared memory belongs to; -1 where it holds no tile."""
+    """Return the stage of each element of shared memory; -1 if it holds no tile."""
     boxes = playable.recording.boxes
     size = int(written.slot.max()) + 1
     sign, matrix = np.full((2, size), -1, np.int64)
@@ -163,7 +162,7 @@ def _stage_of_slot(playable: Playable, written: _Written, depth: int) -> Ints:
     matrix[written.slot[first]] = written.matrix[first]
     boxed = np.flatnonzero(written.box >= 0)
     if len(boxed):
-        # Bytes are counted at the stage's own mbarrier, which is more certain than the place along K.
+        # Bytes are counted at the stage's own mbarrier, which is more certain than the position along K.
         sign[written.slot[boxed]] = -2 - boxes.barrier[written.box[boxed]]
         matrix[written.slot[boxed]] = boxes.matrix[written.box[boxed]]
     at = np.unique(written.slot)
@@ -171,7 +170,7 @@ def _stage_of_slot(playable: Playable, written: _Written, depth: int) -> Ints:
     stage = np.full(size, -1, np.int64)
     if not len(known):
         return stage
-    # Zeros beyond an edge belong to the tile beside them.
+    # Zeros beyond an edge belong to the neighbouring tile.
     source = at[known[np.maximum(np.searchsorted(known, np.arange(len(at)), side="right") - 1, 0)]]
     sign, matrix = sign[source], matrix[source]
     for which in (A, B):
@@ -184,7 +183,7 @@ def _stage_of_slot(playable: Playable, written: _Written, depth: int) -> Ints:
 
 
 def _same_barrier(sign: Ints, names: Ints) -> Ints:
-    """Return the stage of each stretch: stretches whose bytes one mbarrier counts are one stage, the others several."""
+    """Return the stage of each region: regions whose bytes are counted by the same mbarrier are one stage."""
     if not (sign <= -2).all():
         return names
     return np.unique(-sign, return_inverse=True)[1]
@@ -201,7 +200,7 @@ def _first_and_last(playable: Playable, written: _Written, filling: Ints, count:
 
 
 def _agent(playable: Playable, thread: npt.NDArray[np.uint16]) -> Ints:
-    """Return the agent of threads: their warpgroup where mbarriers keep them in step, else 0."""
+    """Return the agent of threads: their warpgroup if mbarriers synchronise them, else 0."""
     if not playable.recording.barriers:
         return np.zeros(len(thread), np.int64)
     return thread.astype(np.int64) // WARPGROUP
@@ -235,7 +234,7 @@ def _uses(playable: Playable, block: int, written: _Written, filling: Ints) -> d
 
 
 def _slots(playable: Playable) -> Ints:
-    """Return, per array, where its elements begin in one numbering of a block's shared memory."""
+    """Return, per array, the number of its first element in a common numbering of a block's shared memory."""
     sizes = [a.size if a.space == "shared" else 0 for a in playable.recording.arrays]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
@@ -258,7 +257,7 @@ def _gates(playable: Playable, written: _Written, filling: Ints, count: int) -> 
 
 
 def _completed(playable: Playable, block: int, barrier: int, after: int) -> int:
-    """Return the first step, from `after` on, with which a phase of a block's mbarrier ends."""
+    """Return the first step, from `after` on, at which a phase of a block's mbarrier ends."""
     known = playable.mbarrier_states
     number = block * known.barriers + barrier
     first, last = np.searchsorted(known.key, np.array([number, number + 1]) * (known.steps + 1)).tolist()

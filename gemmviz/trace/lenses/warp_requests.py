@@ -1,4 +1,4 @@
-"""The request of a warp that is shown at a step: that of the step, else its last one, else its next one."""
+"""The request of a warp that is shown at a step: its request at the step, else its last one, else its next one."""
 
 from typing import Literal
 
@@ -18,8 +18,8 @@ _KEPT_WARPS = 32
 class WarpRequests:
     """The steps at which the lanes of each warp make a request together.
 
-    Boxes of the copy engine and operands of ``wgmma`` are no request of lanes: their steps do not count. On a CPU there
-    are none.
+    Boxes of the copy engine and operands of ``wgmma`` are not requests of lanes: their steps do not count. On a CPU
+    there are no requests.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class WarpRequests:
         self._last: tuple[tuple[int, int, int], WarpRequest | None] | None = None
 
     def any(self, space: Space) -> bool:
-        """Say whether any warp makes a request to a memory."""
+        """Return whether any warp makes a request to a memory space."""
         return bool(self._of_space[space].any())
 
     def shown(
@@ -51,13 +51,13 @@ class WarpRequests:
         Parameters
         ----------
         playable
-            The recording that this was made of.
+            The recording of this object.
         step, block, warp
-            The step, and whose request.
+            The step, the block and the warp.
         space
             ``"global"`` or ``"shared"``.
         array
-            Only requests to this array; None: to any of the memory.
+            Only requests to this array; None: to any array of the memory space.
         """
         steps = self._steps_of(block, warp)
         wanted = self._of_space[space][steps]

@@ -1,4 +1,4 @@
-"""The k-steps that each block does, and of which tile of C: whole tiles, or parts of tiles that several blocks share.
+"""The k-steps that each block computes: whole tiles of C, or parts of tiles that several blocks share.
 
 The pieces are recorded. A separate multiprocessor for each block is modelled, and so is the comparison with a grid
 that has one block per tile: blocks go to multiprocessors in the order of their numbers.
@@ -23,9 +23,9 @@ class Piece:
     tile
         The tile's number, row by row of C.
     first, end
-        Its first k-step, and the one behind its last.
+        Its first k-step, and the k-step after its last one.
     began
-        Per k-step, the step of the timeline with which its multiplication begins.
+        Per k-step, the step of the timeline at which its multiplication begins.
     """
 
     tile: int
@@ -35,7 +35,7 @@ class Piece:
 
     @property
     def steps(self) -> int:
-        """How many k-steps it has."""
+        """The number of its k-steps."""
         return self.end - self.first
 
     def done(self, step: int) -> int:
@@ -50,9 +50,9 @@ class WorkShares:
     Attributes
     ----------
     tiles, steps
-        Tiles of C, and the k-steps of each.
+        The number of tiles of C, and of k-steps per tile.
     depth, length
-        Elements along K of a k-step, and of all.
+        Elements along K of a k-step, and of all k-steps.
     blocks
         The pieces of each block, in its order.
     """
@@ -65,12 +65,12 @@ class WorkShares:
 
     @property
     def longest(self) -> int:
-        """The k-steps of the block that has most of them."""
+        """The largest number of k-steps of a block."""
         return max((sum(piece.steps for piece in pieces) for pieces in self.blocks), default=0)
 
     @property
     def shortest(self) -> int:
-        """The k-steps of the block that has fewest of them."""
+        """The smallest number of k-steps of a block."""
         return min((sum(piece.steps for piece in pieces) for pieces in self.blocks), default=0)
 
     @property
@@ -80,18 +80,18 @@ class WorkShares:
 
     @property
     def cut(self) -> int:
-        """How many tiles are divided between blocks."""
+        """The number of tiles that are divided among blocks."""
         return len({piece.tile for pieces in self.blocks for piece in pieces if piece.steps < self.steps})
 
     @property
     def a_tile_each(self) -> int:
-        """The k-steps of the busiest of as many multiprocessors, if each block had one tile."""
+        """The k-steps of the busiest multiprocessor if each block had one tile, on as many multiprocessors."""
         return -(-self.tiles // max(len(self.blocks), 1)) * self.steps
 
 
 @per_recording
 def shares_work(playable: Playable) -> bool:
-    """Say whether blocks work on several tiles, or on parts of tiles: only then there is something to show."""
+    """Return whether blocks work on several tiles, or on parts of tiles: only then the lens has something to show."""
     steps = _steps(playable)
     if not steps:
         return False

@@ -15,18 +15,18 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class Flights:
-    """Elements that are copied, those of a block one after the other.
+    """Copied elements of a block, in order.
 
     Attributes
     ----------
     begin, end
         int64, the steps of the read and of the write.
     source, source_element, target, target_element
-        int64, array and element (in memory order) that was read and that was written.
+        int64, array and element (in memory order) that were read and written.
     value
         float32, the written value.
     asynchronous
-        bool, whether the copy passes no registers (``cp.async``, TMA).
+        bool, whether the copy does not use registers (``cp.async``, TMA).
     """
 
     begin: Ints
@@ -42,11 +42,11 @@ class Flights:
         return len(self.begin)
 
     def taken(self, which: Ints) -> "Flights":
-        """Return some of them, in the order given."""
+        """Return some of the flights, in the given order."""
         return Flights(*(column[which] for column in vars(self).values()))
 
     def gesture(self, position: float) -> npt.NDArray[np.float64]:
-        """Return how much of each gesture is over at a position (see `gemmviz.trace.motion.gestures.copied`)."""
+        """Return the finished share of each gesture at a position (see `gemmviz.trace.motion.gestures.copied`)."""
         return copied(self.begin, self.end, position)
 
 
@@ -68,7 +68,8 @@ class BlockFlights:
         row, read = staged.row[items], staged.read[items]
         linked = np.flatnonzero((read >= 0) & shared[log.array[row]])
         linked = linked[log.array[read[linked]] <= B]
-        # A copy that another block of the cluster asked for can stand after its writes in the order of steps.
+        # The read of a copy that another block of the cluster requested may come after its writes in the order of
+        # steps.
         linked = linked[step[read[linked]] < step[row[linked]]]
         row, read = row[linked], read[linked]
         self.all = Flights(
@@ -84,7 +85,7 @@ class BlockFlights:
         self._kept: tuple[int, Flights] | None = None
 
     def at(self, step: int) -> Flights:
-        """Return the copies under way between a step and the next one."""
+        """Return the copies in flight between a step and the next one."""
         if self._kept is None or self._kept[0] != step:
             found = np.flatnonzero((self.all.begin <= step) & (step < self.all.end))
             self._kept = step, self.all.taken(found)

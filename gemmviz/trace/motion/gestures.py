@@ -1,6 +1,6 @@
 """The progress of a gesture at a fraction of a step: shares from 0 to 1, the same forwards and backwards.
 
-A gesture joins two recorded steps. Only places and opacities are between two values; the value of a cell changes at
+A gesture connects two recorded steps. Only positions and opacities are interpolated; the value of a cell changes at
 whole steps only.
 """
 
@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Motion = Literal["full", "plain", "bare", "none", "line"]
-"""How much of a gesture is drawn: all of it; without rise and band; without shadow, too; nothing; a line instead."""
+"""The detail of a gesture: everything; without rise and band; also without shadow; nothing; only a line."""
 
 RISEN, ARRIVED = 0.15, 0.90
-"""Of a copy's way: its ghosts have risen, and they have arrived and begin to land."""
+"""Shares of a copy's gesture: when its ghosts have risen, and when they have arrived and begin to descend."""
 MET, ADDED = 0.30, 0.90
-"""Of a multiply-add: its operands have met, and the product has reached its sum."""
-_WAITS_AT = 0.5  # of its way, a copy that takes more than one step
+"""Shares of a multiply-add's gesture: when its operands have met, and when the product has reached its sum."""
+_WAITS_AT = 0.5  # the share of the path at which a copy of more than one step waits
 
 
 def share(value: float | Floats, begin: float, end: float) -> Floats:
-    """Return how far a value has come from `begin` to `end`: 0 before, 1 behind."""
+    """Return the position of a value between `begin` and `end` as a share: 0 before, 1 after."""
     return np.clip((np.asarray(value, np.float64) - begin) / (end - begin), 0.0, 1.0)
 
 
@@ -49,8 +49,8 @@ def copied(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], position: f
     Returns
     -------
     ndarray
-        float64. A copy whose write is the next step takes that one step. Any other leaves with its read, waits at 0.5,
-        and lands with its write.
+        float64. A copy whose write is the next step takes that one step. Any other copy starts at its read, waits at
+        0.5, and arrives at its write.
     """
     since, until = (position - steps.astype(np.float64) for steps in (begin, end))
     leaves, lands = share(since, 0.0, 1.0), share(until, -1.0, 0.0)
@@ -59,20 +59,20 @@ def copied(begin: npt.NDArray[np.int64], end: npt.NDArray[np.int64], position: f
 
 
 def place(gesture: float | Floats) -> Floats:
-    """Return how far a ghost is from its source (0) to its target (1) at a part of its gesture."""
+    """Return the position of a ghost between its source (0) and its target (1) at a share of its gesture."""
     return in_out_cubic(share(gesture, RISEN, ARRIVED))
 
 
 def lift(gesture: float | Floats) -> Floats:
-    """Return the height of a ghost above the cells, from 0 to 1: it rises first, and lands last."""
+    """Return the height of a ghost above the cells, from 0 to 1: it rises at the beginning, and descends at the end."""
     return np.minimum(share(gesture, 0.0, RISEN), 1 - share(gesture, ARRIVED, 1.0))
 
 
 def met(fraction: float) -> float:
-    """Return how far two operands are on their way to each other (1: they have met)."""
+    """Return the position of two operands on their path to each other (1: they have met)."""
     return float(share(fraction, 0.0, MET))
 
 
 def product_place(fraction: float) -> float:
-    """Return how far a product is on its way to its sum."""
+    """Return the position of a product on its path to its sum (1: it has reached it)."""
     return float(out_cubic(share(fraction, MET, ADDED)))

@@ -18,12 +18,12 @@ class LiveSums:
     Attributes
     ----------
     products
-        In the order in which they are added.
+        The products in the order in which they are added.
     known
-        bool (m x n), the elements whose products add up to the stored value, and that were stored once: for the others,
-        memory shows the growing sum.
+        bool (m x n), the elements whose products add up to the stored value, and that are stored once: for elements
+        that are stored several times, memory shows the growing sum.
     first
-        int64 (m x n), the step after which an element has its first product; the number of steps where it has none.
+        int64 (m x n), the step after which an element has its first product; the number of steps if it has none.
     """
 
     products: AddedProducts
@@ -32,7 +32,7 @@ class LiveSums:
     _kept: tuple[int, npt.NDArray[np.float64]] | None = field(default=None, repr=False)
 
     def place(self, step: int) -> int:
-        """Return how many products were complete before a step."""
+        """Return the number of products that were complete before a step."""
         return int(np.searchsorted(self.products.done, step, side="left"))
 
     def at(self, step: int) -> npt.NDArray[np.float64]:
@@ -42,7 +42,7 @@ class LiveSums:
         if upto != before:
             part = slice(min(before, upto), max(before, upto))
             change = np.bincount(self.products.element[part], self._factors[part], self.known.size)
-            # Small whole numbers: adding and taking away again is exact.
+            # Small integers: adding and subtracting them is exact.
             sums = sums + change if upto > before else sums - change
         self._kept = upto, sums
         return sums.reshape(self.known.shape)

@@ -1,7 +1,7 @@
-"""Every product that is added to an element of C, with the cells that its operands were read from.
+"""Every product that is added to an element of C, with the cells from which its operands were read.
 
 Registers are not recorded. The values that a thread (or the threads of a fragment) reads between two of its stores are
-multiplied for the second one; a product counts as soon as both of its operands have been read.
+assumed to be multiplied for the second store; a product counts as soon as both of its operands have been read.
 """
 
 from dataclasses import dataclass, fields
@@ -16,7 +16,7 @@ from gemmviz.trace.origin.provenance import Provenance, together
 from gemmviz.trace.recording.recording import Recording
 
 MOST_PRODUCTS = 1 << 19
-"""Of a larger recording the cells are too small for figures, and its products take long to find."""
+"""In a larger recording the cells are too small for figures, and finding its products takes long."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class AddedProducts:
     element
         int64, the element of C, row by row.
     thread
-        int64, the thread that stores it: block times threads of a block, plus thread.
+        int64, the thread that stores it: block times threads per block, plus thread.
     k
-        int64, the place along K.
+        int64, the k of the product.
     a_array, a_place, b_array, b_place
-        int64, array and element (in memory order) that the operands were read from last; -1 where it is not known.
+        int64, array and element (in memory order) from which the operands were read last; -1 if it is not known.
     a, b
         float32, the operands.
     """
@@ -54,11 +54,11 @@ class AddedProducts:
         return len(self.done)
 
     def taken(self, which: Ints | slice) -> "AddedProducts":
-        """Return some of them, in the order given."""
+        """Return some of the products, in the given order."""
         return AddedProducts(*(getattr(self, field.name)[which] for field in fields(self)))
 
     def at(self, step: int) -> "AddedProducts":
-        """Return the products whose operands are complete with a step."""
+        """Return the products whose second operand is read at a step."""
         return self.taken(slice(*np.searchsorted(self.done, (step, step + 1)).tolist()))
 
     @property
@@ -82,7 +82,7 @@ def added_products(provenance: Provenance) -> AddedProducts | None:
     Parameters
     ----------
     provenance
-        Of the recording.
+        The provenance of the recording.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def added_products(provenance: Provenance) -> AddedProducts | None:
 
 
 def writes_of_c(recording: Recording) -> npt.NDArray[np.int64]:
-    """Return how often each element of C (m x n) is written."""
+    """Return the number of writes of each element of C (m x n)."""
     log, info = recording.accesses, recording.arrays[C]
     _, element = recording.elements(np.flatnonzero((log.array == C) & log.write))
     count = np.zeros(info.shape, np.int64)
@@ -119,7 +119,7 @@ def _of_block(provenance: Provenance, block: int) -> AddedProducts:
 
 
 def _stores(provenance: Provenance, block: int) -> _Stores:
-    """Return the stores of a block: an element that is written once at its owner's store, else every write."""
+    """Return the stores of a block: the owner's store of an element that is written once, else every write."""
     recording, step = provenance.recording, provenance.timeline.step_of_row
     log, once = recording.accesses, writes_of_c(recording) == 1
     owner_block, owner_thread = recording.owners
@@ -148,7 +148,7 @@ def _paired(provenance: Provenance, block: int, operands: Operands, stores: _Sto
     stretch = np.searchsorted(bounds, read_at, side="left")
     of_store = _stretch_of_stores(bounds, np.unique(read_at))[np.searchsorted(bounds, stored_at)]
     row, column = np.divmod(stores.element, recording.n)
-    # Of operands that are read again for the same store, the first read counts.
+    # If an operand is read several times for the same store, the first read counts.
     a, b = (_first_reads(operands, matrix, stretch, when) for matrix in (A, B))
     lines = max(recording.m, recording.n, int(operands.line.max(initial=0)) + 1)
     line_key = stretch[a] * lines + operands.line[a]
@@ -181,7 +181,7 @@ def _paired(provenance: Provenance, block: int, operands: Operands, stores: _Sto
 
 
 def _first_reads(operands: Operands, matrix: int, stretch: Ints, when: Ints) -> Ints:
-    """Return the first read of each element of a matrix in each stretch, as places in `operands`."""
+    """Return the first read of each element of a matrix in each interval between stores, as indices into `operands`."""
     these = np.flatnonzero(operands.matrix == matrix)
     key = np.stack([stretch[these], operands.line[these], operands.k[these]])
     order = np.lexsort((when[these], *key[::-1]))
@@ -192,12 +192,12 @@ def _first_reads(operands: Operands, matrix: int, stretch: Ints, when: Ints) -> 
 
 
 def _stretch_of_stores(stores: Ints, reads: Ints) -> Ints:
-    """Return, per store, the stretch of reads that feeds it: stores with no read between them share one.
+    """Return, per store, the interval of its reads: stores without a read between them share an interval.
 
     Parameters
     ----------
     stores, reads
-        Ascending, threads and steps as one number. A read's stretch is the number of stores before it.
+        Ascending, threads and steps as one number. The interval of a read is the number of stores before it.
     """
     if not len(reads):
         return np.full(len(stores), -1, np.int64)

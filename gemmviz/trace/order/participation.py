@@ -1,4 +1,4 @@
-"""The number of blocks and warps that take part in each step of a timeline."""
+"""The number of blocks and warps that are active in each step of a timeline."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import WARP, Recording
 
-_CHUNK_ROWS = 1 << 18  # worked on at once
+_CHUNK_ROWS = 1 << 18  # rows that are processed at once
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The places of accesses along K, and the depth of a tile: from the elements alone, not from parameters."""
+"""The positions of accesses along K, and the depth of a tile: from the elements alone, not from parameters."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ _LOOKED_AT = 4096  # the steps that show whether lanes read K together
 
 
 def position_along_k(recording: Recording, rows: Ints, element: Ints) -> Ints:
-    """Return the place along K of elements of A or B; -1 for other arrays."""
+    """Return the position along K of elements of A or B; -1 for other arrays."""
     k = np.full(len(rows), UNKNOWN, np.int64)
     which = recording.accesses.array[rows]
     for matrix in (A, B):
@@ -22,14 +22,14 @@ def position_along_k(recording: Recording, rows: Ints, element: Ints) -> Ints:
 
 
 def places_of_reads(recording: Recording, timeline: Timeline, steps: Ints, place: Ints) -> None:
-    """Note, in place, the position along K of the first access of steps that read A or B."""
+    """Set, in `place`, the position along K of the first access of steps that read A or B."""
     steps = steps[~timeline.write[steps]]
     rows = timeline.order[timeline.start[steps]]
     place[steps] = position_along_k(recording, rows, recording.accesses.element[rows].astype(np.int64))
 
 
 def fill(timeline: Timeline, steps: Ints, place: Ints) -> None:
-    """Give steps whose place is not known, in place, that of the nearest step of their phase: before, or else after."""
+    """Set, in `place`, unknown positions to that of the nearest step of the phase: an earlier one, else a later one."""
     for towards in (steps, steps[::-1]):
         known = np.flatnonzero(place[towards] >= 0)
         if not len(known):
@@ -53,7 +53,7 @@ def ranges(group: Ints, k: Ints) -> Ints:
 
 
 def usual(lengths: Ints) -> int:
-    """Return the most frequent length, the largest of several: the last tile may be cut short; 0 without any."""
+    """Return the most frequent length, of several the largest, as the last tile may be shorter; 0 without any."""
     if not len(lengths):
         return 0
     length, count = np.unique(lengths, return_counts=True)
@@ -63,13 +63,13 @@ def usual(lengths: Ints) -> int:
 def read_together(recording: Recording, timeline: Timeline, steps: Ints) -> int:
     """Return the extent along K that the lanes of a warp read together, as for a tensor-core fragment; 0 if none.
 
-    Where each thread walks along K for itself, the lanes of a step stand at one place: these are no tiles.
+    If each thread goes along K by itself, the lanes of a step have the same position: then there are no tiles.
     """
     steps = steps[:_LOOKED_AT]
     if recording.backend != "cuda" or not len(steps):
         return 0
     log = recording.accesses
-    # A step's rows are in the order of the threads: the first warp comes first.
+    # A step's rows are sorted by thread: the first warp comes first.
     count = np.minimum(np.diff(timeline.start)[steps], WARP)
     number = np.repeat(np.arange(len(steps)), count)
     begin = np.cumsum(count) - count
@@ -82,7 +82,7 @@ def read_together(recording: Recording, timeline: Timeline, steps: Ints) -> int:
         return 0
     run = np.zeros(len(steps), np.int64)
     run[1:] = np.cumsum((timeline.array[steps[1:]] != timeline.array[steps[:-1]]) | (np.diff(steps) != 1))
-    # A wide access reaches further than the element that it begins with; the whole run of loads covers a tile evenly.
+    # A wide access covers more than its first element; all loads together cover a tile evenly.
     reach = log.bytes[rows] // np.array([a.itemsize for a in recording.arrays])[log.array[rows]] - 1
     on_row = (log.array[rows] == A) != np.array([a.column_major for a in recording.arrays])[log.array[rows]]
     return usual(ranges(np.tile(run[number], 2), np.concatenate([k, k + np.where(on_row, reach, 0)])))

@@ -1,12 +1,13 @@
 """The progress of a recording at each step, so that two of them can be played in step (all of it *recorded*).
 
-Two measures. *Work* is the share of the reads that fed products: each read of A or B, or of a tile of them in shared
-memory, whose value went to a register and not on to shared memory. A kernel makes them evenly along K, so that equal
-shares mean equal progress along K. *Bytes* are those that crossed to and from global memory, sectors counted whole;
-on a CPU, which has no sectors, those that the loop asked for.
+There are two measures. *Work* is the share of the reads for products: each read of A or B, or of their tiles in shared
+memory, whose value goes to a register and not on to shared memory. A kernel makes these reads evenly along K, so that
+equal shares mean equal progress along K. *Bytes* are the bytes moved to and from global memory, in whole sectors; on a
+CPU, which has no sectors, the bytes that the loop asks for.
 
-Some steps add nothing to a measure: a tile is being loaded, a barrier passed, C stored. They share the way to the next
-step that does, so that a curve always rises and equal recordings go exactly alike.
+Some steps add nothing to a measure: a tile is loaded, a barrier is passed, C is stored. The increase at the next step
+that adds something is distributed over them, so that a curve always rises and equal recordings are always at the same
+step.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from gemmviz.trace.recording.recording import WARP, Recording
 
 Pace = Literal["work", "bytes"]
 Curve = npt.NDArray[np.float64]
-# Work at the last step of a recording, behind the last read that fed a product.
+# Work at the last step of a recording, after the last read for a product.
 _WORK_END = 2.0
 
 
@@ -36,11 +37,11 @@ class Tally:
     Attributes
     ----------
     bytes
-        Moved to and from global memory; on a CPU: asked for.
+        Bytes moved to and from global memory; on a CPU: bytes asked for.
     requests, sectors, wavefronts
         Warp requests to any memory, 32-byte sectors of global memory, wavefronts of shared memory; None on a CPU.
     done
-        Share of C (0 to 1) that has its last value.
+        The share of C (0 to 1) that has its final value.
     """
 
     bytes: int
@@ -52,18 +53,18 @@ class Tally:
 
 @dataclass(frozen=True)
 class RecordingProgress:
-    """How far a recording is at each of its steps.
+    """The progress of a recording at each of its steps.
 
     Attributes
     ----------
     work
-        float64 (steps), rising: the share of the reads that fed products, 0 to 1, then up to 2 while C is stored.
+        float64 (steps), rising: the share of the reads for products, 0 to 1, then up to 2 while C is stored.
     bytes
         float64 (steps), rising: bytes moved to and from global memory.
     fed
-        int64 (steps), how many reads fed products so far.
+        int64 (steps), the number of reads for products up to each step.
     requests
-        int64 (steps), warp requests so far.
+        int64 (steps), the number of warp requests up to each step.
     done
         int64, sorted: per element of C that is written, the step of its last write.
     """
@@ -88,7 +89,7 @@ class RecordingProgress:
         return self.work if pace == "work" else self.bytes
 
     def share(self, step: int) -> float:
-        """Return the share of the products' work (0 to 1) that is done after a step: counted, nothing in between."""
+        """Return the share of the reads for products (0 to 1) up to a step: counted, without interpolation."""
         return float(self.fed[step] / max(int(self.fed[-1]), 1)) if len(self.fed) else 0.0
 
     def at(self, step: int) -> Tally:
@@ -114,9 +115,9 @@ class Match:
     pace: Pace
 
     def step(self, step: int) -> int:
-        """Return the other recording's step for a step of this one: the last one with no more progress.
+        """Return the other recording's step for a step of this one: the last step with no more progress.
 
-        If there is none, it is the other's first step.
+        If there is none, it is the first step of the other recording.
         """
         here, there = self.mine.curve(self.pace), self.other.curve(self.pace)
         if not len(here) or not len(there):
@@ -125,21 +126,21 @@ class Match:
         return min(max(found, 0), len(there) - 1)
 
     def back(self) -> "Match":
-        """Return the same match seen from the other recording."""
+        """Return the reverse match, from the other recording to this one."""
         return Match(self.other, self.mine, self.pace)
 
 
 def progress(recording: Recording, timeline: Timeline, traffic: Traffic, staged: Staged) -> RecordingProgress:
-    """Work out how far a recording is at each of its steps.
+    """Return the progress of a recording at each of its steps.
 
-    It looks at every access: call it outside the window's thread.
+    It reads every access: call it outside the window's thread.
     """
     fed = fed_products(recording, timeline, staged)
     if not fed.any():
-        # A kernel that reads no operand (broken, or cut short): its accesses are all there is to go by.
+        # If a kernel reads no operand (because it is broken, or incomplete), use all its accesses.
         fed = np.diff(timeline.start)
     on_gpu = recording.backend == "cuda"
-    # A CPU's panels are memory like any other.
+    # A CPU's panels are ordinary memory.
     in_global = [a.space == "global" or not on_gpu for a in recording.arrays]
     column, unit = (2, SECTOR_BYTES) if on_gpu else (1, 1)
     moved = traffic.running[..., column][:, in_global].sum(axis=(1, 2)) * unit
@@ -158,9 +159,9 @@ def progress(recording: Recording, timeline: Timeline, traffic: Traffic, staged:
 
 
 def fed_products(recording: Recording, timeline: Timeline, staged: Staged) -> Ints:
-    """Return, per step, how many accesses read an operand of products (see the module).
+    """Return, per step, the number of accesses that read an operand of products (see the module).
 
-    Reads of shared memory count where it holds values from A or B; a tile of unknown origin counts.
+    Reads of shared memory count if it holds values from A or B; a tile of unknown origin counts, too.
     """
     log = recording.accesses
     counts = np.diff(timeline.start)
@@ -187,14 +188,14 @@ def _filled(recording: Recording, staged: Staged) -> npt.NDArray[np.bool_]:
 
 
 def rising(amount: Curve, end: float | None) -> Curve:
-    """Return a curve that always rises: steps which add nothing share the way to the next one that adds something.
+    """Return a curve that always rises: the increase of a step is shared with the steps before it that add nothing.
 
     Parameters
     ----------
     amount
         float64 (steps), never falling, before the first step 0.
     end
-        The value at the last step; None: its own. Steps after the last one that adds something lead up to it.
+        The value at the last step; None: unchanged. The curve rises to it after the last step that adds something.
     """
     steps = len(amount)
     knots = np.flatnonzero(np.diff(amount, prepend=0.0) > 0)
@@ -208,7 +209,7 @@ def rising(amount: Curve, end: float | None) -> Curve:
 
 
 def _requests(recording: Recording, timeline: Timeline) -> Ints:
-    """Return, per step, the warp requests so far; on a CPU, which has no warps, its accesses."""
+    """Return, per step, the number of warp requests up to it; on a CPU, which has no warps, that of accesses."""
     if recording.backend != "cuda":
         return timeline.start[1:]
     log = recording.accesses

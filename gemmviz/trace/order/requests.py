@@ -1,12 +1,13 @@
-"""Warp requests: which accesses the lanes of a warp make together. The one place where this is decided.
+"""Warp requests: which accesses the lanes of a warp make together. All other code takes requests from here.
 
-A *request* is one instruction executed by one warp. The recorder runs threads one after another, so that the lanes have
-to be put side by side again: between two points at which all of them meet (a barrier, a ``__syncwarp``), the lanes
-that execute the same occurrence of the same instruction do so together. This is how a warp reconverges after a branch
-or a loop that some of its lanes leave earlier (CUDA C++ Programming Guide, "SIMT Architecture"; that it does so at the
-first chance holds for the plain loops of a GEMM on GPUs, and is no promise of CUDA). Where lanes leave out different
-turns of a loop, occurrences are counted anew in each turn, which ends with code of all lanes. Where that suits no
-order of theirs either, lanes are together when they have made equally many accesses since they met.
+A *request* is one instruction executed by one warp. The recorder runs threads one after another, so the lanes have to
+be aligned again: between two points at which all lanes synchronise (a barrier, a ``__syncwarp``), lanes that execute
+the same occurrence of the same instruction do so together. So does a warp that reconverges after a branch, or after a
+loop that some of its lanes leave earlier (CUDA C++ Programming Guide, "SIMT Architecture". That a warp reconverges as
+early as possible is true for the plain loops of a GEMM on GPUs; CUDA does not guarantee it). If lanes skip different
+iterations of a loop, occurrences are counted separately in each iteration, which ends with code of all lanes. If this
+agrees with no order of the lanes' accesses either, lanes are together if they have made equally many accesses since
+they synchronised.
 """
 
 from collections.abc import Iterator
@@ -22,24 +23,24 @@ from gemmviz.trace.recording.tma_boxes import continues
 
 Ints = npt.NDArray[np.int64]
 
-# Rows that are worked on at once: enough to keep NumPy busy, few enough for the processor's cache (measured: twice as
-# fast as a million).
+# Rows that are processed at once: enough for NumPy, few enough for the processor's cache (measured: twice as fast as a
+# million rows).
 _CHUNK_ROWS = 1 << 17
 
 
 @dataclass(frozen=True)
 class Requests:
-    """The warp requests of some rows of a recording: warp by warp, each in its own order.
+    """The warp requests of some rows of a recording, sorted by warp and then by order.
 
     Attributes
     ----------
     first
-        The row at which `of_row` begins.
+        The first row of `of_row`.
     of_row
         int64 (rows), the request of each row.
     row
-        int64 (requests), a row of each request: of its first lane. All rows of a request have the same instruction,
-        array, direction and width.
+        int64 (requests), the row of each request's first lane. All rows of a request have the same instruction, array,
+        direction and width.
     """
 
     first: int
@@ -51,14 +52,14 @@ class Requests:
 
     @property
     def lanes(self) -> Ints:
-        """Accesses of each request."""
+        """The number of accesses of each request."""
         return np.bincount(self.of_row, minlength=len(self))
 
 
 def batches(recording: Recording) -> Iterator[Requests]:
     """Yield the requests of a recording in pieces that need little memory, in the order of its rows.
 
-    There are no warps on a CPU: there, each access is a request of its own.
+    There are no warps on a CPU: there, each access is a separate request.
     """
     log = recording.accesses
     begin = 0
@@ -74,7 +75,7 @@ def batches(recording: Recording) -> Iterator[Requests]:
 
 
 def _end_of_warp(log: Accesses, row: int) -> int:
-    """Return where the rows end that the same warp makes in the same phase as a row."""
+    """Return the end of the rows of the same warp and phase as a row."""
     begin, end = (int(np.searchsorted(log.block, log.block[row], side)) for side in ("left", "right"))
     left, right = (int(np.searchsorted(log.phase[begin:end], log.phase[row], side)) for side in ("left", "right"))
     next_warp = (int(log.thread[row]) // WARP + 1) * WARP
@@ -82,17 +83,17 @@ def _end_of_warp(log: Accesses, row: int) -> int:
 
 
 def align(recording: Recording, begin: int = 0, end: int | None = None, *, whole_boxes: bool = True) -> Requests:
-    """Put the lanes of warps side by side.
+    """Return the requests of some rows, with the lanes of each warp aligned.
 
     Parameters
     ----------
     recording
         Any.
     begin, end
-        The rows to take, which hold each warp's accesses of a phase whole or not at all; by default all rows.
+        The rows; they contain all or none of a warp's accesses in a phase. By default all rows.
     whole_boxes
-        Whether all that the copy engine reads, or writes, of a box is one request: else it is cut into as many pieces
-        at a time as a warp has lanes, and each counts as one (`lane_of`).
+        Whether all reads, or all writes, of a box are one request. Otherwise they are divided into requests of as many
+        pieces as a warp has lanes (`lane_of`).
     """
     log = recording.accesses
     cut = slice(begin, len(log) if end is None else end)
@@ -103,7 +104,7 @@ def align(recording: Recording, begin: int = 0, end: int | None = None, *, whole
 
 
 def lane_of(recording: Recording, cut: slice) -> Ints:
-    """Return the lane of each of some rows, as `align` takes them; of a box, pieces count as lanes."""
+    """Return the lane of each row for `align`; the pieces of a box count as lanes."""
     log = recording.accesses
     found = log.thread[cut].astype(np.int64) % WARP
     if len(log.boxes):
@@ -115,14 +116,14 @@ def lane_of(recording: Recording, cut: slice) -> Ints:
 
 
 def _rank(inside: npt.NDArray[np.bool_]) -> Ints:
-    """Return the place of each row among those that it continues."""
+    """Return the index of each row within its run of continued rows."""
     at = np.arange(len(inside))
     rank: Ints = at - np.maximum.accumulate(np.where(inside, 0, at))
     return rank
 
 
 def _with_boxes(recording: Recording, cut: slice, whole: bool) -> Requests:
-    """Align requests as `align` does, where there are boxes."""
+    """Align requests like `align`, for rows with boxes."""
     log = recording.accesses
     inside = continues(log.boxes, cut.start, cut.stop)
     if not whole:
@@ -130,7 +131,7 @@ def _with_boxes(recording: Recording, cut: slice, whole: bool) -> Requests:
     of_head, heads = np.cumsum(~inside) - 1, np.flatnonzero(~inside)
     width = log.bytes[cut].astype(np.int64)
     if (width != width[heads][of_head]).any():
-        # Pieces at an edge of the matrix may have another width: in each row of the box, the last one.
+        # At an edge of the matrix, the last piece in each row of the box may have another width.
         _, first, kind = np.unique(of_head << 16 | width, return_index=True, return_inverse=True)
         heads = np.sort(first)
         place: Ints = np.asarray(np.searchsorted(heads, first))
@@ -140,18 +141,18 @@ def _with_boxes(recording: Recording, cut: slice, whole: bool) -> Requests:
 
 
 def _align(recording: Recording, cut: slice | Ints) -> Requests:
-    """Put the lanes of warps side by side, of some rows only, which are numbered from 0."""
+    """Align the lanes of warps for some rows, which are numbered from 0."""
     log = recording.accesses
     site = log.site[cut]
     if not len(site):
         return Requests(0, np.zeros(0, np.int64), np.zeros(0, np.int64))
     meets = [log.block[cut], log.phase[cut], log.thread[cut] // WARP, log.turn[cut]]
-    start = changes(*meets, log.thread[cut])  # of one thread's accesses from one meeting to the next
+    start = changes(*meets, log.thread[cut])  # the beginning of one thread's accesses between two synchronisations
     length = np.diff(start, append=len(site))
     run = np.repeat(np.arange(len(start)), length)
     position = np.arange(len(site)) - start[run]
 
-    # The lanes of a warp between two meetings. Theirs are neighbouring runs, but where they meet within a phase.
+    # The lanes of a warp between two synchronisations: adjacent runs, unless they synchronise within a phase.
     keys = [column[start] for column in meets]
     by_meeting = np.lexsort(keys[::-1])
     heads = changes(*(key[by_meeting] for key in keys))
@@ -159,12 +160,12 @@ def _align(recording: Recording, cut: slice | Ints) -> Requests:
     meeting[by_meeting] = np.repeat(np.arange(len(heads)), np.diff(heads, append=len(start)))
     lead = by_meeting[heads]
 
-    # Nearly always all lanes execute the same: then accesses at the same position belong together.
+    # Usually all lanes execute the same instructions: then accesses at the same position belong together.
     same_length = length == length[lead][meeting]
     reference = np.minimum((start[lead][meeting] - start)[run] + np.arange(len(site)), len(site) - 1)
     alike = np.logical_and.reduceat(site[reference] == site, start) & same_length
     diverged = np.bincount(meeting[~alike], minlength=len(lead)) > 0
-    number = position  # of a row's request among those of its meeting
+    number = position  # the number of a row's request since the last synchronisation
     count = length[lead]
     if diverged.any():
         rows = np.flatnonzero(diverged[meeting][run])
@@ -181,7 +182,7 @@ def _diverged(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) 
     Returns
     -------
     tuple
-        Per row, the number of its request among those of its meeting; and one row of each request.
+        Per row, the number of its request since the last synchronisation; and one row of each request.
     """
     which, order = earlier(run, site), position.copy()
     number, example = _number(meeting, site, which, order)
@@ -198,14 +199,16 @@ def _diverged(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) 
 
 
 def _by_turn(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """Count the occurrences of an instruction anew in each turn of a loop.
+    """Count the occurrences of an instruction separately in each iteration of a loop.
 
-    A turn ends with an instruction that all lanes of a meeting execute equally often, and none of these more often.
+    An iteration ends with an instruction that all lanes execute equally often between two synchronisations; of these it
+    is the one that is executed most often.
 
     Returns
     -------
     tuple
-        Per row, a number that the same occurrences have in all lanes, and one that puts the rows of a lane in order.
+        Per row, a number that is equal for the same occurrence in all lanes, and a number that sorts the rows of a
+        lane.
     """
     sites = int(site.max()) + 1
     _, row, of_row, count = np.unique(run * sites + site, return_index=True, return_inverse=True, return_counts=True)
@@ -233,12 +236,12 @@ def _by_turn(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) -
 
 
 def _by_position(meeting: Ints, run: Ints, position: Ints, site: npt.NDArray[Any]) -> tuple[Ints, Ints]:
-    """Take lanes together that have made equally many accesses, whatever they are."""
+    """Align lanes that have made equally many accesses, whatever their instructions are."""
     return position, position
 
 
 def _number(meeting: Ints, site: npt.NDArray[Any], which: Ints, position: Ints) -> tuple[Ints, Ints]:
-    """Give a number, within each meeting, to the groups of rows of equal (site, which), by the furthest position."""
+    """Return numbers of the groups of equal (site, which) between two synchronisations, by their last position."""
     key = (meeting * (int(site.max()) + 1) + site) * (int(which.max()) + 1) + which
     by_key = np.argsort(key, kind="stable")
     start = changes(key[by_key])
@@ -265,7 +268,7 @@ def _split(of_row: Ints, kind: npt.NDArray[Any], count: int) -> Requests:
 
 
 def changes(*columns: npt.NDArray[Any]) -> Ints:
-    """Return where stretches of rows begin over which no column changes."""
+    """Return the beginnings of the runs of rows in which no column changes."""
     change = np.zeros(len(columns[0]), bool)
     change[:1] = True
     for column in columns:
@@ -274,7 +277,7 @@ def changes(*columns: npt.NDArray[Any]) -> Ints:
 
 
 def earlier(run: Ints, site: npt.NDArray[Any]) -> Ints:
-    """Count, for each row, the earlier rows of the same run with the same site."""
+    """Return, for each row, the number of earlier rows of the same run with the same site."""
     key = run * (int(site.max()) + 1) + site
     by_key = np.argsort(key, kind="stable")
     start = changes(key[by_key])

@@ -14,15 +14,15 @@ from gemmviz.trace.origin.staging import Staged
 from gemmviz.trace.recording.recording import Recording
 
 KINDS = ("copy", "use", "direct", "reload", "store", "other")
-"""Global to shared memory; a read of shared memory; a global read that feeds a product with no stop in shared memory;
-a read of C, to be added to; a write of C; anything else, as the exchange of sums."""
+"""Global to shared memory; a read of shared memory; a global read for a product without shared memory in between; a
+read of C, to which something is added; a write of C; anything else, such as the exchange of sums."""
 COPY, USE, DIRECT, RELOAD, STORE, OTHER = range(len(KINDS))
 
-_SAMPLES = 4  # rows of a step whose origin is looked up: the first may be an edge, filled with zero
+_SAMPLES = 4  # rows of a step whose origin is searched: the first one may be an edge, filled with zero
 
 
 class Followed(Protocol):
-    """The part of a `gemmviz.trace.playable.Playable` in use; it computes the two last ones when they are needed."""
+    """The part of a `gemmviz.trace.playable.Playable` that is used here; the last two are computed when needed."""
 
     @property
     def recording(self) -> Recording:
@@ -34,7 +34,7 @@ class Followed(Protocol):
 
     @property
     def staged(self) -> Staged:
-        """The reads that written values come from."""
+        """The reads from which written values come."""
 
     @property
     def history(self) -> History:
@@ -42,7 +42,7 @@ class Followed(Protocol):
 
 
 def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.uint8]:
-    """Return the kind of each step by its array alone: every global read counts as direct."""
+    """Return the kind of each step from its array alone: every global read counts as direct."""
     table = np.full((len(recording.arrays), 2), OTHER, np.uint8)
     for index, array in enumerate(recording.arrays):
         if array.space == "shared":
@@ -55,7 +55,7 @@ def kinds_by_array(recording: Recording, timeline: Timeline) -> npt.NDArray[np.u
 
 
 def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints) -> Ints:
-    """Mark copies and uses among all accesses, with their positions along K, in place.
+    """Mark copies and uses in `kinds`, and their positions along K in `place`.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints)
     steps = step_of_row[staged.row[linked]]
     place[steps[::-1]] = k[::-1]
     _places_of_uses(playable, kinds, place)
-    for write in (True, False):  # a step without a known source has its neighbours' place
+    for write in (True, False):  # a step without a known source gets the position of its neighbours
         for kind in (COPY, USE):
             fill(timeline, np.flatnonzero((kinds == kind) & (timeline.write == write)), place)
     if not len(linked):
@@ -87,7 +87,7 @@ def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints)
 
 
 def _all_zero_sites(recording: Recording, rows: Ints) -> npt.NDArray[np.uint16]:
-    """Return the instructions that write nothing but zeros, of the given accesses."""
+    """Return the instructions that write only zeros in the given accesses."""
     log = recording.accesses
     position, _, value = recording.covered(rows)
     site = log.site[rows]
@@ -97,7 +97,7 @@ def _all_zero_sites(recording: Recording, rows: Ints) -> npt.NDArray[np.uint16]:
 
 
 def _copying_reads(playable: Followed) -> npt.NDArray[np.bool_]:
-    """Return the steps whose values go on to shared memory: by a link, or as most reads of their instruction do.
+    """Return the steps whose values go on to shared memory: by a link, or because most reads of their instruction do.
 
     (A value that is read ahead and never stored has no link.)
     """
@@ -115,7 +115,7 @@ def _copying_reads(playable: Followed) -> npt.NDArray[np.bool_]:
 
 
 def _places_of_uses(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints) -> None:
-    """Note, in place, the position along K of values that are read from shared memory; reads of results are no uses."""
+    """Set, in `place`, the position along K of values read from shared memory; reads of results are not uses."""
     recording, timeline, history = playable.recording, playable.timeline, playable.history
     log, steps = recording.accesses, np.flatnonzero(kinds == USE)
     size = np.array([a.size for a in recording.arrays], np.int64)

@@ -1,4 +1,4 @@
-"""Where each unit of stepping begins: a step, a warp's request, a phase, a tile, an access of one cell."""
+"""The steps at which each unit of stepping begins: a step, a warp's request, a phase, a tile, an access of one cell."""
 
 from typing import Literal, get_args
 
@@ -11,11 +11,11 @@ from gemmviz.trace.recording.recording import WARP
 
 Unit = Literal["step", "request", "phase", "tile", "element"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
-"""A step; the chosen warp's requests; from barrier to barrier; the K tiles; the accesses of the chosen cell."""
+"""A step; a request of the chosen warp; a phase between barriers; a K tile; an access of the chosen cell."""
 
 
 def possible(playable: Playable, unit: Unit, cell: tuple[int, int] | None) -> bool:
-    """Say whether a recording can be stepped through by a unit.
+    """Return whether a recording has a unit.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def possible(playable: Playable, unit: Unit, cell: tuple[int, int] | None) -> bo
 def stations(
     playable: Playable, unit: Unit, block: int = 0, warp: int = 0, cell: tuple[int, int] | None = None
 ) -> Ints | None:
-    """Return the steps at which a unit begins, sorted; None if every step does.
+    """Return the steps at which a unit begins, sorted; None if every step begins a unit.
 
-    Phases and tiles end with the recording: its last step is their last station.
+    For phases and tiles the last step of the recording is included as the end.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def stations(
     unit
         One of `UNITS`.
     block, warp
-        Whose requests are meant, and whose copy of a shared cell.
+        The block and warp of the requests; the block of a shared cell.
     cell
-        The cell (array, element in memory order) for ``"element"``; of C also the accesses that feed it.
+        The cell (array, element in memory order) for ``"element"``; for C also the accesses of its operands.
     """
     if unit == "phase":
         phases = np.flatnonzero(np.diff(playable.timeline.phase, prepend=-1) != 0)
@@ -83,7 +83,7 @@ def _requests(playable: Playable, block: int, warp: int) -> Ints:
     log = playable.recording.accesses
     first, last = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
     mine = first + np.flatnonzero(log.thread[first:last] // WARP == warp)
-    made = np.zeros(playable.timeline.steps, bool)  # many times as fast as sorting: there may be millions
+    made = np.zeros(playable.timeline.steps, bool)  # much faster than sorting: there may be millions
     made[playable.timeline.step_of_row[mine]] = True
     return np.flatnonzero(made)
 

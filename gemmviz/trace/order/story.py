@@ -1,9 +1,9 @@
-"""The purpose of each step of a recording: tile in, barrier, use, next. The plot of a kernel, without its pictures.
+"""The purpose of each step of a recording: load a tile, barrier, use, next.
 
-Kinds follow from the array and from the way of values: a read of global memory is part of a *copy* where its
-value goes on to shared memory (see `gemmviz.trace.origin.staging`: exact for asynchronous copies, attributed for the
-others), else it feeds a product *direct*. Tiles differ by K alone: the accesses of A and B stand at places
-along K, and the copies, or uses, of a phase lie within one tile of them. The kernel's parameters are not used.
+The kind of a step follows from its array and from the path of its values: a read of global memory is part of a *copy*
+if its value goes on to shared memory (see `gemmviz.trace.origin.staging`: exact for asynchronous copies, inferred for
+others); otherwise it is a *direct* operand of a product. Tiles are distinguished along K only: accesses of A and B have
+positions along K, and the copies, or uses, of a phase are within one tile. The kernel's parameters are not used.
 """
 
 from collections.abc import Sequence
@@ -33,14 +33,14 @@ from gemmviz.trace.recording.recording import Recording
 
 __all__ = ["COPY", "DIRECT", "KINDS", "OTHER", "RELOAD", "STORE", "USE", "Segment", "Segments", "Story", "story"]
 
-_BINS = 1 << 14  # the most parts of a recording that are counted: more than pixels of a screen
+_BINS = 1 << 14  # the largest number of parts of a recording that are counted: more than pixels of a screen
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Neighbouring steps that do the same: from `first` to `last`, inclusive.
+    """Adjacent steps of one kind and tile: from `first` to `last`, inclusive.
 
-    ``kind`` is one of `KINDS`, ``tile`` as in `Story.tiles`, ``phase`` the barriers passed before.
+    ``kind`` is one of `KINDS`, ``tile`` as in `Story.tiles`, ``phase`` the number of barriers before it.
     """
 
     first: int
@@ -52,7 +52,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Story:
-    """The plot of a recording, step by step.
+    """The purpose of each step of a recording.
 
     Attributes
     ----------
@@ -61,15 +61,15 @@ class Story:
     tiles
         int64 per step, the K tile (k divided by `depth`) that a copy, use or direct read belongs to; -1: none.
     phases
-        int64 per step, the barriers that were passed before it.
+        int64 per step, the number of barriers before it.
     barriers
         int64, sorted: the steps that follow a barrier.
     turns
-        int64, sorted: the steps at which another block begins, where blocks go one after another; the first is 0.
+        int64, sorted: the steps at which another block begins, if blocks run one after another; the first is 0.
     depth
-        Elements along K of a tile; 0 for a kernel without tiles: each of its threads walks along K alone.
+        Elements of a tile along K; 0 for a kernel without tiles, in which each thread goes along K by itself.
     places
-        int64 per step, the place along K of the first element that it accesses; negative: unknown.
+        int64 per step, the position along K of its first element; negative: unknown.
     """
 
     kinds: npt.NDArray[np.uint8]
@@ -90,11 +90,11 @@ class Story:
 
     @property
     def segments(self) -> "Segments":
-        """The stretches of steps of one kind, in order; each is made on demand."""
+        """The segments in order; each one is made on demand."""
         return Segments(self)
 
     def segment_at(self, step: int) -> Segment:
-        """Return the segment that a step lies in.
+        """Return the segment of a step.
 
         Raises
         ------
@@ -107,27 +107,27 @@ class Story:
 
     @cached_property
     def tile_starts(self) -> Ints:
-        """The steps at which a tile is first touched (in each turn), sorted."""
+        """The steps at which a tile is first accessed (by each block, if blocks run one after another), sorted."""
         return self._spans(self._of(None))[:, 1]
 
     @cached_property
     def spans(self) -> tuple[Ints, ...]:
-        """Per kind, int64 (tiles, 4): a tile, the first and the last of its steps of that kind, and how many there are.
+        """Per kind, int64 (tiles, 4): a tile, the first and the last of its steps of that kind, and their number.
 
-        In the order of the first steps; a tile has a span in each turn. Where a tile is copied while another one is
-        used, its span of the copy reaches over the steps of that use: it is on its way.
+        Sorted by the first steps; if blocks run one after another, a tile has a span for each block. If a tile is
+        copied while another one is used, the span of the copy includes the steps of that use: the copy is in flight.
         """
         return tuple(self._spans(self._of(kind)) for kind in range(len(KINDS)))
 
     def _of(self, kind: int | None) -> Ints:
-        """Return the steps that belong to a tile, of one kind or of all."""
+        """Return the steps that belong to a tile, of one kind or of all kinds."""
         if not self.depth:
-            return np.zeros(0, np.int64)  # without a look at the millions of steps of a CPU's loops
+            return np.zeros(0, np.int64)  # without reading the millions of steps of a CPU's loops
         belongs = self.tiles >= 0
         return np.flatnonzero(belongs if kind is None else belongs & (self.kinds == kind))
 
     def _spans(self, steps: Ints) -> Ints:
-        """Return the tiles that steps belong to, each with the first and the last of them and how many there are."""
+        """Return the tiles of steps, each with its first step, its last step, and the number of steps."""
         if not len(steps):
             return np.zeros((0, 4), np.int64)
         turn = np.searchsorted(self.turns, steps, side="right")
@@ -139,7 +139,7 @@ class Story:
 
     @cached_property
     def _counts(self) -> Ints:
-        """Steps of each kind in each of `_BINS` equal parts, at most, of the recording: int64 (parts, kinds)."""
+        """Steps of each kind in each of up to `_BINS` equal parts of the recording: int64 (parts, kinds)."""
         parts = min(len(self.kinds), _BINS)
         part = np.arange(len(self.kinds)) * parts // max(len(self.kinds), 1)
         flat = np.bincount(part * len(KINDS) + self.kinds, minlength=parts * len(KINDS))
@@ -154,7 +154,7 @@ class Story:
     def shares(self, parts: int) -> npt.NDArray[np.float64]:
         """Return the share (0 to 1) of each kind among the steps of equal parts of the recording: (parts, kinds).
 
-        A part that is shorter than a step shows the step that it lies in.
+        A part that is shorter than a step has the kind of its step.
         """
         counts = self._counts
         edges = np.arange(parts + 1) * len(counts) // parts
@@ -164,13 +164,13 @@ class Story:
         return found
 
     def prepare(self) -> "Story":
-        """Compute all that is otherwise computed on demand, and return self."""
+        """Compute everything that is otherwise computed on demand, and return self."""
         _ = self.starts, self.tile_starts, self.spans, self.occurs
         return self
 
 
 class Segments(Sequence[Segment]):
-    """The segments of a story: millions, where a CPU makes one access per step, so that none is kept."""
+    """The segments of a story. A CPU makes one access per step, so there may be millions: none is kept."""
 
     def __init__(self, story: Story) -> None:
         self._story = story
@@ -201,11 +201,11 @@ def story(playable: Followed) -> Story:
     Parameters
     ----------
     playable
-        Its recording and timeline; where there is shared memory also `staged` and `history`.
+        The recording and timeline are used; with shared memory also `staged` and `history`.
     """
     recording, timeline = playable.recording, playable.timeline
     kinds = kinds_by_array(recording, timeline)
-    place = np.full(timeline.steps, UNKNOWN, np.int64)  # along K, of the first element of a step
+    place = np.full(timeline.steps, UNKNOWN, np.int64)  # position along K of the first element of a step
     if timeline.steps and any(a.space == "shared" for a in recording.arrays):
         copied = follow_copies(playable, kinds, place)
         used = ranges(timeline.phase[kinds == USE], place[kinds == USE])
@@ -224,8 +224,8 @@ def story(playable: Followed) -> Story:
 def _depth(copied: int, used: int) -> int:
     """Return the depth of a tile: the usual length of copies, and of uses, from one barrier to the next.
 
-    Several tiles may be copied at once before a loop. Of a fragment only the place is known at which it begins: where
-    nothing else is known, uses give no depth.
+    Several tiles may be copied at once before a loop. For a fragment only its first position is known, so that uses
+    alone do not give a depth.
     """
     return used if not copied or (used > 1 and copied % used == 0) else copied
 
@@ -237,5 +237,5 @@ def _turns(recording: Recording, timeline: Timeline) -> Ints:
 
 
 def _barriers(timeline: Timeline, turns: Ints) -> Ints:
-    """Return the steps that are in another phase than the step before; a block that begins does not wait."""
+    """Return the steps in another phase than the previous step; the first step of a block is not after a barrier."""
     return np.setdiff1d(changes(timeline.phase), turns, assume_unique=True)

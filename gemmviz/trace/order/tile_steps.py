@@ -1,8 +1,8 @@
 """The number of tile loads of a block: the phases in which values of A or B are written to shared memory.
 
-Sums go through shared memory too, on their way to C or to the thread that adds them up. Their values distinguish them,
-as in `gemmviz.trace.origin.staging`: an instruction that loads tiles writes values of A and B, and zeros beyond their
-edges.
+Sums are written to shared memory, too, before they go to C or to the thread that adds them up. They are distinguished
+by their values, as in `gemmviz.trace.origin.staging`: an instruction that loads tiles writes values of A and B, and
+zeros beyond their edges.
 """
 
 import numpy as np
@@ -12,8 +12,8 @@ from gemmviz.trace.order.requests import Ints, Requests
 from gemmviz.trace.recording.recording import Recording
 
 _SITE_BITS, _PHASE_BITS = 16, 16  # of the columns
-_SAMPLE = 1 << 16  # elements of a matrix that hold every value of it, or as good as every
-_MOSTLY = 0.9  # of the values: a sum may be equal to an element by chance, a defect may disturb a tile
+_SAMPLE = 1 << 16  # so many elements of a matrix contain nearly every value of it
+_MOSTLY = 0.9  # required share of values: a sum may equal an element by chance, a defect may disturb a tile
 
 
 class TileSteps:
@@ -24,12 +24,13 @@ class TileSteps:
         self._shared = np.array([a.space == "shared" for a in recording.arrays])
         held = np.concatenate([matrix.flat[:_SAMPLE] for matrix in (recording.a, recording.b)])
         self._inputs = np.unique(held).astype(np.float32)
-        # Per instruction: values written to shared memory that are not 0, and how many of them A or B holds.
+        # Per instruction: the number of values written to shared memory that are not 0, and how many of them are in A
+        # or B.
         self._written, self._of_inputs = np.zeros((2, len(recording.sites)), np.int64)
         self._steps: list[npt.NDArray[np.uint64]] = [np.zeros(0, np.uint64)]
 
     def add(self, requests: Requests) -> None:
-        """Look at the next requests."""
+        """Count the next requests."""
         if not self._shared.any():
             return
         log = self._recording.accesses
@@ -44,7 +45,7 @@ class TileSteps:
         self._of_inputs += _times(sites[known], len(self._written))
 
     def most(self) -> int:
-        """Return the tile steps of the block that has most of them."""
+        """Return the largest number of tile steps of a block."""
         loads = (self._written > 0) & (self._of_inputs >= _MOSTLY * self._written)
         steps = np.concatenate(self._steps)
         steps = np.unique(steps[loads[steps & ((1 << _SITE_BITS) - 1)]] >> _SITE_BITS)
@@ -52,5 +53,5 @@ class TileSteps:
 
 
 def _times(sites: npt.NDArray[np.uint16], count: int) -> Ints:
-    """Return how often each of `count` instructions occurs."""
+    """Return the number of occurrences of each of `count` instructions."""
     return np.bincount(sites, minlength=count)

@@ -18,8 +18,8 @@ Order = Literal["grid", "block"]
 class Timeline:
     """Accesses grouped into steps: in one step, threads execute the same occurrence of the same instruction.
 
-    The order of steps is an order of events, never of time. Within a phase, threads do not wait for each other; the
-    lockstep is the order that a warp would take and that a reader of the source expects.
+    The order of steps is an order of events, never of time. Within a phase, threads do not wait for each other;
+    lockstep is the order of a warp, which a reader of the source expects.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Timeline:
         return self.order[self.start[step] : self.start[step + 1]]
 
     def window(self, step: int, length: int) -> tuple[Ints, Ints]:
-        """Return the rows of the last `length` steps up to `step`, oldest first, and the age of each (0: now)."""
+        """Return the rows of the last `length` steps up to `step`, oldest first, and the age of each in steps."""
         first = max(0, step - length + 1)
         counts = np.diff(self.start[first : step + 2])
         ages = np.repeat(np.arange(step - first, -1, -1), counts)
@@ -65,7 +65,7 @@ class Timeline:
         return steps
 
     def next_on_line(self, step: int, sites: Ints) -> int | None:
-        """Return the next step (wrapping around) that executes one of the given sites, or None if none ever does."""
+        """Return the next step (after the last step, from the first) that executes one of the sites, or None."""
         found = np.flatnonzero(np.isin(self.site, sites))
         if not len(found):
             return None
@@ -78,13 +78,13 @@ class Timeline:
 
 
 def build(recording: Recording, order_by: Order = "grid") -> Timeline:
-    """Put a recording in lockstep order.
+    """Sort a recording in lockstep order.
 
-    A step holds at most one request of each warp (see `gemmviz.trace.order.requests`), and all of it. Requests of
-    different warps belong to the same step when they are the same occurrence of the same instruction since the lanes of
-    the warp last met (and in the same block, for ``order_by="block"``). Steps are ordered by phase, then by how far the
-    warps had come, so that divergent warps wait for the longest path. No thread ever goes back: where warps take the
-    same instructions in different orders, those that have made equally many requests belong together.
+    A step contains at most one request of each warp (see `gemmviz.trace.order.requests`), and requests are not split.
+    Requests of different warps are in the same step if they are the same occurrence of the same instruction since the
+    lanes of the warp last synchronised (and in the same block, for ``order_by="block"``). Steps are ordered by phase,
+    then by the progress of the warps, so that divergent warps wait for the longest path. The order of each thread's
+    accesses is kept: if warps execute the same instructions in different orders, requests are combined by their number.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
         return Timeline(order_by, empty, np.zeros(1, np.int64), empty, empty, empty.astype(bool), empty)
     block, phase, turn = (column[row].astype(np.int64) for column in (log.block, log.phase, log.turn))
     warp = log.thread[row] // WARP
-    starts = changes(block, phase, turn, warp)  # of a warp's requests from one meeting of its lanes to the next
+    starts = changes(block, phase, turn, warp)  # beginnings of a warp's requests between two synchronisations
     sizes = np.diff(starts, append=len(row))
     meeting = np.repeat(np.arange(len(starts)), sizes)
     rank = np.arange(len(row)) - np.repeat(starts, sizes)
@@ -109,7 +109,7 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
     if order_by == "block":
         moment |= block[starts] << 32
     step: Ints = np.arange(len(row))
-    if (np.diff(moment) <= 0).any():  # else no two warps do anything at a time
+    if (np.diff(moment) <= 0).any():  # else no two warps run at the same time
         step = _together(recording, requests, meeting, np.unique(moment, return_inverse=True)[1][meeting], rank)
     step_of_row = step[requests.of_row]
     order = _sorted_by(step_of_row)
@@ -127,7 +127,7 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
 
 
 def _together(recording: Recording, requests: Requests, meeting: Ints, when: Ints, rank: Ints) -> Ints:
-    """Return the step of each request, where several warps make requests at the same time."""
+    """Return the step of each request, if several warps make requests at the same time."""
     log, row = recording.accesses, requests.row
     kind = log.array[row].astype(np.int64) * 2 + log.write[row]
     what = np.unique(log.site[row] * np.int64(2 * len(recording.arrays)) + kind, return_inverse=True)[1]
@@ -135,16 +135,16 @@ def _together(recording: Recording, requests: Requests, meeting: Ints, when: Int
     step = _steps(when, what, number, rank)
     backwards = _backwards(recording, requests.of_row, step)
     if backwards.any():
-        # Warps take these instructions in different orders, so no order of the groups suits all of them.
+        # Warps execute these instructions in different orders, so no order of the groups is right for all of them.
         tangled = np.isin(when, when[requests.of_row[backwards]])
         step = _steps(when, what, np.where(tangled, rank, number), rank)
     return step
 
 
 def _steps(when: Ints, what: Ints, number: Ints, rank: Ints) -> Ints:
-    """Return the step of each request: those of equal (when, what, number) share one.
+    """Return the step of each request: those of equal (when, what, number) are in one step.
 
-    Steps are ordered by when, then by the furthest rank at which a warp is in them.
+    Steps are ordered by `when`, then by the largest rank of their requests.
     """
     key = (when * (int(what.max()) + 1) + what) * (int(number.max()) + 1) + number
     by_key = np.argsort(key, kind="stable")

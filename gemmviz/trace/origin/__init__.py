@@ -1,1 +1,1 @@
-"""The origin of values and the threads with them: ways to an element of C, threads, fragments, arrays at a step."""
+"""The origin of values: paths to an element of C, the state of threads, fragments and arrays at a step."""

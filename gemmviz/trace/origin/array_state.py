@@ -14,15 +14,16 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class History:
-    """Every write of a recording, sorted by place and step, so that any array at any step is one search away.
+    """Every write of a recording, sorted by place and step, so that one search gives any array at any step.
 
     Attributes
     ----------
     base
         Per array: the first slot. A global array has one slot per element, a shared one a slot per block and element.
     key, row, value, item
-        Sorted (slot, step) of each element written as one number, the row that wrote it, the value, and the element's
-        place among all that are written, in the order of the rows (as in `gemmviz.trace.origin.staging.Staged`).
+        For each written element: (slot, step) as one number, sorted; the row that wrote it; the value; and the
+        element's index among all written elements, in the order of the rows (as in
+        `gemmviz.trace.origin.staging.Staged`).
     """
 
     recording: Recording
@@ -32,7 +33,7 @@ class History:
     row: Ints
     value: npt.NDArray[np.float32]
     item: Ints
-    # The last answer for each array: one picture needs the same several times.
+    # The last result for each array: one picture needs the same several times.
     _asked: dict[int, tuple[int, int, Ints]] = field(default_factory=dict, compare=False, repr=False)
 
     def _last(self, array: int, step: int, block: int) -> Ints:
@@ -46,7 +47,7 @@ class History:
         info = self.recording.arrays[array]
         first = self.base[array] + (block * info.size if info.space == "shared" else 0)
         earliest = np.arange(first, first + info.size + 1) * self.timeline.steps
-        # The keys of this array, and of this block, are neighbours.
+        # The keys of this array, and of this block, are adjacent.
         begin, end = np.searchsorted(self.key, earliest[[0, -1]])
         mine, earliest = self.key[begin:end], earliest[:-1]
         if not len(mine):
@@ -64,21 +65,21 @@ class History:
         step
             Position in the timeline, inclusive.
         block
-            Whose copy, for a shared array.
+            The block, for a shared array.
         """
         at = self._last(array, step, block)
         return np.where(at >= 0, self.row[np.maximum(at, 0)], -1) if len(self.row) else at
 
     def last_item(self, array: int, step: int, block: int = 0) -> Ints:
-        """Return, for each element of an array, the place of its last write up to `step` among all writes, or -1.
+        """Return, for each element of an array, the index of its last write up to `step` among all writes, or -1.
 
-        See `gemmviz.trace.origin.staging.Staged` for the order of these places, and `last_write` for the parameters.
+        See `gemmviz.trace.origin.staging.Staged` for these indices, and `last_write` for the parameters.
         """
         at = self._last(array, step, block)
         return np.where(at >= 0, self.item[np.maximum(at, 0)], -1) if len(self.item) else at
 
     def values(self, array: int, step: int, block: int = 0) -> npt.NDArray[Any]:
-        """Return the value of each element at `step` (float32, in memory order); NaN where nothing was written yet.
+        """Return the value of each element at `step` (float32, in memory order); NaN if nothing was written yet.
 
         For A and B, which are never written, use ``recording.a`` and ``recording.b``.
         """
@@ -106,9 +107,9 @@ def history(recording: Recording, timeline: Timeline) -> History:
 
 
 def shared_source(recording: Recording, found: Staged) -> Ints:
-    """Return, per row that writes shared memory, the row of the global read whose value it stored; -1 elsewhere.
+    """Return, per row that writes shared memory, the row of the global read whose value it stored; -1 otherwise.
 
-    Of a write of several elements it is the source of the first that has one.
+    For a write of several elements it is the source of the first element that has one.
     """
     source = np.full(len(recording.accesses), -1, np.int64)
     linked = np.flatnonzero(found.read >= 0)[::-1]

@@ -1,8 +1,8 @@
 """Fragments of the tensor cores, lane by lane: the elements of A, B and the sums in each (all of it *recorded*).
 
-A load of a fragment is several requests in a row; which of them make up one fragment follows from the shape that the
-source declares (``wmma::fragment<..., m, n, k, ...>``). How often a loaded value is used is counted: the elements of C
-that the warp owns in its row or column, over the loads of the value. The instruction that multiplies touches no memory.
+A load of a fragment is several requests in a row; which of them belong to one fragment follows from the shape in the
+source (``wmma::fragment<..., m, n, k, ...>``). The number of uses of a loaded value is computed: the elements of C that
+the warp owns in its row or column, divided by the loads of the value. The multiplying instruction accesses no memory.
 """
 
 import re
@@ -33,15 +33,16 @@ class Fragment:
     matrix
         0, 1, 2 for A, B, C.
     row, column
-        Where it begins in the matrix.
+        Its beginning in the matrix.
     lane
-        int64 (rows, columns), the lane that holds each element; -1 where none does.
+        int64 (rows, columns), the lane that holds each element; -1 if none does.
     slot
-        int64 (rows, columns), which of its lane's elements each is, in the order of the accesses; -1 where none.
+        int64 (rows, columns), the index of each element among those of its lane, in the order of the accesses; -1:
+        none.
     step, line
-        The last step of its load and its line; of the sums, of their store.
+        The last step and the line of its load; for sums, of their store.
     products
-        How many products each value goes into per load; 0 for the sums.
+        The number of products of each value per load; 0 for the sums.
     """
 
     matrix: int
@@ -54,12 +55,12 @@ class Fragment:
     products: int
 
 
-@lru_cache(maxsize=8)  # needed again at every step that is shown
+@lru_cache(maxsize=8)  # needed at every step that is shown
 def shape_of(text: str) -> tuple[int, int, int] | None:
     """Return the (m, n, k) of the fragments that a source declares; None if it declares none, or several."""
     code = without_comments(text)
     shapes = {tuple(int(size) for size in match.groups()) for match in _SHAPE.finditer(code)}
-    # Of a product of a warpgroup, each of its four warps has a quarter of the rows.
+    # In a product of a warpgroup, each of its four warps has a quarter of the rows.
     shapes |= {(int(m) // 4, int(n), int(k)) for m, n, k in _GROUP_SHAPE.findall(code)}
     if len(shapes) != 1:
         return None
@@ -70,7 +71,7 @@ def shape_of(text: str) -> tuple[int, int, int] | None:
 def fragments(
     playable: Playable, operands: Operands, block: int, warp: int, step: int, cell: tuple[int, int] | None = None
 ) -> list[Fragment]:
-    """Return the fragments that a warp holds at a step: of A and of B, as loaded last, and of its sums.
+    """Return the fragments that a warp holds at a step: the last loaded ones of A and B, and its sums.
 
     Parameters
     ----------
@@ -79,10 +80,10 @@ def fragments(
     operands
         The warp's reads (`Provenance.operands`).
     step
-        When.
+        The step.
     cell
-        An element of C: where the warp holds several fragments of a matrix, the one that belongs to it is returned;
-        without it, the first.
+        An element of C: if the warp holds several fragments of a matrix, the fragment for this element is returned;
+        without it, the first one.
     """
     recording = playable.recording
     shape = shape_of(recording.text)
@@ -115,7 +116,7 @@ def fragments(
 
 
 def _loaded_last(playable: Playable, operands: Operands, matrix: int, step: int) -> Ints | None:
-    """Return the operands of a matrix that the warp read last, without reading of the other one in between."""
+    """Return the operands of a matrix that the warp read last, without a read of the other matrix in between."""
     when = playable.timeline.step_of_row[operands.use]
     past = np.flatnonzero(when <= step)
     mine = past[operands.matrix[past] == matrix]
@@ -127,7 +128,7 @@ def _loaded_last(playable: Playable, operands: Operands, matrix: int, step: int)
 
 
 def _box(rows: Ints, columns: Ints, wanted: tuple[int, int], size: tuple[int, int] | None) -> tuple[int, int, int, int]:
-    """Return (row, column, height, width) of the fragment of `size` around a cell; of everything without a size."""
+    """Return (row, column, height, width) of the fragment of `size` around a cell; without a size, of all elements."""
     row, column, last_row, last_column = (int(v) for v in (rows.min(), columns.min(), rows.max(), columns.max()))
     if size is None:
         return row, column, last_row - row + 1, last_column - column + 1
@@ -146,7 +147,7 @@ def _cut(
     box: tuple[int, int, int, int],
     owned: Ints,
 ) -> Fragment:
-    """Return the part of the loaded elements that lies in a box."""
+    """Return the part of the loaded elements in a box."""
     row, column, height, width = box
     inside = (row <= rows) & (rows < row + height) & (column <= columns) & (columns < column + width)
     loaded, rows, columns = loaded[inside], rows[inside] - row, columns[inside] - column
@@ -191,7 +192,7 @@ def _sums(playable: Playable, lanes: Ints, box: tuple[int, int, int, int], block
 
 
 def _ordinals(lanes: Ints) -> Ints:
-    """Return, per access, how many of the same lane came before."""
+    """Return, per access, the number of earlier accesses of the same lane."""
     order = np.argsort(lanes, kind="stable")
     heads = np.searchsorted(lanes[order], lanes[order])
     numbers = np.empty(len(lanes), np.int64)

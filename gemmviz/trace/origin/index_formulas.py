@@ -1,7 +1,7 @@
-"""The formulas by which a thread finds its element of C, read from the store in the source, and evaluated.
+"""The formulas by which a thread computes its element of C: read from the store in the source, and evaluated.
 
 Only formulas that agree with the recording are returned: each is evaluated for the thread that stored the element, and
-must give its row or column.
+has to give its row or column.
 """
 
 import ast
@@ -33,14 +33,14 @@ _OPERATORS = {ast.Add: "+", ast.Sub: "−", ast.Mult: "×", ast.FloorDiv: "/", a
 
 @dataclass(frozen=True)
 class Formula:
-    """How a thread gets a row or a column.
+    """A formula for a row or a column.
 
     Attributes
     ----------
     name
-        Its name in the source; empty: it has none.
+        The variable's name in the source; empty if there is none.
     text, values
-        The expression as in the source, and with the thread's values in it.
+        The expression as in the source, and the expression with the thread's values.
     result
         The row or column, from 0.
     """
@@ -64,7 +64,7 @@ def index_formulas(recording: Recording, row: int, column: int) -> tuple[Formula
     Returns
     -------
     tuple
-        For each None if nothing was stored, or no formula in the text gives the recorded value.
+        None instead of a formula if nothing was stored, or if no formula in the text gives the recorded value.
     """
     block, thread = (int(of[row, column]) for of in recording.owners)
     if block < 0 or recording.backend != "cuda":
@@ -93,14 +93,14 @@ class _Source:
     loops: Mapping[str, tuple[ast.expr, ast.expr, ast.expr]]
 
 
-@lru_cache(maxsize=8)  # a text that is edited is another one at each key
+@lru_cache(maxsize=8)  # an edited text changes with each key
 def _read(text: str, lines: tuple[int, ...]) -> _Source:
     code = _CAST.sub(" ", _BUILT_IN.sub(r"\1_\2", plain_code(text)))
     named = {}
     for declaration in _DECLARED.finditer(code):
         for name, _, value in (part.partition("=") for part in _parts(declaration[1])):
             parsed, name = _parsed(value), name.strip()
-            # Its own declaration is the only place where such a name gets a value.
+            # Such a name gets a value only in its declaration.
             if parsed is not None and len(re.findall(_CHANGED.format(re.escape(name)), code)) == 1:
                 named[name] = parsed
     loops: dict[str, tuple[ast.expr, ast.expr, ast.expr]] = {}
@@ -150,7 +150,7 @@ def _parsed(text: str) -> ast.expr | None:
 
 
 def _split(index: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """Return the ways to read an index as row times width plus column."""
+    """Return the possible splits of an index into row times width plus column."""
     terms = list(_terms(index))
     found = []
     for at, term in enumerate(terms):
@@ -175,7 +175,7 @@ def _formula(node: ast.expr, wanted: int, known: _Source, values: Mapping[str, i
     name = node.id if isinstance(node, ast.Name) else ""
     whole = _filled(node, known.named, 0)
     if not {n.id.partition("_")[0] for n in ast.walk(whole) if isinstance(n, ast.Name)} & _PLACES:
-        return None  # a loop's counter alone does not depend on the thread
+        return None  # a loop counter alone does not depend on the thread
     free = sorted({n.id for n in ast.walk(whole) if isinstance(n, ast.Name)} - values.keys())
     for chosen in _choices(free, known, values):
         here = {**values, **chosen}
@@ -188,7 +188,7 @@ def _formula(node: ast.expr, wanted: int, known: _Source, values: Mapping[str, i
 
 
 def _choices(free: list[str], known: _Source, values: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """Yield values for the names that a loop counts; nothing if another name has no value."""
+    """Yield values for the names that are loop counters; nothing if another name has no value."""
     ranges = []
     for name in free:
         ends = [_value(_filled(end, known.named, 0), values) for end in known.loops.get(name, ())]
@@ -233,10 +233,10 @@ def _value(node: ast.expr, values: Mapping[str, int]) -> int | None:
 
 
 def _text(node: ast.expr, values: Mapping[str, int], within: int = 0) -> str:
-    """Write an expression as people do, with values for names that have one."""
+    """Return an expression as text for people, with values in place of names that have one."""
     if isinstance(node, ast.BinOp):
         binds = _BINDS[type(node.op)]
-        # An operand after a minus, a times or a division keeps its brackets; sums need none.
+        # An operand after a minus, a multiplication or a division keeps its brackets; sums need none.
         closer = 0 if isinstance(node.op, ast.Add) else 1
         left, right = _text(node.left, values, binds), _text(node.right, values, binds + closer)
         formula = f"{left} {_OPERATORS[type(node.op)]} {right}"

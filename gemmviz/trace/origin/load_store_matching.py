@@ -1,7 +1,8 @@
-"""Which load feeds which store, from many threads that run the same program: whatever the order of its accesses.
+"""Finds the load of each store from many threads that run the same program, whatever the order of its accesses.
 
-Threads with as many stores and loads as each other took the same way through the kernel. The nth store of one of
-them then takes the same load, by its number, as in all of them; and as each has other values, only that one fits.
+Threads with equal numbers of stores and loads executed the same path of the kernel. Then the nth store has the same
+load, by its number, in all these threads; and as the values differ between threads, only that load has the right value
+in all.
 """
 
 import numpy as np
@@ -9,25 +10,25 @@ import numpy.typing as npt
 
 from gemmviz.trace.order.requests import Ints
 
-_ENOUGH, _SAMPLE = 8, 64  # threads that are needed to separate two loads; threads that are tried
+_ENOUGH, _SAMPLE = 8, 64  # threads needed to distinguish two loads; threads that are tried
 _SURE = 0.9
-_MOST_WORK = 4_000_000_000  # comparisons, a second's worth
-_AT_ONCE = 1 << 22  # pairs of a store and a load
+_MOST_WORK = 4_000_000_000  # comparisons, about a second
+_AT_ONCE = 1 << 22  # pairs of a store and a load at once
 
 
 def matched(
     stores: tuple[Ints, npt.NDArray[np.float32]], loads: tuple[Ints, npt.NDArray[np.float32], Ints], bits: int
 ) -> Ints:
-    """Return, per store, the load that fed it (an index into `loads`), or -1 where it is unknown.
+    """Return, per store, the load of its value (an index into `loads`), or -1 if it is unknown.
 
     Parameters
     ----------
     stores
-        Key (the thread, and the row in the low `bits`) and value of each, by key.
+        Key (the thread, and the row in the low `bits`) and value of each, sorted by key.
     loads
-        Key, value and cell of each, by key; a cell is any number that names an element of memory.
+        Key, value and cell of each, sorted by key; a cell is a number that identifies an element of memory.
     bits
-        How many bits of a key are the row.
+        The number of bits for the row in a key.
     """
     found = np.full(len(stores[0]), -1, np.int64)
     threads, first, stored = np.unique(stores[0] >> bits, return_index=True, return_counts=True)
@@ -63,11 +64,11 @@ def _numbers(
         fits = np.zeros((some.shape[1], loaded.shape[1]), np.float32)
         for value in np.unique(some):
             fits += (some == value).T.astype(np.float32) @ (loaded == value).astype(np.float32)
-        fits[load_key[0] > store_key[0, begin : begin + step, None]] = 0  # it comes after the store
-        # The latest of those that fit: a value that was read again comes from the last read.
+        fits[load_key[0] > store_key[0, begin : begin + step, None]] = 0  # the load comes after the store
+        # The last load that fits: if a value was read again, it comes from the last read.
         best = loaded.shape[1] - 1 - fits[:, ::-1].argmax(axis=1)
         top = fits.max(axis=1)
-        # Where another cell fits as well, the load is unknown. (The first and the last thread have different cells.)
+        # If another cell fits as well, the load is unknown. (The first and the last thread have different cells.)
         other = (cell[0, best, None] != cell[0]) | (cell[-1, best, None] != cell[-1])
         sure = (top >= _SURE * threads) & ~((fits == top[:, None]) & other).any(axis=1)
         taken[begin : begin + step][sure] = best[sure]
