@@ -6,7 +6,6 @@ import shutil
 import stat
 import tempfile
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import platformdirs
@@ -29,7 +28,7 @@ def root(name: str) -> Path:
     FileNotFoundError
         When neither the installed package nor the checkout has it.
     """
-    package = Path(str(files("gemmviz")))
+    package = Path(__file__).parent
     for folder in (package / name, package.parent / name):
         if folder.is_dir():
             return folder

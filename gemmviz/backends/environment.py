@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+from gemmviz.backends.driver import DeviceFacts
 from gemmviz.catalogue.typed_reading import FromZero
 
 
@@ -47,6 +48,15 @@ class Environment(TypedDict, total=False):
     blas: dict[str, str]
     cpu: CpuFields | None
     openblas: OpenblasFacts
+
+
+class Probe(TypedDict):
+    """The equipment of a machine: facts for people (`gemmviz.backends.machine.Fact`), and parts of a result file."""
+
+    facts: list[dict[str, str]]
+    env: Environment
+    device: DeviceFacts | None
+    cpu: CpuFacts
 
 
 def cpu_of(env: Environment | None) -> CpuFacts:

@@ -4,29 +4,19 @@ import os
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 
 from gemmviz.backends.blas import blas_facts
 from gemmviz.backends.cupy_check import cuda_verdict, cupy_packages, install_line
 from gemmviz.backends.driver import Device, DeviceFacts, driver
-from gemmviz.backends.environment import CompilerFacts, CpuFacts, Environment
+from gemmviz.backends.environment import CompilerFacts, CpuFacts, Environment, Probe
 from gemmviz.backends.host import available_memory
 from gemmviz.backends.nvml import sensors
 from gemmviz.backends.nvrtc import has_mma_header
 from gemmviz.backends.toolchain import compiler
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.sandbox import in_force
-
-
-class Probe(TypedDict):
-    """The equipment of this machine: facts for people (`Fact` records as plain data), and parts of a result file."""
-
-    facts: list[dict[str, str]]
-    env: Environment
-    device: DeviceFacts | None
-    cpu: CpuFacts
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from gemmviz.bench import results, rows
 from gemmviz.bench.memory_fit import check_fit
 from gemmviz.bench.model.peaks import peak_gflops
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Row, Status
+from gemmviz.bench.row import FAILURES, Row, Status
 from gemmviz.bench.timing import Cold, Hot, Samples, cpu_batch, warm_up
 from gemmviz.bench.verification_reference import References, VerificationCase
 from gemmviz.bench.verify import Verdict, check
@@ -243,7 +243,7 @@ class Measurement:
     def _fail(self, status: Status, message: str, line: int | None) -> None:
         self.over = True
         # Memory that other programs took does not undo finished rounds.
-        if self.rounds and status not in results.FAILURES:
+        if self.rounds and status not in FAILURES:
             rows.cut_short(self.row, self.bench.protocol, status, message)
             return
         results.fail(self.row, status, message, line)

@@ -20,7 +20,7 @@ from gemmviz.backends.environment import Environment, cpu_of
 from gemmviz.bench import schema
 from gemmviz.bench.document import AppFacts, Document, Measured
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Order, Row, SampleStats, Status, StopReason, dtype_out
+from gemmviz.bench.row import FAILURES, Order, Row, SampleStats, Status, StopReason, dtype_out
 from gemmviz.bench.verify import Verdict
 from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, Unavailable
@@ -32,8 +32,6 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.scheduled import usual
 from gemmviz.catalogue.user_file import RESULT_BYTES, parse_json, read_text, write_text
 
-FAILURES = frozenset({"wrong", "compile", "launch", "crash", "timeout"})
-"""The statuses that are faults of the kernel; the others are due to the machine, the size or a cancellation."""
 BROKEN = "broken on purpose"
 """The beginning of the flag of a variant with a known defect: its C may be right by chance."""
 

@@ -14,6 +14,8 @@ from gemmviz.catalogue.problem import Side
 from gemmviz.catalogue.typed_reading import Finite, FromOne, FromZero, Quantity
 
 Status = Literal["ok", "wrong", "compile", "launch", "crash", "timeout", "oom", "unsupported", "skipped", "cancelled"]
+FAILURES: frozenset[Status] = frozenset(("wrong", "compile", "launch", "crash", "timeout"))
+"""The statuses that are faults of the kernel; the others are due to the machine, the size or a cancellation."""
 StopReason = Literal["steady", "timeout", "slow"]
 Checked = Literal["ok", "wrong", "outside"] | None
 """The result of a verification; ``"outside"``: written outside C. None: not verified."""

@@ -4,7 +4,7 @@ from gemmviz.backends.base import Build
 from gemmviz.backends.watch import Observed
 from gemmviz.bench import quality_flags, results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import RoundFigures, Row, Status, Telemetry, stats_of
+from gemmviz.bench.row import FAILURES, RoundFigures, Row, Status, Telemetry, stats_of
 from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import Cold, Hot
 
@@ -110,7 +110,7 @@ def explain_exhibit(row: Row, reason: str) -> None:
     """Fill in what an exhibit shows; an exhibit is not ranked even if its C is right at this size."""
     if row["status"] == "ok":
         results.fail(row, "skipped", f"an exhibit: C is right at this size, and it is never timed. {reason}")
-    elif row["status"] in results.FAILURES:
+    elif row["status"] in FAILURES:
         row["message"] = f"{row['message']}. Exhibit: {reason}"
 
 

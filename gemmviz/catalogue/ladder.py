@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from gemmviz import data
-from gemmviz.catalogue import renamed
+from gemmviz.catalogue import kept_ladder, renamed
 from gemmviz.catalogue.breaks import broken
 from gemmviz.catalogue.errors import GemmvizError, UnknownKernel
 from gemmviz.catalogue.kernel import Kernel, load
@@ -37,10 +37,13 @@ def read_ladder(folder: Path | None = None) -> tuple[list[Kernel], list[str]]:
     GemmvizError
         When there is not one kernel.
     """
-    folder = folder or data.root("kernels")
+    shipped, folder = folder is None, folder or data.root("kernels")
+    files = sorted((f for f in folder.rglob("*") if f.suffix in SUFFIXES and not f.is_dir()), key=lambda f: f.name)
+    if shipped and (kept := kept_ladder.find(files)) is not None:
+        return kept, []
     kernels: dict[str, Kernel] = {}
     faults = []
-    for file in sorted((f for f in folder.rglob("*") if f.suffix in SUFFIXES and not f.is_dir()), key=lambda f: f.name):
+    for file in files:
         try:
             kernel = load(file)
             if kernel.name in kernels:
@@ -52,6 +55,8 @@ def read_ladder(folder: Path | None = None) -> tuple[list[Kernel], list[str]]:
             faults.append(tr("{file} is left out: {why}", file=file, why=error))
     if not kernels:
         raise GemmvizError("\n".join([tr("there is no kernel in {folder}", folder=folder), *faults]))
+    if shipped and not faults:
+        kept_ladder.keep(list(kernels.values()))
     return list(kernels.values()), faults
 
 

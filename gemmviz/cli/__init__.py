@@ -4,6 +4,7 @@ Nothing here imports Qt, so that commands without pictures run without Qt, too.
 """
 
 import argparse
+import gc
 import os
 import re
 import sys
@@ -64,6 +65,9 @@ def run(arguments: Sequence[str]) -> int:
         Exit code: 0 done, 1 failed or a defect found, 2 wrong usage or something missing, 130 interrupted.
     """
     arguments = _with_window(arguments)
+    if arguments[0] == "window":
+        # The imports to come make many objects and no garbage. `gemmviz.ui.window.garbage` collects later.
+        gc.disable()
     try:
         args = _parser(arguments[0]).parse_args(arguments)
         return int(args.run(args))

@@ -6,7 +6,6 @@ import re
 import sys
 from pathlib import Path
 
-from gemmviz.bench import store
 from gemmviz.catalogue.includes import VARIABLE
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import read_ladder
@@ -251,6 +250,8 @@ def result_file(name: str) -> Path:
     GemmvizError
         When there is neither.
     """
+    from gemmviz.bench import store  # late: the window has its stored runs later
+
     path = Path(name)
     return path if path.exists() or path.suffix == ".json" else store.find(name)
 

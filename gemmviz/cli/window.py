@@ -1,7 +1,6 @@
 """``gemmviz``: opens the window, in its first state or in the state that the options give."""
 
 import argparse
-import gc
 from pathlib import Path
 from typing import Any, cast
 
@@ -61,8 +60,6 @@ def add(commands: Any, summary: str) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    # The following imports create many objects and no garbage. `gemmviz.ui.window.garbage` collects later.
-    gc.disable()
     from gemmviz import app  # late: everything else works without Qt
 
     if args.file and not args.kernel and not Path(args.file).suffix and not Path(args.file).exists():

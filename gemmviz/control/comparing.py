@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 
-from gemmviz.bench import store
 from gemmviz.bench.document import Document
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.problem import Problem
@@ -122,6 +121,8 @@ def _next(steps: Course, replies: list[Reply]) -> _Made:
 
 def _keep(document: Document) -> None:
     """Keep the result file of a measurement; if it cannot be stored, it is still shown."""
+    from gemmviz.bench import store  # late: few comparisons measure
+
     with suppress(GemmvizError):
         store.save(document)
 

@@ -1,11 +1,10 @@
 """Measures kernels on request, once the checker has passed them, and keeps the figures."""
 
-from gemmviz.backends.machine import Probe
-from gemmviz.bench import store
+from gemmviz.backends.environment import Probe
 from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.figures import TRANSFER, Turn
-from gemmviz.bench.results import FAILURES
+from gemmviz.bench.row import FAILURES
 from gemmviz.bench.status_names import status_name
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -195,6 +194,8 @@ class Measuring:
         self.session.results.document = document
         if document["results"]:
             try:
+                from gemmviz.bench import store  # late: the first picture needs no result files
+
                 store.save(document)
             except GemmvizError as error:
                 text = tr("The results are not kept: {error}", error=error)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 
 from gemmviz.assembly.summary import summary
-from gemmviz.bench import reference_results
 from gemmviz.bench.document import Document
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
@@ -207,6 +206,8 @@ def _measured(versions: list[Version], size: Problem, wanted: Wanted) -> Generat
 
 def _with_reference(versions: list[Version], otherwise: str) -> list[Version]:
     """Add the figures of a reference that has both, without a measurement."""
+    from gemmviz.bench import reference_results  # late: it reads files, and the first picture needs none
+
     pair = reference((versions[0].launch, versions[1].launch), reference_results.load()[0])
     if pair is None:
         return [replace(version, no_speed=otherwise) for version in versions]

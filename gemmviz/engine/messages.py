@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from gemmviz.assembly.listing import Listing
-from gemmviz.backends.machine import Probe
+from gemmviz.backends.environment import Probe
 from gemmviz.bench.document import Document
 from gemmviz.bench.entries import KernelEntry, ProfileEntry
 from gemmviz.bench.row import Profile, Row

@@ -5,14 +5,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 
-from gemmviz.bench import results
 from gemmviz.bench.document import Document
-from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import Row
-from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.consent import Consent, refused
-from gemmviz.engine.launches import Launches
-from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -111,6 +106,8 @@ class Engine:
             self._process.kill()
 
     def _check(self, request: CheckRequest, cancel: threading.Event) -> Iterator[Reply]:
+        from gemmviz.engine.launches import Launches  # late, as below: the first request is a recording
+
         launches = Launches(request)
         while launches.left:
             part = launches.rest()
@@ -139,6 +136,10 @@ class Engine:
         yield Done(request.run)
 
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
+        from gemmviz.bench import results
+        from gemmviz.bench.protocol import Protocol
+        from gemmviz.engine.ledger import Ledger
+
         rows: list[Row] = []
         header: Document | None = None
         for number, size in enumerate(request.sizes):
@@ -192,6 +193,8 @@ class Engine:
         yield BenchDone(request.run, header | {"results": rows})
 
     def _tune(self, request: TuneRequest, cancel: threading.Event) -> Iterator[Reply]:
+        from gemmviz.engine.attempts import Attempts
+
         attempts = Attempts(request)
         silent_deaths = 0
         while True:

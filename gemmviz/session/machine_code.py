@@ -1,16 +1,17 @@
 """The machine code of the chosen launch: its architecture, its listing, and the chosen line."""
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from psygnal import Signal
 
-from gemmviz.assembly.counts import by_line
 from gemmviz.assembly.listing import NO_PLACE, Listing
-from gemmviz.assembly.summary import Summary
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.language import tr
 from gemmviz.session.choice import Choice
+
+if TYPE_CHECKING:
+    from gemmviz.assembly.summary import Summary
 
 Form = Literal["sass", "ptx"]
 _Key = tuple[str, str, str, tuple[tuple[str, int], ...], int, int, str]
@@ -131,7 +132,7 @@ class MachineCode:
         self.busy = text
         self.changed.emit()
 
-    def show(self, listing: Listing, summary: Summary) -> None:
+    def show(self, listing: Listing, summary: "Summary") -> None:
         """Take a listing."""
         self._settle(listing, summary, "")
 
@@ -139,7 +140,7 @@ class MachineCode:
         """Take the reason why there is no listing."""
         self._settle(None, None, why, line)
 
-    def _settle(self, listing: Listing | None, summary: Summary | None, fault: str, line: int = 0) -> None:
+    def _settle(self, listing: Listing | None, summary: "Summary | None", fault: str, line: int = 0) -> None:
         before = self.listing
         self.listing, self.summary, self.fault, self.fault_line, self.busy = listing, summary, fault, line, ""
         self.index = NO_PLACE
@@ -193,4 +194,6 @@ class MachineCode:
         """Return the counts of each line of the shown file."""
         if self.listing is None:
             return {}
+        from gemmviz.assembly.counts import by_line  # late: the first picture has no machine code
+
         return {line: dict(found) for line, found in by_line(self.listing, self.file).items()}

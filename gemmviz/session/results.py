@@ -1,17 +1,19 @@
 """The measured figures, of this machine and of others, for the charts, the list of kernels and the claims."""
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import TRANSFER, Figures, SampleSeries, Shown, Size, Turn, by_volume, fullest_size, size_of
 from gemmviz.bench.model.devices import Facts
-from gemmviz.bench.reference_results import ReferenceResults
-from gemmviz.bench.results import FAILURES
-from gemmviz.bench.row import Row
+from gemmviz.bench.row import FAILURES, Row
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.proving.proofs import Proofs
+
+if TYPE_CHECKING:
+    from gemmviz.bench.reference_results import ReferenceResults
+    from gemmviz.proving.proofs import Proofs
 
 Sampled = tuple[str, str]
 """The owner of samples: the label of a row, and the size as text."""
@@ -100,12 +102,12 @@ class Results:
             return bool(self.device) and self.device_facts is None
         return self.references_wanted
 
-    def set_references(self, references: list[ReferenceResults]) -> None:
+    def set_references(self, references: "list[ReferenceResults]") -> None:
         """Take the results that were measured on other machines."""
         self.references = references
         self.referenced.emit()
 
-    def set_proofs(self, files: list[Proofs]) -> None:
+    def set_proofs(self, files: "list[Proofs]") -> None:
         """Take the proofs that were made on GPUs."""
         self.proofs = files
         self.referenced.emit()
@@ -216,7 +218,7 @@ class Results:
 def _first(
     pick: Callable[..., Row | None],
     here: Figures,
-    references: Iterable[ReferenceResults],
+    references: "Iterable[ReferenceResults]",
     kernel: str,
     size: Size,
     params: dict[str, int],

@@ -1,16 +1,19 @@
 """GFLOPS of two versions: measured here, or from a reference that has both."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from gemmviz.bench.compare import NOISE
 from gemmviz.bench.figures import by_volume, has_params, size_of, usable
-from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.row import Row, figure_of
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.versions.figure import Figure, Group
 from gemmviz.versions.version import Speed, Version
+
+if TYPE_CHECKING:
+    from gemmviz.bench.reference_results import ReferenceResults
 
 
 def speed_group(before: Version, after: Version) -> Group:
@@ -38,7 +41,7 @@ def measured(row: Row) -> tuple[Speed | None, str]:
     return Speed(figure_of(row), str(Problem(*size_of(row))), tr("measured")), ", ".join(row["flags"])
 
 
-def reference(launches: tuple[Launch, Launch], results: Sequence[ReferenceResults]) -> tuple[Speed, Speed] | None:
+def reference(launches: tuple[Launch, Launch], results: "Sequence[ReferenceResults]") -> tuple[Speed, Speed] | None:
     """Return reference figures of one machine, at the largest size for which it has both; None if there are none.
 
     The rows have the same code and the same parameters.
@@ -59,7 +62,7 @@ def reference(launches: tuple[Launch, Launch], results: Sequence[ReferenceResult
     return None
 
 
-def _rows(machine: ReferenceResults, made: Launch) -> list[Row]:
+def _rows(machine: "ReferenceResults", made: Launch) -> list[Row]:
     kernel = made.kernel
     return [
         row

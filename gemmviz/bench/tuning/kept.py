@@ -10,7 +10,6 @@ from typing import Any
 
 import platformdirs
 
-from gemmviz.bench import results
 from gemmviz.bench.tuning.outcome import Outcome
 from gemmviz.catalogue import renamed
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
@@ -101,6 +100,8 @@ def keep(document: Outcome) -> Path | None:
     except OSError as error:
         raise GemmvizError(f"cannot keep tuned parameters in {place}: {error.strerror}") from None
     path = place / _file_name(found, found.kernel)
+    from gemmviz.bench import results  # late: the window looks for what is kept, and writes nothing at its start
+
     results.write_results({"schema_version": VERSION, **asdict(found)}, path)
     for name in renamed.before(found.kernel):
         (place / _file_name(found, name)).unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.bench.figures import ON_GPU, size_of
-from gemmviz.bench.results import FAILURES
+from gemmviz.bench.row import FAILURES
 from gemmviz.bench.status_names import status_name
 from gemmviz.catalogue.capability import need
 from gemmviz.language import tr, trn

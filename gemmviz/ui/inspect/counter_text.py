@@ -4,17 +4,21 @@ Totals are *recorded*, occupancy is *modelled*; where the source was proved, pre
 *measured* counters.
 """
 
+from typing import TYPE_CHECKING
+
 from gemmviz.bench.model.devices import limits
 from gemmviz.bench.model.occupancy import advice, occupancy
 from gemmviz.language import mark, tr, trn
-from gemmviz.proving.proofs import Proof, Proofs, proved_on
-from gemmviz.proving.verdict import Compared
 from gemmviz.session import Session
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.charts.kernel_use import default_device, kernel_use, measured_otherwise
 from gemmviz.ui.look.figure_text import gflops_text, origin_name
 from gemmviz.ui.stage.caption import BETWEEN, thousands
+
+if TYPE_CHECKING:
+    from gemmviz.proving.proofs import Proof, Proofs
+    from gemmviz.proving.verdict import Compared
 
 # Where counters are called by name: `gemmviz.proving.launch_counters.COUNTERS`,
 # `gemmviz.proving.verdict.BY_INSTRUCTION`.
@@ -167,7 +171,7 @@ def of(now: int, total: int) -> str:
     return f"{thousands(now)} / {thousands(total)}"
 
 
-def proof_of(session: Session) -> tuple[Proofs, list[Proof]] | None:
+def proof_of(session: Session) -> "tuple[Proofs, list[Proof]] | None":
     """Return the proofs of the chosen source, and the file that holds them; None if there are none."""
     for file in session.results.proofs:
         found = [proof for proof in file.of(session.choice.kernel) if not proof.error]
@@ -181,6 +185,8 @@ def proved(session: Session) -> tuple[str, str]:
     known = proof_of(session)
     if known is None:
         return "", ""
+    from gemmviz.proving.proofs import proved_on  # late: proofs are read after the window's first paint
+
     file, found = known
     holds = all(proof.holds for proof in found)
     where = tr("✓ proved") if holds else tr("⚠ differs from the GPU")
@@ -236,7 +242,7 @@ def compared(session: Session) -> tuple[str, str]:
     return said, "\n".join([tr("predicted (recorded) / measured ({gpu}, {size})", **values), *lines])
 
 
-def _beside(compared: Compared) -> str:
+def _beside(compared: "Compared") -> str:
     values = {"predicted": thousands(compared.predicted), "measured": thousands(compared.measured)}
     if compared.verdict == "equal":
         return tr("{measured}, predicted and measured", **values)

@@ -1,14 +1,14 @@
 """Colours CUDA and C, line by line: a keystroke costs one line, however long the file is."""
 
-from functools import lru_cache
-from typing import TypedDict
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, TypedDict
 
-from pygments.lexers.c_cpp import CppLexer
-from pygments.styles import get_style_by_name
-from pygments.token import Comment
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from gemmviz.ui.look.theme import Theme
+
+if TYPE_CHECKING:
+    from pygments.lexers.c_cpp import CppLexer
 
 _CUDA_WORDS = frozenset(
     (
@@ -25,7 +25,6 @@ _CUDA_WORDS = frozenset(
     )
 )
 _CODE, _IN_COMMENT = 0, 1
-_LEXER = CppLexer(stripnl=False, ensurenl=False)
 _LINES_KEPT = 2048
 
 
@@ -57,15 +56,27 @@ class Highlighter(QSyntaxHighlighter):
 
     def _format(self, token: object) -> QTextCharFormat:
         if token not in self._formats:
+            from pygments.styles import get_style_by_name
+
             style = get_style_by_name(self._theme.pygments)
             plain = _Style(color=None, bold=True, italic=False)
             self._formats[token] = _format(plain if token == "cuda" else style.style_for_token(token), self._theme)
         return self._formats[token]
 
 
+@cache
+def _lexer() -> "CppLexer":
+    """Return the lexer; Pygments is imported when the first line is coloured, after the window's first paint."""
+    from pygments.lexers.c_cpp import CppLexer
+
+    return CppLexer(stripnl=False, ensurenl=False)
+
+
 @lru_cache(_LINES_KEPT)
 def _tokens(line: str, in_comment: bool) -> tuple[tuple[tuple[int, int, object], ...], int]:
     """Return (column, length, token) of each part of a line, and whether a comment is open behind it."""
+    from pygments.token import Comment
+
     found: list[tuple[int, int, object]] = []
     start = 0
     if in_comment:
@@ -75,7 +86,7 @@ def _tokens(line: str, in_comment: bool) -> tuple[tuple[tuple[int, int, object],
         if end < 0:
             return tuple(found), _IN_COMMENT
     last: tuple[object, str] = (None, "")
-    for at, token, text in _LEXER.get_tokens_unprocessed(line[start:] + "\n"):
+    for at, token, text in _lexer().get_tokens_unprocessed(line[start:] + "\n"):
         found.append((start + at, len(text.rstrip("\n")), "cuda" if text in _CUDA_WORDS else token))
         last = (token, text)
     # An unclosed comment is lexed up to the end of the text.

@@ -7,8 +7,6 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QWidget
 
 from gemmviz import data
-from gemmviz.bench import reference_results
-from gemmviz.proving import proofs
 from gemmviz.session import Message, Session
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.open_fonts import open_fonts
@@ -72,6 +70,9 @@ def load_references(session: Session) -> None:
     results = session.results
     if results.references:
         return
+    from gemmviz.bench import reference_results
+    from gemmviz.proving import proofs
+
     references, faults = reference_results.load()
     results.set_references(references)
     results.set_proofs(proofs.kept())

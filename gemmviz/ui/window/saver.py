@@ -4,7 +4,6 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from gemmviz.bench import results
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
@@ -43,6 +42,8 @@ class Saver:
         )
         if path:
             try:
+                from gemmviz.bench import results  # late: the first picture needs no result files
+
                 results.write_results(self._session.results.document, Path(path))
             except GemmvizError as error:
                 self._session.messages.tell(Message(str(error)))

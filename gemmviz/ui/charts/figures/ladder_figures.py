@@ -5,7 +5,7 @@ from typing import Literal
 
 from gemmviz.bench.figures import Shown, Size, fullest_size, size_of, usable
 from gemmviz.bench.ranking import LIBRARIES, Standing, place, standings
-from gemmviz.bench.results import FAILURES, new_row
+from gemmviz.bench.row import FAILURES
 from gemmviz.catalogue.chapters import Chapter, by_chapter, chapter_of
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
@@ -155,6 +155,8 @@ def _pick(session: Session, kernel: Kernel, size: Size) -> Shown | None:
     live, latest = results.live, results.figures.latest(kernel.name)
     if live is not None and live.turn is not None and (live.turn.kernel, live.turn.size) == (kernel.name, size):
         known = latest if latest is not None and size_of(latest) == size else None
+        from gemmviz.bench.results import new_row  # late: the first picture measures nothing
+
         row = known or new_row(kernel, Problem(*size), {})
         return Shown(row | {"status": "ok", "gflops": live.median, "label": live.label})
     if kernel.changes and latest is not None and latest["status"] in FAILURES:
