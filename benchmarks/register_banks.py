@@ -146,7 +146,7 @@ def main() -> int:
     try:
         kernel = find(args.kernel, ladder())
         if kernel.backend != "cuda":
-            raise GemmvizError(f"{kernel.name} is no CUDA kernel")
+            raise GemmvizError(f"{kernel.name} is not a CUDA kernel")
         wanted = launch(kernel, options.problem(args), options.params(args))
         text = args.listing.read_text() if args.listing else listing(wanted, args.arch)
         found = cost(longest_loop(text))

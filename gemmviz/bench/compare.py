@@ -43,17 +43,17 @@ class RowComparison:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as fast as before, or None."""
+        """The speed divided by the speed before, or None."""
         return self.after / self.before if self.before and self.after else None
 
 
 def compare(before: Document, after: Document) -> Iterator[RowComparison]:
-    """Compare the rows that both files hold, and name those that only one of them holds.
+    """Compare the rows that are in both files, and list those that are in one file only.
 
-    A difference below `NOISE` does not count. A larger one counts when the middle halves of the samples (first to third
-    quartile) do not overlap. Where a row is flagged noisy, contended or rounds-disagree, it counts only when it is
-    larger than the whole range of the rounds and samples of both runs. A kernel that was right and is wrong now is
-    SLOWER, whatever its figures are. Exhibits have no figures and are left out.
+    A difference below `NOISE` does not count. A larger difference counts if the middle halves of the samples (first to
+    third quartile) do not overlap. If a row has the flag noisy, contended or rounds-disagree, a difference counts only
+    if it is larger than the whole range of the rounds and samples of both runs. A kernel that was right and is wrong
+    now is SLOWER, whatever its figures are. Exhibits have no figures and are left out.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _judge(old: Row | None, new: Row | None) -> RowComparison:
 
 
 def _doubtful(old: Row, new: Row) -> str:
-    """Return why the difference of two flagged rows may be chance; empty if it is not."""
+    """Return why the difference of two flagged rows may be a coincidence; empty if it is not."""
     if min(stats_of(row)["n"] for row in (old, new)) < 2:
         return "a single sample proves nothing"
     widths = [high - low for low, high in map(span, (old, new))]

@@ -11,7 +11,7 @@ from gemmviz.catalogue.typed_reading import FromOne, FromZero, Quantity
 
 
 class Rules(TypedDict):
-    """How the figures were taken; ``runs`` only in a reference made of several."""
+    """The rules of the measurement; ``runs`` only in a reference that combines several runs."""
 
     seed: int
     rounds: FromOne
@@ -31,7 +31,7 @@ class Rules(TypedDict):
 
 
 class AppFacts(TypedDict):
-    """gemmviz itself; commit and state of a checkout, None elsewhere."""
+    """The version of gemmviz; commit and state of a checkout, else None."""
 
     version: str
     git_sha: str | None

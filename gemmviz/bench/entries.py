@@ -1,4 +1,4 @@
-"""The entries of requests to measure or profile: kernels with their texts, as another process takes them."""
+"""The entries of requests to measure or profile: kernels with their texts, as plain data for another process."""
 
 from typing import TypedDict
 
@@ -7,9 +7,9 @@ from gemmviz.catalogue.dtypes import ElementType
 
 
 class KernelEntry(TypedDict, total=False):
-    """A kernel with the parameters that are not its defaults, and its row as far as it is known; or a transfer.
+    """A kernel with the parameters that differ from its defaults, and its row up to now; or a transfer.
 
-    A transfer has ``transfer`` alone: the element types of A and B, and of C.
+    A transfer has only ``transfer``: the element types of A and B, and of C.
     """
 
     path: str

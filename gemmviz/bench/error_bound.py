@@ -1,4 +1,4 @@
-"""How far rounding may take a computed C from A B: bounds that hold always, and bounds that hold almost always.
+"""Bounds of the rounding error of a computed C: bounds that always hold, and bounds that hold with high probability.
 
 Both have the form |C - A B| <= tolerance |A| |B|, element by element. The a-priori bound holds for every input and
 every order of summation:
@@ -7,18 +7,18 @@ every order of summation:
 
 with u the unit roundoff of the type that sums are kept in. Source: N. J. Higham, *Accuracy and Stability of Numerical
 Algorithms*, 2nd edition, SIAM 2002, section 3.5 (equation 3.13). From K u = 1/2 on it allows an error as large as the
-result and says nothing. Sums in half precision reach this point at K = 1024, sums in bfloat16 at K = 128, and sooner
-where tensor cores may make them: see `gamma`.
+result and is useless. Sums in half precision reach this point at K = 1024, sums in bfloat16 at K = 128, and earlier if
+tensor cores may compute them: see `gamma`.
 
-There the probabilistic bound is used. If rounding errors are independent and have mean zero, then
+For larger K the probabilistic bound is used. If rounding errors are independent and have mean zero, then
 
     tolerance = exp(lambda sqrt(K) u + K u^2 / (1 - u)) - 1
 
 holds for one element of C with a probability of at least 1 - 2 K exp(-lambda^2 (1 - u)^2 / 2), in every order of
 summation. Source: N. J. Higham, T. Mary, "A new approach to probabilistic rounding error analysis", SIAM J. Sci.
 Comput. 41(5), 2019, theorem 3.1. `FAILURE` is the probability that it fails for any element of C; lambda follows from
-it. Where even this bound reaches 1, the random trial cannot find an error, and only the exact trial on whole numbers
-judges C.
+it. If even this bound reaches 1, the random trial cannot find an error, and only the exact trial with integers judges
+C.
 
 If C is stored in a type with a larger unit roundoff u_C than that of the sums, u_C (1 + tolerance) is added to either
 bound.
@@ -36,7 +36,7 @@ from gemmviz.catalogue.problem import Problem
 
 FAILURE = 1e-6
 """The probability that the probabilistic bound fails for at least one element of a right C."""
-# Within a step, tensor cores that keep sums in 16 bits add as those with sums in float32 do.
+# Within a step, tensor cores that keep sums in 16 bits add like those with sums in float32.
 _INSIDE_TENSOR_CORES = "float32"
 
 
@@ -47,11 +47,11 @@ class ErrorBound:
     Attributes
     ----------
     kind
-        Which bound it is; see the module's text.
+        The kind of bound; see the module's text.
     tolerance
-        Relative to |A| |B|.
+        The bound relative to |A| |B|.
     underflow
-        The absolute error that numbers below the smallest normal number of a type add.
+        The additional absolute error because of numbers below the smallest normal number of a type.
     """
 
     kind: Bound
@@ -69,10 +69,10 @@ def of_kernel(kernel: Kernel, problem: Problem) -> ErrorBound:
 
 
 def _of_sums(kernel: Kernel, problem: Problem) -> tuple[Bound, float]:
-    """Return which bound limits the error of the sums, before they are stored, and its tolerance."""
+    """Return the kind of bound for the error of the sums, before they are stored, and its tolerance."""
     k, sums = problem.k, kernel.accumulate
     if is_fp8(kernel.dtype) and is_float(sums):
-        # They are cut off, so that their errors have no mean of zero.
+        # They are truncated, so that the mean of their errors is not zero.
         promoted = kernel.math == "promoted"
         inside = _gamma(min(k, PROMOTED_AFTER) if promoted else k, 2.0**-FP8_SUM_BITS, tensor_cores=True)
         outside = _gamma(ceil(k / PROMOTED_AFTER), roundoff(sums), tensor_cores=False) if promoted else 0.0
@@ -87,9 +87,9 @@ def _of_sums(kernel: Kernel, problem: Problem) -> tuple[Bound, float]:
 
 
 def gamma(k: int, accumulate: str, tensor_cores: bool = False, math: str = "") -> float | None:
-    """Return Higham's gamma_K for a sum of `k` terms, and the error of the terms where their operands are rounded.
+    """Return Higham's gamma_K for a sum of `k` terms, including the error of rounded operands.
 
-    None where it says nothing: from K u = 1/2 on.
+    Return None from K u = 1/2 on, where it is useless.
 
     Parameters
     ----------
@@ -98,14 +98,14 @@ def gamma(k: int, accumulate: str, tensor_cores: bool = False, math: str = "") -
     accumulate
         NumPy name of the type that the sum is kept in; 0 is returned for integers, which do not round.
     tensor_cores
-        Whether the sum may be made by tensor cores. They add four or more exact products to the sum at a time, cut
-        every addend and then the sum off instead of rounding it: an error below 2 u each, and five of them per four
-        products at most. Sources: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor
+        Whether the sum may be made by tensor cores. They add four or more exact products to the sum at a time, and
+        truncate every addend and then the sum instead of rounding it: an error below 2 u each, at most five times per
+        four products. Sources: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor
         cores", PeerJ Computer Science 7:e330, 2021; P. Blanchard, N. J. Higham, F. Lopez, T. Mary, S. Pranesh, "Mixed
         precision block fused multiply-add", SIAM J. Sci. Comput. 42(3), 2020.
     math
-        ``"tf32"`` when each operand is rounded before it is multiplied. Then a product (1 + d1)(1 + d2) a b is off by
-        2 u + u**2 at most, and the sum's own error comes on top of that.
+        ``"tf32"`` when each operand is rounded before it is multiplied. Then the error of a product (1 + d1)(1 + d2) a
+        b is at most 2 u + u**2, in addition to the error of the sum.
     """
     if not is_float(accumulate):
         return 0.0

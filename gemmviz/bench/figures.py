@@ -13,7 +13,7 @@ Key = tuple[str, int, int, int, tuple[tuple[str, int], ...]]
 ON_GPU = ("cuda", "cublas")
 """The backends whose kernels run on a GPU."""
 TRANSFER = "transfer"
-"""The backend of rows that time copies instead of a kernel: kept, and never ranked."""
+"""The backend of rows that measure copies instead of a kernel: they are kept, and never ranked."""
 
 
 def size_of(row: Sized) -> Size:
@@ -38,12 +38,12 @@ def key_of(row: Launched) -> Key:
 
 
 def usable(row: Row | None) -> bool:
-    """Return whether a row has a figure that may be drawn and compared."""
+    """Return whether a row has a figure that may be shown and compared."""
     return bool(row and row["status"] == "ok" and row.get("gflops") and row.get("backend") != TRANSFER)
 
 
 class Figures:
-    """Rows of kernels and of transfers; a newer row of the same kernel, size and parameters takes the older's place.
+    """Rows of kernels and of transfers; a newer row of the same kernel, size and parameters replaces the older one.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class Figures:
     def __init__(self, rows: Iterable[Row] = ()) -> None:
         self._rows: dict[str, dict[Key, Row]] = {}
         self.newest: Row | None = None
-        """The usable row that came last."""
+        """The last usable row."""
         self.changes = 0
-        """How often a row was added or dropped."""
+        """The number of changes: added or dropped rows."""
         for row in rows:
             self.add(row)
 
@@ -73,7 +73,7 @@ class Figures:
         return list(self._rows.get(kernel, {}).values())
 
     def add(self, row: Row) -> bool:
-        """Add a row; False for a cancelled one of a kernel that has a figure, which stays."""
+        """Add a row; return False for a cancelled row if the kernel already has a figure, which stays."""
         rows = self._rows.setdefault(row["kernel"], {})
         if row["status"] == "cancelled" and any(map(usable, rows.values())):
             return False
@@ -95,7 +95,7 @@ class Figures:
         return next(reversed(self.of(kernel)), None)
 
     def at(self, kernel: str, size: Size, params: Mapping[str, int] | None = None) -> Row | None:
-        """Return the newest usable row of a kernel at a size; the one with these parameters, if there is one."""
+        """Return the newest usable row of a kernel at a size, preferably with these parameters."""
         rows = [r for r in reversed(self.of(kernel)) if size_of(r) == size and usable(r)]
         wanted = (r for r in rows if params and has_params(r, params))
         return next(wanted, rows[0] if rows else None)
@@ -119,7 +119,7 @@ class Figures:
         return sorted({size_of(row) for row in self if usable(row)}, key=by_volume)
 
     def over_n(self, kernel: str) -> dict[tuple[tuple[str, int], ...], list[Row]]:
-        """Return the usable rows of a kernel at M = N = K, from small to large, by the parameters they have."""
+        """Return the usable rows of a kernel at M = N = K, from small to large, grouped by their parameters."""
         curves: dict[tuple[tuple[str, int], ...], list[Row]] = {}
         for row in sorted(filter(usable, self.of(kernel)), key=lambda r: r["N"]):
             if row["M"] == row["N"] == row["K"]:
@@ -130,7 +130,7 @@ class Figures:
 def fullest_size(rows: Iterable[Row]) -> Size | None:
     """Return the size at which most rungs have a figure, the largest of several; None without figures.
 
-    Only rungs of the GPU count, where there are any: CPU loops are measured at small sizes, so that they end in time.
+    If there are rungs of the GPU, only these count: CPU loops are measured at small sizes, because they are slow.
     """
     found = [row for row in rows if usable(row)]
     kernels: dict[Size, set[str]] = {}
@@ -141,7 +141,7 @@ def fullest_size(rows: Iterable[Row]) -> Size | None:
 
 @dataclass(frozen=True)
 class Shown:
-    """A row to show, with its origin: ``origin`` is empty for one measured here, else a reference."""
+    """A row to show, with its origin: ``origin`` is empty if it was measured here, else it names the reference."""
 
     row: Row
     origin: str = ""
@@ -149,7 +149,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Turn:
-    """Whose samples arrive, and in which round: ``round`` (from 1) of ``rounds``.
+    """The kernel and the round of new samples: ``round`` (from 1) of ``rounds``.
 
     ``verified``: C was right before the timing began.
     """
@@ -163,9 +163,9 @@ class Turn:
 
 @dataclass
 class SampleSeries:
-    """The samples of one kernel at one size in the run under way, or the last one: GFLOPS of each launch.
+    """The samples of one kernel at one size in the current or last run: GFLOPS of each launch.
 
-    ``starts`` holds, round by round, the index of its first sample; ``turn`` is the newest one, None if unknown.
+    ``starts`` has, for each round, the index of its first sample; ``turn`` is the newest one, None if unknown.
     """
 
     label: str
@@ -176,7 +176,7 @@ class SampleSeries:
     starts: list[int] = field(default_factory=list)
 
     def add(self, gflops: Iterable[float], median: float, turn: Turn | None = None) -> None:
-        """Take samples of a round, and the median of all so far."""
+        """Take samples of a round, and the median of all samples up to now."""
         while len(self.starts) < (turn.round if turn else 1):
             self.starts.append(len(self.gflops))
         self.gflops.extend(gflops)

@@ -1,6 +1,6 @@
 """Measures one kernel at one size, one round at a time: compile, verify, warm up, time, verify again.
 
-Every round is a generator. Whoever drives it may stop asking at every record: that is how a run is cancelled.
+Every round is a generator. A run is cancelled by no longer asking for the next record.
 """
 
 import time
@@ -24,7 +24,7 @@ from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Matrix, Problem
 from gemmviz.language import mark, tr
 
-# Without and with the round.
+# The texts without and with the round.
 _WARMING_UP = (mark("{kernel}: warming up"), mark("{kernel}: warming up, round {round} of {rounds}"))
 _TIMING = (mark("{kernel}: timing"), mark("{kernel}: timing, round {round} of {rounds}"))
 
@@ -36,7 +36,7 @@ class MeasureStep:
     Attributes
     ----------
     text
-        For people.
+        The text for people.
     share
         The finished share of this kernel's round, 0 to 1.
     deadline_s
@@ -71,11 +71,11 @@ class Bench:
     find
         Returns the backend for ``kernel.backend``, or raises `Unavailable` with the reason why it cannot run here.
     references
-        Where verified products are kept between kernels and rounds.
+        Keeps reference products between kernels and rounds.
     device
         The part ``device`` of the result file.
     paces
-        ``cpu_pace`` of all rounds so far.
+        ``cpu_pace`` of all rounds up to now.
     """
 
     protocol: Protocol
@@ -92,12 +92,11 @@ class Measurement:
     Attributes
     ----------
     kernel, problem, params
-        The kernel, the size and the parameters; parameters that are not given take their default.
+        The kernel, the size and the parameters; missing parameters have their defaults.
     bench
         The common part of the run.
     row
-        Its row of the result file. A row with finished rounds, from a process that died before the end, is
-        continued.
+        Its row of the result file. A row with finished rounds, from an earlier process that died, is continued.
     over
         Whether it is finished.
     """
@@ -117,11 +116,11 @@ class Measurement:
 
     @property
     def rounds(self) -> int:
-        """How many rounds are finished."""
+        """The number of finished rounds."""
         return len(self.row["rounds"])
 
     def round(self) -> Generator[Record, None, None]:
-        """Do the next round; whatever goes wrong ends as a row with a status and a message.
+        """Do the next round; any failure becomes a row with a status and a message.
 
         Yields
         ------
@@ -173,10 +172,10 @@ class Measurement:
             prepared.close()
 
     def _verify(self, prepared: Prepared, backend: Backend, concrete: Launch) -> Iterator[MeasureStep]:
-        """Verify before anything is timed; an exhibit is over after that, right or wrong."""
+        """Verify before anything is timed; for an exhibit this is all, right or wrong."""
         references = self.bench.references
         yield MeasureStep(tr("{kernel}: computing the reference", kernel=self.row["label"]), 0.1)
-        # Whole numbers first: there a single term shows that is left out.
+        # Integers first: they show even a single missing term.
         scaled = references.scaled(concrete, backend)
         trials = [references.exact(concrete, backend), *([scaled] if scaled else [])]
         trials.append(references.random(concrete, backend))
@@ -216,12 +215,12 @@ class Measurement:
             if isinstance(prepared, HasRival) and cold.stop != "slow":
                 yield MeasureStep(tr("{kernel}: in turns with NumPy", kernel=row["label"]), 0.96, protocol.deadline_s)
                 rows.describe_rival(row, prepared.rival())
-        if backend.clears_l2 and not self.kernel.math:  # no maker's figure for tf32 is kept
+        if backend.clears_l2 and not self.kernel.math:  # the peaks for tf32 are not in the tables
             rows.describe_peak(row, peak_gflops(self.bench.device, self.kernel.dtype, self.kernel.accumulate))
         self.over = last
 
     def _turn(self, texts: tuple[str, str]) -> str:
-        """Return the present work, with the round if there are several; `texts` are without and with it."""
+        """Return the text of the current work, with the round if there are several; `texts` are without and with it."""
         rounds = self.bench.protocol.rounds
         return tr(texts[rounds > 1], kernel=self.row["label"], round=self.rounds + 1, rounds=rounds)
 
@@ -234,7 +233,7 @@ class Measurement:
         return launch_s
 
     def _judge(self, when: Literal["before", "after"], verdict: Verdict | None, trial: str) -> None:
-        """Note a verdict of a trial; None means that the kernel wrote outside C."""
+        """Keep a verdict of a trial; None means that the kernel wrote outside of C."""
         results.describe_verdict(self.row, when, verdict)
         if verdict is None or not verdict.ok:
             where = "right at first, wrong after many launches" if when == "after" else trial
@@ -242,7 +241,7 @@ class Measurement:
 
     def _fail(self, status: Status, message: str, line: int | None) -> None:
         self.over = True
-        # Memory that other programs took does not undo finished rounds.
+        # If other programs took the memory, finished rounds are kept.
         if self.rounds and status not in FAILURES:
             rows.cut_short(self.row, self.bench.protocol, status, message)
             return
@@ -250,7 +249,7 @@ class Measurement:
 
 
 def _first_launch(prepared: Prepared, a: Matrix, b: Matrix) -> float:
-    """Return the seconds from the very first launch to its end, as a program sees them that times a single launch."""
+    """Return the seconds from the very first launch to its end, as measured by a program that times one launch."""
     prepared.load(a, b)
     prepared.poison()
     started = time.perf_counter()
@@ -264,7 +263,7 @@ def _check(prepared: Prepared, trial: VerificationCase) -> Verdict | None:
         return None
     c, rows = prepared.fetch(), len(trial.reference.expected)
     entries = [check(c[first : first + rows], trial.reference) for first in range(0, len(c), rows)]
-    return max(entries, key=lambda verdict: (not verdict.ok, verdict.max_rel))  # of a batch, the worst entry
+    return max(entries, key=lambda verdict: (not verdict.ok, verdict.max_rel))  # for a batch, the worst entry
 
 
 def blame(error: Exception, problem: Problem) -> tuple[Status, str, int | None]:
@@ -284,5 +283,5 @@ def blame(error: Exception, problem: Problem) -> tuple[Status, str, int | None]:
             return "launch", str(error), None
         case MemoryError():
             return "oom", f"{problem} does not fit in memory; choose a smaller size", None
-    # A library's own error (CuPy has many kinds) costs this row, not the run.
+    # A library's own error (CuPy has many kinds) fails this row, not the run.
     return "launch", f"{type(error).__name__}: {error}", None

@@ -1,4 +1,4 @@
-"""Whether a problem fits in memory, decided before anything is allocated."""
+"""Checks whether a problem fits in memory before anything is allocated."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def check_fit(backend: Backend, concrete: Launch, references: References) -> Non
     ):
         if free is None:
             continue
-        # The memory held by references is part of the need, or can be given back.
+        # The memory of references is needed anyway, or can be freed.
         free += references.nbytes if where == "host" else 0
         if needed(concrete.problem, itemsize) + _further_entries(concrete, itemsize) <= free:
             continue

@@ -1,4 +1,4 @@
-"""How a figure is taken."""
+"""The protocol of a measurement."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -17,20 +17,20 @@ class Protocol:
     Attributes
     ----------
     seed
-        Of the random inputs.
+        The seed of the random inputs.
     rounds
-        The number of rounds in which the kernels of a request take turns.
+        The number of rounds in which the kernels of a request are measured in turns.
     warmup_launches, warmup_s
         A kernel is launched at least this often and at least this long before anything is timed, in every round.
     min_samples, min_time_s, target_iqr
-        Sampling goes on until there are this many samples, this many seconds have passed, and the interquartile
-        range is below this share of the median: over all rounds together, each of which does its part.
+        Sampling continues until there are this many samples, this many seconds have passed, and the interquartile range
+        is below this share of the median: for all rounds together, of which each does its part.
     slow_s
-        One sample is enough of a kernel whose launch takes longer than this.
+        If a launch takes longer than this, one sample is enough.
     timeout_s
-        When to stop sampling in any case, over all rounds; the result is then flagged "noisy".
+        The time limit of sampling, for all rounds together; the result then gets the flag "noisy".
     deadline_s
-        How long one launch may take before it is given up as endless.
+        The time limit of one launch; a longer one counts as endless.
     """
 
     seed: int = 2026
@@ -51,14 +51,14 @@ class Protocol:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> "Protocol":
-        """Return the protocol with some fields set, as they come from another process.
+        """Return the protocol with some fields set to values from another process.
 
         Raises
         ------
         GemmvizError
             For a field that does not exist, or a value that is not a positive number.
         """
-        # By hand: in a request all of them are floats.
+        # Checked by hand, because all values of a request are floats.
         types = {f.name: int if f.type in (int, "int") else float for f in fields(cls)}
         values: dict[str, float] = {}
         for name, value in plain.items():

@@ -1,4 +1,4 @@
-"""Remarks on how a figure was taken. Flags delete nothing."""
+"""Flags: remarks on the quality of a measurement. A figure with a flag is kept."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,21 +8,21 @@ from gemmviz.bench.row import Row
 from gemmviz.language import mark, tr
 
 LAUNCH_BOUND = "hot pass bound by launches"
-"""The host queued launches more slowly than the GPU ran them: the hot figure is the host's."""
+"""The host queued launches more slowly than the GPU ran them: the hot figure is limited by the host."""
 SLOWER_THAN_NUMPY = "slower-than-numpy"
-"""NumPy multiplied faster than this reference, in turns: shares of it are too high."""
+"""NumPy was faster than this reference when measured in turns: shares of the reference are too high."""
 FLAGS = (
     *("throttled", "noisy", "contended", "above-peak", "rounds-disagree", "clock-moved"),
     *(SLOWER_THAN_NUMPY, LAUNCH_BOUND),
 )
 _WORDS = {
     "throttled": mark("the GPU lowered its clock"),
-    "noisy": mark("the samples still spread when the time was up"),
-    "contended": mark("others used the same device"),
+    "noisy": mark("the spread was still too large when the time was over"),
+    "contended": mark("other programs used the same device"),
     "above-peak": mark("faster than the modelled peak"),
     "rounds-disagree": mark("the rounds differ by more than 2%"),
     "clock-moved": mark("the CPU's clock moved by more than 5% during the run"),
-    SLOWER_THAN_NUMPY: mark("NumPy is faster: no good reference"),
+    SLOWER_THAN_NUMPY: mark("NumPy is faster: not a good reference"),
     LAUNCH_BOUND: mark("the hot pass waited for launches"),
 }
 _ROUNDS_AGREE = 0.02
@@ -31,7 +31,7 @@ _BOUND = 1.1
 
 
 def judge(row: Row, contended: bool = False, paces: Sequence[float] = ()) -> None:
-    """Set the row's flags by its figures; notes that are none of `FLAGS` stay.
+    """Set the row's flags according to its figures; notes that are not in `FLAGS` stay.
 
     "contended", "clock-moved" and "slower-than-numpy" stay too, once they are set.
 
@@ -40,7 +40,7 @@ def judge(row: Row, contended: bool = False, paces: Sequence[float] = ()) -> Non
     row
         A row with figures.
     contended
-        Whether others used the same device in the last round.
+        Whether other programs used the same device in the last round.
     paces
         ``cpu_pace`` of all kernels of the run so far; without it, of this row's only.
     """

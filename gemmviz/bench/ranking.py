@@ -1,4 +1,4 @@
-"""The rungs beside each other: speedup over the first, and share of the library and of the peak."""
+"""Compares the rungs: speedup over the first rung, and share of the library and of the peak."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ class Standing:
     kernel, row, origin
         The measured row, and its machine: `origin` is empty for this machine.
     speedup
-        GFLOPS over those of the first rung that runs in the same place (CPU or GPU) of the same machine; None for a
-        variant, which is no rung.
+        GFLOPS divided by those of the first rung on the same processor (CPU or GPU) of the same machine; None for a
+        variant, which is not a rung.
     share, library
-        GFLOPS over those of the best library with the same element types on the same processor, and its title; None
-        where there is none, and for the libraries' own rows and variants.
+        GFLOPS divided by those of the best library with the same element types on the same processor, and its title;
+        None if there is none, and for libraries and variants.
     of_base
-        For a variant: its GFLOPS over those of the rung that it comes from, of the same machine, size and parameters;
-        None if there are none. A variant that failed has a row without GFLOPS.
+        For a variant: its GFLOPS divided by those of its rung, with the same machine, size and parameters; None if
+        there are none. A variant that failed has a row without GFLOPS.
     """
 
     kernel: Kernel
@@ -44,7 +44,7 @@ class Standing:
 
     @property
     def is_variant(self) -> bool:
-        """Whether it is a rung with a part taken away or edited: shown behind its rung, and ranked with none."""
+        """Whether it is a changed or edited rung: shown after its rung, and never ranked."""
         return bool(self.kernel.changes)
 
     @property
@@ -59,14 +59,14 @@ def place(kernel: Kernel) -> str:
 
 
 def standings(kernels: Iterable[Kernel], pick: Pick) -> list[Standing]:
-    """Return the rungs that have a figure, in the ladder's order, and the variants among them.
+    """Return the rungs and variants that have a figure, in the ladder's order.
 
     Figures of different machines are never compared with each other.
 
     Parameters
     ----------
     kernels
-        The ladder, or a part of it; a variant stands behind its rung.
+        The ladder, or a part of it; a variant comes after its rung.
     pick
         Returns the figure to show of a kernel; of a failed variant, the row with the failure.
     """
@@ -86,7 +86,7 @@ def standings(kernels: Iterable[Kernel], pick: Pick) -> list[Standing]:
 
 
 def beside_base(rows: Sequence[Row]) -> list[tuple[Row, Row, float]]:
-    """Return every variant's row that has a figure, with its rung's row, and its GFLOPS over the rung's."""
+    """Return every variant's row that has a figure, its rung's row, and the ratio of their GFLOPS."""
     found = []
     for row in rows:
         base = _base_row(row, rows)

@@ -17,7 +17,7 @@ _ON_GPU = ("cuda", "cublas", "transfer")
 
 @dataclass(frozen=True)
 class ReferenceResults:
-    """One result file from elsewhere.
+    """One result file of another machine.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class ReferenceResults:
     profiles
         The counters of Nsight Compute on this machine, for claims.
     cores
-        The number of the processor's cores; None if the file does not say.
+        The number of the processor's cores; None if the file does not have it.
     """
 
     gpu: str

@@ -1,4 +1,4 @@
-"""The result file: rows, the document around them, writing it and reading it back."""
+"""The result file: its rows, its head, writing and reading."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ BROKEN = "broken on purpose"
 
 
 def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
-    """Return the row of a kernel that has not run: every field that a row has, most of them None."""
+    """Return the row of a kernel that has not run: it has all fields, most of them None."""
     stored: dict[str, Order] = {m: "column" if m in kernel.column_major else "row" for m in MATRICES}
     return {
         "kernel": kernel.name,
@@ -91,7 +91,7 @@ def describe_verdict(row: Row, when: Literal["before", "after"], verdict: Verdic
 
 
 def describe_samples(row: Row, seconds: list[float], stats: SampleStats, stop: StopReason | None, flops: int) -> None:
-    """Fill in the figures; the row counts as ok from here on."""
+    """Fill in the figures; from now on the row counts as ok."""
     m, n, k = row["M"], row["N"], row["K"]
     read, written = np.dtype(row["dtype_in"]).itemsize, np.dtype(dtype_out(row)).itemsize
     compulsory = read * (m * k + k * n) + written * m * n
@@ -137,9 +137,9 @@ def document(env: Environment, device: DeviceFacts | None, protocol: Protocol) -
 
 
 def merged(documents: Sequence[Document]) -> Document:
-    """Return several result files of one machine as one: as the first, with rows, recordings and profiles of all.
+    """Combine several result files of one machine: the first one, with rows, recordings and profiles of all.
 
-    Facts about the machine that the first one lacks, such as a compiler that it did not need, come from the others.
+    Missing facts about the machine, such as a compiler that the first run did not need, come from the other files.
     """
     whole = documents[0] | {"results": [row for content in documents for row in content["results"]]}
     for content in documents[1:]:
@@ -175,7 +175,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def failed(rows: Iterable[Row]) -> bool:
-    """Whether a kernel is to blame for one of the rows; an exhibit is not."""
+    """Return whether a row failed because of its kernel, unless it is an exhibit."""
     return any(row["status"] in FAILURES and not row.get("exhibit") and not is_broken(row) for row in rows)
 
 
@@ -198,14 +198,14 @@ def to_json(content: Mapping[str, object]) -> str:
 
 
 def _laid_out(value: object) -> str:
-    """Return a part of a document as JSON: a list of objects with one of them per line, all else indented."""
+    """Return a part of a document as JSON: a list of objects has one object per line, other parts are indented."""
     if value and isinstance(value, list) and all(isinstance(row, dict) for row in value):
         return "[\n" + ",\n".join(f"  {json.dumps(row, allow_nan=False)}" for row in value) + "\n ]"
     return json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
 
 
 def write_results(content: Mapping[str, object], path: Path) -> None:
-    """Write a result file; it appears whole or not at all.
+    """Write a result file completely, or not at all.
 
     Raises
     ------
@@ -216,12 +216,12 @@ def write_results(content: Mapping[str, object], path: Path) -> None:
 
 
 def read_results(path: Path) -> Document:
-    """Read a result file of this or an older gemmviz; the document has the present schema's form and kernels' names.
+    """Read a result file of this or an older gemmviz; the document has the current schema and the current kernel names.
 
     Raises
     ------
     GemmvizError
-        When it is truncated, damaged, from a newer gemmviz, or not a result file at all. The file is left alone.
+        When it is truncated, damaged, from a newer gemmviz, or not a result file. The file is not changed.
     """
     try:
         content = parse_json(read_text(path, RESULT_BYTES))

@@ -1,4 +1,4 @@
-"""Lets the kernels of one size take turns, so that drift (clocks, heat, other programs) affects all of them."""
+"""Measures the kernels of one size in turns, so that drift (clocks, heat, other programs) affects all of them."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -6,20 +6,20 @@ from contextlib import closing
 from gemmviz.bench.measure import Measurement, MeasureStep, Record
 from gemmviz.bench.timing import Samples
 
-# Progress within a round when its cold pass begins, and when its hot one does: see `Measurement`.
+# Progress within a round at the beginning of its cold pass, and of its hot pass: see `Measurement`.
 _TIMING, _HOT = 0.5, 0.95
 Turn = tuple[int, float, Record]
 
 
 def take_turns(measurements: Sequence[Measurement], rounds: int) -> Generator[Turn, None, None]:
-    """Measure some kernels, round by round; one that is over drops out of the later rounds.
+    """Measure some kernels, round by round; a finished kernel is left out of the later rounds.
 
-    Within a round, kernels of one element type come one after the other: they share inputs and references.
+    Within a round, kernels of one element type are measured one after the other, as they share inputs and references.
 
     Parameters
     ----------
     measurements
-        The kernels; those with finished rounds join when the others have caught up.
+        The kernels; those with finished rounds continue when the others have as many rounds.
     rounds
         The number of rounds.
 
@@ -36,7 +36,7 @@ def take_turns(measurements: Sequence[Measurement], rounds: int) -> Generator[Tu
             one = measurements[index]
             if one.over or one.rounds > number:
                 continue
-            # Closing gives the device's memory back at once when no measurement needs more.
+            # Closing frees the device's memory as soon as no measurement needs it.
             with closing(one.round()) as records:
                 for record in records:
                     yield index, (number * len(order) + place + _share(record)) / steps, record

@@ -9,7 +9,7 @@ from gemmviz.bench.stats import summarise
 from gemmviz.bench.timing import Cold, Hot
 
 MOST_SAMPLES = 2000
-# Of two copies of one library that take the same path, neither is slower by this much in the fastest of some turns.
+# Two copies of one library with the same code path differ by less than this in the fastest of some turns.
 _SLOWER = 1.05
 
 
@@ -22,18 +22,18 @@ def describe_build(row: Row, build: Build) -> None:
 
 
 def describe_round(row: Row, cold: Cold, fresh: int, seen: Observed, paces: list[float]) -> None:
-    """Fill in a finished round: the figures of all samples so far, and the observations meanwhile.
+    """Fill in a finished round: the figures of all samples up to now, and the observations during the round.
 
     Parameters
     ----------
     row
-        The kernel's row; it counts as ok from here on.
+        The kernel's row; from now on it counts as ok.
     cold
         All of its cold samples; the last `fresh` of them are this round's.
     seen
         The observations during these samples.
     paces
-        ``cpu_pace`` of all kernels of the run; gets this round's.
+        ``cpu_pace`` of all kernels of the run; that of this round is added.
     """
     median = summarise(cold.seconds[-fresh:])["median"]
     entry: RoundFigures = {
@@ -67,9 +67,9 @@ def describe_hot(row: Row, hot: Hot, flops: int, host_launch_s: float | None) ->
 
 
 def describe_rival(row: Row, seconds: tuple[float, float]) -> None:
-    """Flag a reference that is slower than NumPy; `seconds` are its own and NumPy's, taken in turns.
+    """Flag a reference that is slower than NumPy; `seconds` are its own and NumPy's, measured in turns.
 
-    Where others use the cores it says nothing: a turn may be slow because of them.
+    If other programs use the cores, no flag is set: a turn may be slow because of them.
     """
     if seconds[0] > _SLOWER * seconds[1] and "contended" not in row["flags"]:
         row["flags"] = [*row["flags"], quality_flags.SLOWER_THAN_NUMPY]
@@ -86,7 +86,7 @@ def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
 def thin(row: Row) -> None:
     """Keep `MOST_SAMPLES` of the cold samples, evenly spaced; ``stats`` and ``rounds`` are still those of all samples.
 
-    A short launch on a restless machine is sampled some hundred thousand times before the protocol gives up.
+    On a machine with much noise, a short launch is sampled some hundred thousand times until the time limit.
     """
     samples = row["samples_s"]
     if len(samples) > MOST_SAMPLES:
@@ -94,9 +94,9 @@ def thin(row: Row) -> None:
 
 
 def cut_short(row: Row, protocol: Protocol, status: Status, why: str) -> None:
-    """Settle a row with finished rounds whose other rounds will not come.
+    """Finish a row whose remaining rounds are cancelled.
 
-    It keeps its figures, with a note, when it has as many samples as the stop rule asks for; else it gets `status`.
+    It keeps its figures, with a note, if it has as many samples as the stop rule requires; else it gets `status`.
     """
     note = f"{why} after round {len(row['rounds'])} of {protocol.rounds}"
     if stats_of(row)["n"] < protocol.min_samples:
@@ -107,7 +107,7 @@ def cut_short(row: Row, protocol: Protocol, status: Status, why: str) -> None:
 
 
 def explain_exhibit(row: Row, reason: str) -> None:
-    """Fill in what an exhibit shows; an exhibit is not ranked even if its C is right at this size."""
+    """Fill in the purpose of an exhibit; an exhibit is not ranked even if its C is right at this size."""
     if row["status"] == "ok":
         results.fail(row, "skipped", f"an exhibit: C is right at this size, and it is never timed. {reason}")
     elif row["status"] in FAILURES:

@@ -1,7 +1,7 @@
 """The form of a result file: its versions, and the checks on reading.
 
-The types of `gemmviz.bench.document` and `gemmviz.bench.row` are the form. A file is compared with them on reading,
-so that all code that shows results may rely on it. A field that a row of an older gemmviz lacks is unknown.
+The types of `gemmviz.bench.document` and `gemmviz.bench.row` define the form. A file is checked against them on
+reading, so that all other code can rely on them. A field that is missing in a row of an older gemmviz is unknown.
 """
 
 from collections.abc import Mapping
@@ -53,23 +53,23 @@ UNKNOWN: Outcome = {
     **UNTIMED,
     "flags": [],
 }
-"""The fields of a row while all is unknown."""
+"""The fields of a row when everything is unknown."""
 
 
 def checked(content: Any, path: Path) -> Document:
-    """Return the content of a result file in the form of the present version.
+    """Return the content of a result file in the form of the current version.
 
     Parameters
     ----------
     content
-        The file's JSON. Keys that are not known stay: a later gemmviz may have written them.
+        The file's JSON. Unknown keys are kept: a later gemmviz may have written them.
     path
         For the messages.
 
     Raises
     ------
     GemmvizError
-        When it is no result file, is damaged, or comes from a newer gemmviz.
+        When it is not a result file, is damaged, or comes from a newer gemmviz.
     """
     if not isinstance(content, dict) or "schema_version" not in content:
         raise GemmvizError(f"{path} is not a result file of gemmviz: it has no schema_version")
@@ -89,7 +89,7 @@ def checked(content: Any, path: Path) -> Document:
             raise GemmvizError(f"{path} is damaged: {key} is not a list")
         for number, row in enumerate(rows):
             if form is Row and isinstance(row, dict):
-                rows[number] = row = deepcopy(dict(UNKNOWN)) | row  # figures that were not measured then stay unknown
+                rows[number] = row = deepcopy(dict(UNKNOWN)) | row  # new fields are unknown
             if fault := _row_fault(row, form):
                 raise GemmvizError(f"{path} is damaged: {'row' if form is Row else key} {number} {fault}")
     content["schema_version"] = VERSION
@@ -115,5 +115,5 @@ def _row_fault(row: Any, form: Any) -> str:
         read_as(row, form)
     except Misfit as misfit:
         return str(misfit)
-    # A rule between two fields, which no type has.
+    # A rule between two fields, which a type cannot express.
     return "is ok and has no median" if row.get("status") == "ok" and not (row["stats"] or {}).get("median") else ""

@@ -1,4 +1,4 @@
-"""The possible distance of a row's time from its median, as its own rounds and samples show."""
+"""The possible deviation of a row's time from its median, from its rounds and samples."""
 
 from collections.abc import Iterable
 
@@ -8,12 +8,12 @@ _SHAKY = ("noisy", "contended", "rounds-disagree")
 
 
 def shaky(rows: Iterable[Row]) -> list[str]:
-    """Return the flags of some rows that put their medians in doubt, each flag once."""
+    """Return the flags of some rows that make their medians doubtful, each flag once."""
     return list(dict.fromkeys(flag for row in rows for flag in row["flags"] if flag in _SHAKY))
 
 
 def span(row: Row) -> tuple[float, float]:
-    """Return the shortest and the longest of a row's quartiles and of the medians of its rounds, in seconds.
+    """Return the shortest and the longest time among a row's quartiles and its rounds' medians, in seconds.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def summarise(seconds: Sequence[float]) -> SampleStats:
 def significant(value: float, spread: float, most: int = 4) -> str:
     """Return a figure with as many significant digits as its relative spread supports, at most four.
 
-    A spread of 1% supports two digits and one that is uncertain: three.
+    A spread of 1% supports two certain digits and one uncertain digit: three.
     """
     if value == 0 or not np.isfinite(value):
         return f"{value:g}"

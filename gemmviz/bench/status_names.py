@@ -1,4 +1,4 @@
-"""The outcome of a measurement in words for people: names of statuses, and how C was checked."""
+"""The outcome of a measurement as text for people: names of statuses, and how C was checked."""
 
 from gemmviz.bench.row import Row
 from gemmviz.language import mark, tr
@@ -22,7 +22,7 @@ def status_name(status: str) -> str:
 
 
 def bound_text(row: Row) -> str:
-    """Say how C was checked where no bound that always holds judges random inputs; else nothing."""
+    """Return how C was checked if random inputs were not judged by a bound that always holds; else an empty text."""
     verify = row.get("verify")
     bound = verify.get("bound") if verify else None
     if bound == "probabilistic":

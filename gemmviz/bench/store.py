@@ -31,7 +31,7 @@ class StoredRun:
     device
         GPU and processor, for people.
     kernels, rows
-        How many kernels it looked at, and how many rows it has.
+        The number of kernels, and the number of rows.
     """
 
     run_id: str
@@ -43,12 +43,12 @@ class StoredRun:
 
 
 def folder() -> Path:
-    """Return where the runs are kept; it may not exist yet."""
+    """Return the folder of the runs; it may not exist yet."""
     return Path(platformdirs.user_data_dir("gemmviz", appauthor=False)) / "runs"
 
 
 def save(document: Document) -> Path:
-    """Keep a result file; a document that was kept before replaces its older file.
+    """Keep a result file; it replaces an older file of the same run.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def save(document: Document) -> Path:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise GemmvizError(f"cannot keep this run in {place}: {error.strerror}") from None
-    # The name begins with the time, so that the folder reads in order; the id tells runs of one second apart.
+    # The name begins with the time, so that the folder is sorted; the id distinguishes runs of the same second.
     stamp = re.sub(r"[^0-9T]", "", str(document["started_utc"])[:19])
     path = place / f"{stamp}-{document['run_id']}{_SUFFIX}"
     results.write_results(document, path)
@@ -73,13 +73,13 @@ def save(document: Document) -> Path:
 
 
 def runs() -> tuple[list[StoredRun], list[str]]:
-    """Return all stored runs, newest first, and one message per file that is no run; such a file is not changed."""
+    """Return all stored runs, newest first, and one message per file that is not a run; such a file is not changed."""
     faults: list[str] = []
     return list(_readable(_newest_first(), faults)), faults
 
 
 def find(name: str) -> Path:
-    """Return the file of a stored run; other files are passed over.
+    """Return the file of a stored run; other files are ignored.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def delete(name: str) -> Path:
 def _newest_first() -> list[Path]:
     try:
         paths = [path for path in folder().iterdir() if path.suffix == _SUFFIX and path.name[0] != "."]
-        # By the time in the name; of one second, by which was written last.
+        # By the time in the name; within the same second, by the time of writing.
         return sorted(paths, key=lambda p: (p.stem.partition("-")[0], p.stat().st_mtime_ns), reverse=True)
     except FileNotFoundError:
         return []

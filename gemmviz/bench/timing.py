@@ -1,4 +1,4 @@
-"""The clockwork of a measurement: warming up, the cold pass and the hot pass, as generators."""
+"""The passes of a measurement as generators: warming up, the cold pass and the hot pass."""
 
 import time
 from collections.abc import Iterator
@@ -12,7 +12,8 @@ from gemmviz.bench.stats import summarise
 
 REPORT_S = 0.05
 """The interval at which a measurement can be shown or cancelled."""
-# A CPU sample this long makes reading the clock (below a microsecond) cost less than 0.1% and evens out interrupts.
+# With a CPU sample of this length, reading the clock (below a microsecond) costs less than 0.1%, and interrupts average
+# out.
 _CPU_SAMPLE_S = 5e-3
 # The same for a GPU's events, with a resolution of half a microsecond, and for the gap before the first launch.
 _HOT_SAMPLE_S = 10e-3
@@ -22,7 +23,7 @@ _HOT_SHARE = 0.2
 
 @dataclass(frozen=True)
 class Samples:
-    """New samples: seconds per launch, the GFLOPS of the median of all so far, and the share of the pass (0 to 1)."""
+    """New samples: seconds per launch, the GFLOPS of the median of all samples, and the share of the pass (0 to 1)."""
 
     label: str
     seconds: list[float]
@@ -39,12 +40,12 @@ class Cold:
     label, flops
         The kernel, and the floating-point operations of one launch.
     seconds
-        Per launch.
+        Seconds per launch.
     spent_s
-        How long sampling has taken, clearing the cache included.
+        The duration of sampling, including the clearing of the cache.
     stop
-        Why the last round stopped: ``"steady"``, ``"timeout"``, or ``"slow"`` where one sample is enough because a
-        launch takes so long.
+        Why the last round stopped: ``"steady"``, ``"timeout"``, or ``"slow"`` if one sample is enough because a launch
+        takes so long.
     """
 
     label: str
@@ -59,13 +60,13 @@ class Cold:
         Parameters
         ----------
         prepared
-            The kernel, warm.
+            The kernel, after warming up.
         batch
             Launches per sample.
         protocol
             The stop rule of all rounds together.
         part
-            Up to which share of it to go: 1/3 in the first of three rounds.
+            The share of the stop rule to reach: 1/3 in the first of three rounds.
         """
         before, fresh = self.spent_s, list[float]()
         started = reported = time.perf_counter()
@@ -99,7 +100,7 @@ class Cold:
 
 
 def warm_up(prepared: Prepared, protocol: Protocol) -> Iterator[float]:
-    """Launch until the kernel is warm; yield now and then the seconds of the fastest launch so far, and at the end."""
+    """Launch until the kernel is warm; yield the seconds of the fastest launch up to now, regularly and at the end."""
     started = reported = now = time.perf_counter()
     launches, fastest = 0, float("inf")
     while launches < protocol.warmup_launches or now - started < protocol.warmup_s:
@@ -115,7 +116,7 @@ def warm_up(prepared: Prepared, protocol: Protocol) -> Iterator[float]:
 
 
 def cpu_batch(seconds: float) -> int:
-    """Return how many launches of so many seconds make one sample on a CPU."""
+    """Return the number of launches, each of so many seconds, for one sample on a CPU."""
     return max(1, ceil(_CPU_SAMPLE_S / max(seconds, 1e-9)))
 
 
@@ -128,7 +129,7 @@ class Hot:
     batch
         Launches per sample.
     seconds
-        Per launch.
+        Seconds per launch.
     """
 
     batch: int = 1
@@ -137,7 +138,7 @@ class Hot:
     def measure(self, prepared: Prepared, protocol: Protocol) -> Iterator[None]:
         """Find the batch and take samples; yield between them, now and then."""
         while (sample := prepared.sample(self.batch, False)) * self.batch < _HOT_SAMPLE_S:
-            # Never more than a hundredfold: the first launch of a batch says little about the next ones.
+            # At most a hundredfold: the first launch of a batch is not a good estimate for the next ones.
             grown = ceil(1.1 * _HOT_SAMPLE_S / max(sample, 1e-9))
             self.batch = min(max(grown, self.batch + 1), 100 * self.batch)
             yield

@@ -1,4 +1,4 @@
-"""Measures the copies of the matrices to the device and back: a separate row, because they are part of no kernel."""
+"""Measures the copies of the matrices to the device and back: a separate row, as they do not belong to a kernel."""
 
 import time
 from collections.abc import Generator, Iterator
@@ -54,7 +54,7 @@ def measure(
     problem, dtype, dtype_out
         As for `new_row`.
     bench
-        The rules, and where the device is found.
+        The common part of the run, with its rules and backends.
     """
     row = new_row(problem, dtype, dtype_out)
     deadline_s = bench.protocol.deadline_s
@@ -72,7 +72,7 @@ def measure(
     stop: StopReason | None = None
     try:
         yield MeasureStep(tr("{kernel}: timing", kernel=tr(LABEL)), 0.1, deadline_s)
-        trip.go()  # the first one pays for the pages of the host's memory
+        trip.go()  # the first copy includes the allocation of the host's pages
         with backend.watch() as seen:
             for why in _trips(trip, bench.protocol, ways):
                 stop = why
@@ -87,7 +87,7 @@ def measure(
 
 
 def _trips(trip: Trip, protocol: Protocol, ways: list[tuple[float, float]]) -> Iterator[StopReason | None]:
-    """Append the seconds of both ways, trip by trip; yield None now and then, and at last why it stops."""
+    """Append the seconds of both directions of each trip; yield None regularly, and at the end the stop reason."""
     started = reported = time.perf_counter()
     stop: StopReason | None = None
     while not stop:

@@ -1,4 +1,4 @@
-"""References for verification, computed once per problem and then kept as long as memory allows."""
+"""References for verification, computed once per problem and kept while memory allows."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ class VerificationCase:
     Attributes
     ----------
     name
-        What kind of trial it is, for people: "on whole numbers".
+        The kind of trial, for people: "on whole numbers".
     a, b, reference
-        The inputs, and what the result is compared with.
+        The inputs, and the reference for the result.
     alpha, beta
         The scalars, for a kernel that takes them.
     c, bias
-        C before the launch (M x N), and the bias (N); None where they must not count.
+        C before the launch (M x N), and the bias (N); None if they are not used.
     """
 
     name: str
@@ -67,7 +67,7 @@ class References:
     Parameters
     ----------
     seed
-        Of the random inputs.
+        The seed of the random inputs.
     """
 
     def __init__(self, seed: int) -> None:
@@ -76,7 +76,7 @@ class References:
 
     @property
     def nbytes(self) -> int:
-        """Host memory in use by the kept trials, in bytes; it is given back when another problem needs it."""
+        """Host memory of the kept trials, in bytes; it is freed when another problem needs it."""
         return sum(kept.nbytes for kept in self._kept.values())
 
     def inputs(self, launch: Launch) -> tuple[Matrix, Matrix]:
@@ -99,20 +99,20 @@ class References:
         return VerificationCase("on random numbers", a, b, Reference(expected, magnitude, bound))
 
     def exact(self, launch: Launch, backend: Backend) -> VerificationCase:
-        """Return the trial with small whole numbers, where C must be exact (`gemmviz.catalogue.whole_numbers`).
+        """Return the trial with small integers, for which C must be exact (`gemmviz.catalogue.whole_numbers`).
 
-        That holds for tensor cores too: below the largest exact whole number, cutting digits off cuts off none. An
-        epilogue that sets negative elements to zero gets no negative numbers here, as it would hide missing terms.
+        This is true for tensor cores, too: below the largest exact integer, truncation changes nothing. For an epilogue
+        that sets negative elements to zero no negative numbers are used, as it would hide missing terms.
         """
         kernel = launch.kernel
         a, b, expected = self._whole(launch, backend, spread(kernel, launch.problem), kernel.epilogue == "relu")
         return VerificationCase("on whole numbers", a, b, Reference(expected))
 
     def scaled(self, launch: Launch, backend: Backend) -> VerificationCase | None:
-        """Return a trial like `exact` with alpha = 2, beta = -1, and whole numbers in C and the bias.
+        """Return a trial like `exact` with alpha = 2, beta = -1, and integers in C and the bias.
 
         None for a kernel that takes none of these and has no epilogue. A kernel without beta that reads C and writes D
-        adds C as it is.
+        adds C unchanged.
         """
         kernel, problem = launch.kernel, launch.problem
         adds = "beta" in kernel.args or kernel.has_d
@@ -135,10 +135,10 @@ class References:
         )
 
     def _whole(self, launch: Launch, backend: Backend, zeros: Spread, positive: bool) -> tuple[Matrix, Matrix, Matrix]:
-        """Return A, B and A B of whole numbers, with a pattern of zeros; `positive`: without negative ones."""
+        """Return integers A, B and A B, with a pattern of zeros; `positive`: without negative numbers."""
         kept = self._find(launch)
         if kept.exact is None or (kept.zeros, kept.positive) != (zeros, positive):
-            kept.exact = None  # its memory is for the next one
+            kept.exact = None  # free its memory for the next trial
             a, b = whole_inputs(launch.problem, launch.kernel.dtype, zeros, self._seed)
             a, b = (np.abs(a), np.abs(b)) if positive else (a, b)
             expected = backend.product(a, b)
@@ -155,19 +155,19 @@ class References:
         return self._kept[key]
 
     def _make_room(self, launch: Launch) -> None:
-        """Forget the least recently used problems, until a new one fits."""
+        """Drop the least recently used problems, until a new one fits."""
         needed = host_bytes(launch.problem, np.dtype(launch.kernel.dtype_out).itemsize)
         while self._kept and (available_memory() or 0) < 2 * needed:
             self._kept.popitem(last=False)
 
 
 def _after(kernel: Kernel, product: Matrix) -> Matrix:
-    """Return the result of a kernel whose product is known: its epilogue is applied."""
+    """Return the result of a kernel from its product, by applying the epilogue."""
     return np.maximum(product, 0) if kernel.epilogue == "relu" else product
 
 
 def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:
-    """Compute some rows with NumPy too: a GPU's library must not be the only witness.
+    """Check some rows with NumPy, so that the reference does not depend on the GPU's library alone.
 
     Raises
     ------
@@ -180,4 +180,4 @@ def _cross_check(a: Matrix, b: Matrix, expected: Matrix) -> None:
     assert rounding is not None  # K is far below 1/(2 u)
     bound = 2 * rounding * (np.abs(left) @ np.abs(right))
     if not (np.abs(left @ right - expected[rows]) <= bound).all():
-        raise GemmvizError("the reference computed by the library disagrees with NumPy: trust no figure of this device")
+        raise GemmvizError("the library's reference differs from NumPy's: do not trust figures of this device")

@@ -1,7 +1,7 @@
-"""Whether a computed C is right.
+"""Checks a computed C.
 
-Every kernel is tested twice. On inputs of small whole numbers every sum is exact in any order, so C must
-equal the reference bit for bit: a single term left out or counted twice shows at any size (see
+Every kernel is tested twice. With small integers as inputs every sum is exact in any order, so C must equal the
+reference bit for bit: a single term that is missing or counted twice is found at any size (see
 `gemmviz.catalogue.whole_numbers`). On random inputs the rounding error of each element must stay below a bound:
 see `gemmviz.bench.error_bound`.
 """
@@ -16,7 +16,7 @@ from gemmviz.catalogue.problem import Matrix
 
 EXACT = ErrorBound("exact", 0.0)
 """C must equal the reference."""
-# Small enough for a cache: the comparison passes over a chunk ten times.
+# Small enough for a cache: the comparison reads a chunk ten times.
 _CHUNK_ELEMENTS = 1 << 18
 
 
@@ -31,7 +31,7 @@ class Reference:
     magnitude
         float64 (M x N), |A| times |B|; None when `expected` is exact and C must equal it.
     bound
-        How far C may be from `expected`.
+        The allowed error of C.
     """
 
     expected: Matrix
@@ -50,10 +50,10 @@ class Verdict:
     max_abs
         Largest |C - A B|; infinite when an element is not finite.
     max_rel
-        Largest |C - A B| / (|A| |B|), to be compared with `tolerance`; as `max_abs` where C must be exact. What numbers
-        below the smallest normal one may add to the error is subtracted before.
+        Largest |C - A B| / (|A| |B|), to be compared with `tolerance`; like `max_abs` if C must be exact. The error
+        that numbers below the smallest normal number may add is subtracted before.
     tolerance, bound
-        The tolerance, and the kind of bound that it comes from.
+        The tolerance, and the kind of its bound.
     worst_index
         (row, column) of the worst element.
     got, wanted
@@ -75,7 +75,7 @@ class Verdict:
 
     @property
     def message(self) -> str:
-        """The fault as a sentence; empty when there is none."""
+        """The fault as a sentence; empty if there is none."""
         if self.ok:
             return ""
         row, column = self.worst_index
@@ -128,7 +128,7 @@ def check(c: Matrix, reference: Reference) -> Verdict:
 
 
 def _divide(error: Matrix, magnitude: Matrix) -> Matrix:
-    """Return error / magnitude; where the magnitude is 0, C must be 0 exactly."""
+    """Return error / magnitude; if the magnitude is 0, C must be exactly 0."""
     ratio = np.where(error > 0, np.inf, 0.0)
     return np.divide(error, magnitude, out=ratio, where=magnitude > 0)
 

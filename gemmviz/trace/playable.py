@@ -1,4 +1,4 @@
-"""A recording with everything that a picture of it asks for, step by step."""
+"""A recording with all data that its picture needs, step by step."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,7 @@ from gemmviz.trace.recording.recording import WARP, Recording
 
 @dataclass(frozen=True)
 class Playable:
-    """A recording with everything that the stage asks of it, computed once (off the window's thread)."""
+    """A recording with all data that the stage needs, computed once (outside the window's thread)."""
 
     recording: Recording
     timeline: Timeline
@@ -42,12 +42,12 @@ class Playable:
 
     @cached_property
     def staged(self) -> Staged:
-        """Every element that is written to memory, with where its value was read."""
+        """Every element that is written to memory, with the read of its value."""
         return staged(self.recording)
 
     @cached_property
     def source(self) -> npt.NDArray[np.int64]:
-        """Per row that writes shared memory, the row that read the value from global memory; -1 elsewhere."""
+        """Per row that writes shared memory, the row that read the value from global memory; -1 otherwise."""
         return shared_source(self.recording, self.staged)
 
     @cached_property
@@ -67,17 +67,17 @@ class Playable:
 
     @cached_property
     def recording_progress(self) -> RecordingProgress:
-        """How far it is at each step, to be played in step with another (not prepared: only a pair needs it)."""
+        """The progress at each step, to play two recordings in step (not prepared: only a comparison needs it)."""
         return progress(self.recording, self.timeline, self.traffic, self.staged)
 
     @cached_property
     def story(self) -> Story:
-        """The purpose of each step: tile in, barrier, use, next."""
+        """The purpose of each step: load a tile, barrier, use, next."""
         return story(self)
 
     @cached_property
     def async_copies(self) -> AsyncCopies:
-        """When each asynchronous copy is under way."""
+        """The steps during which each asynchronous copy is in flight."""
         return async_copies(self.recording, self.timeline)
 
     @cached_property
@@ -87,12 +87,12 @@ class Playable:
 
     @cached_property
     def warpgroups(self) -> Warpgroups:
-        """Which warpgroup owns which sums of C, where warpgroups multiply."""
+        """Which warpgroup holds which sums of C, if warpgroups multiply."""
         return warpgroups(self.recording, self.timeline)
 
     @cached_property
     def participation(self) -> Participation:
-        """The number of blocks and warps that take part in each step."""
+        """The number of blocks and warps that are active in each step."""
         return participation(self.recording, self.timeline)
 
     @cached_property
@@ -107,7 +107,7 @@ class Playable:
 
     @cached_property
     def first_write(self) -> npt.NDArray[np.int64]:
-        """Per element of C, in memory order, the step that first writes it; the number of steps where none does."""
+        """Per element of C, in memory order, the step that first writes it; the number of steps if none does."""
         log = self.recording.accesses
         rows = np.flatnonzero((log.array == C) & log.write)
         first = np.full(self.recording.arrays[C].size, self.timeline.steps, np.int64)
@@ -117,9 +117,9 @@ class Playable:
 
     @cached_property
     def wrong_from(self) -> npt.NDArray[np.int64]:
-        """Per element of C (m x n), the step from which it holds a wrong value for good; the number of steps if right.
+        """Per element of C (m x n), the step from which its value is wrong until the end; the number of steps if right.
 
-        An element that is never written counts as wrong from the last step on, unless other blocks were to write it.
+        An element that is never written counts as wrong from the last step on, unless it belongs to other blocks.
         """
         recording, steps = self.recording, self.timeline.steps
         info, log = recording.arrays[C], recording.accesses
@@ -142,55 +142,55 @@ class Playable:
         return found
 
     def wrong_at(self, step: int) -> int:
-        """Return how many elements of C hold a wrong value for good at a step."""
+        """Return the number of elements of C whose value is wrong from a step until the end."""
         return int(np.searchsorted(self._wrong_in_order, step, side="right")) if self.recording.wrong else 0
 
     @cached_property
     def moved_bytes(self) -> npt.NDArray[np.int64]:
-        """Per step, bytes moved between the kernel and global memory so far, sectors counted whole."""
+        """Per step, bytes moved between the kernel and global memory up to it, in whole sectors."""
         is_global = [a.space == "global" for a in self.recording.arrays]
         sectors: npt.NDArray[np.int64] = self.traffic.running[..., 2][:, is_global].sum(axis=(1, 2))
         return sectors * SECTOR_BYTES
 
     @cached_property
     def _block_steps(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Sorted (block, step) of every access as one number, and where each block begins in there."""
+        """Sorted (block, step) of every access as one number, and the beginning of each block in this list."""
         blocks = self.recording.blocks
         key = np.sort(self.recording.accesses.block.astype(np.int64) * self.timeline.steps + self.timeline.step_of_row)
         return key, np.searchsorted(key, np.arange(blocks + 1) * self.timeline.steps)
 
     def progress(self, step: int) -> npt.NDArray[np.float64]:
-        """Return, per block, the share of its accesses (0 to 1) that it has made after a step."""
+        """Return, per block, the share of its accesses (0 to 1) up to a step."""
         key, start = self._block_steps
         done = np.searchsorted(key, np.arange(self.recording.blocks) * self.timeline.steps + step, side="right")
         share: npt.NDArray[np.float64] = (done - start[:-1]) / np.maximum(np.diff(start), 1)
         return share
 
     def warp_rows(self, step: int, block: int, warp: int) -> npt.NDArray[np.int64]:
-        """Return the rows of the recording that one warp of a block makes at a step: its request."""
+        """Return the rows of one warp of a block at a step: its request."""
         rows = self.block_rows(step, block)
         mine: npt.NDArray[np.int64] = rows[self.recording.accesses.thread[rows] // WARP == warp]
         return mine
 
     @cached_property
     def _block_start(self) -> npt.NDArray[np.int64]:
-        """The row at which each block begins, and where the last one ends: a recording has block after block."""
+        """The first row of each block, and the end of the last one: a recording is sorted by block."""
         of_row = self.recording.accesses.block
         return np.searchsorted(of_row, np.arange(self.recording.blocks + 1).astype(of_row.dtype))
 
     def block_rows(self, step: int, block: int) -> npt.NDArray[np.int64]:
-        """Return the rows of the recording that one block makes at a step."""
+        """Return the rows of one block at a step."""
         rows = self.timeline.rows(step)
         first, last = np.searchsorted(rows, self._block_start[block : block + 2])
         return rows[first:last]
 
     def stale_reads(self, step: int, block: int) -> StaleReads:
-        """Return a block's reads of values that its cells do not show: see `gemmviz.trace.origin.stale_reads`."""
+        """Return a block's reads of values that differ from its cells: see `gemmviz.trace.origin.stale_reads`."""
         rows = self.block_rows(step, block) if self.timeline.steps else np.zeros(0, np.int64)
         return stale_reads(self.recording, self.history, step, rows)
 
     def units_per_request(self, step: int) -> float:
-        """Return how many sectors (global) or wavefronts (shared) a warp's request costs at a step, on average."""
+        """Return the average number of sectors (global) or wavefronts (shared) per warp request at a step."""
         array, write = int(self.timeline.array[step]), int(self.timeline.write[step])
         units = self.traffic.running[step, array, write, 2]
         if step:
@@ -198,13 +198,13 @@ class Playable:
         return float(units) / max(int(self.participation.warps[step]), 1)
 
     def line(self, step: int) -> int:
-        """Return the source line that executes at a step (from 1; 0 where unknown)."""
+        """Return the source line that executes at a step (from 1; 0 if unknown)."""
         if not 0 <= step < self.timeline.steps:
             return 0
         return self.recording.sites[int(self.timeline.site[step])].line
 
     def prepare(self) -> "Playable":
-        """Compute the parts that are computed on demand, and return self."""
+        """Compute the parts that are otherwise computed on demand, and return self."""
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.async_copies
         _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups

@@ -1,8 +1,7 @@
-"""Recordings that come from a process in which a stranger's kernel ran: checked before their numbers serve as indices.
+"""Checks recordings from a process in which a stranger's kernel ran, before their numbers are used as indices.
 
-A kernel can write over anything in its own process, the recording among it. The data read here may therefore hold any
-numbers; it becomes a `Recording`, a `Timeline` and a `Traffic` only if every number that points somewhere points to
-something that is there.
+A kernel can overwrite all memory of its process, also the recording. So the received data may contain any numbers; they
+become a `Recording`, a `Timeline` and a `Traffic` only if every index is in range.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 
-_MOST_THREADS = 1024  # of a block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
+_MOST_THREADS = 1024  # per block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
 _MOST_BLOCKS = 1 << 40
 _MOST_CELLS = 1 << 36
 _SPACES = ("global", "shared")
@@ -25,7 +24,7 @@ _DTYPES = "biuf"
 
 
 class Damaged(GemmvizError):
-    """A recording that contradicts itself."""
+    """A recording that is inconsistent."""
 
     def __init__(self, why: object) -> None:
         super().__init__(
@@ -39,7 +38,7 @@ def recording_of(plain: Mapping[str, Any]) -> Recording:
     Raises
     ------
     Damaged
-        When a field is missing or of another type, or a number points to nothing.
+        When a field is missing or has another type, or when an index is out of range.
     """
     try:
         found = Recording.from_plain(plain)
@@ -82,7 +81,7 @@ def traffic_of(plain: Mapping[str, Any], recording: Recording, timeline: Timelin
     Raises
     ------
     Damaged
-        When it is not of this recording and timeline.
+        When it does not belong to this recording and timeline.
     """
     try:
         found = Traffic.from_plain(plain)
@@ -154,7 +153,7 @@ def _check_rows(found: Recording) -> None:
         width = np.maximum(log.bytes.astype(np.int64) // itemsize[log.array], 1)
         _need(bool((log.element.astype(np.int64) + width <= size[log.array]).all()), "element points outside")
         _need(len(log.more) in (0, int((width - 1).sum())), "the further values")
-    # Tables that are no columns: they hold row numbers, or -1.
+    # Tables with row numbers, or -1.
     for name, columns in (("copies", (0, 1)), ("boxes", (0, 2)), ("events", (10,))):
         table = getattr(log, name)
         _need(isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype == np.int64, name)

@@ -264,12 +264,12 @@ def test_a_film_that_is_interrupted_leaves_no_file_and_keeps_the_old_one(qapp, t
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--steps", "5:5", "-o", "x.gif"], "no range of steps"),
-        (["--steps", "0:9:0", "-o", "x.gif"], "no range of steps"),
+        (["--steps", "5:5", "-o", "x.gif"], "not a range of steps"),
+        (["--steps", "0:9:0", "-o", "x.gif"], "not a range of steps"),
         (["--steps", "30:40", "-o", "x.gif"], "30:40 holds no step"),
         (["--step", "3", "-o", "x.gif"], "--steps FIRST:END"),
         (["-o", "x.jpg"], ".png, .svg, .gif, .mp4"),
-        (["-o", "-"], "not to the standard output"),
+        (["-o", "-"], "cannot be written to the standard output"),
         (["-o", "nowhere/x.png"], "no folder"),
         (["--window", "-o", "x.svg"], "leave out --window"),
         (["--fps", "55", "-o", "x.gif"], "at most 50"),

@@ -1,7 +1,8 @@
 """The claims of the five documents, as data: load them, plan the runs that they need, judge them by the evidence.
 
-`load` reads the records, `plan` lists the runs to measure, profile and record for them, an `Evidence` takes
-result rows, profiles and counted recordings as they arrive, and `judge` makes a `ClaimVerdict` of both at any moment.
+`load` reads the records, `plan` lists the measurements, profiles and recordings that they need, an `Evidence` collects
+result rows, profiles and counted recordings, and `judge` makes a `ClaimVerdict` from a claim and the evidence at any
+time.
 """
 
 from gemmviz.bench.claims.evidence import Evidence, counted

@@ -7,7 +7,7 @@ from msgspec import Meta
 Size = int | Annotated[list[int], Meta(min_length=3, max_length=3)]
 """M = N = K, or [M, N, K]."""
 Figure = int | float
-"""Whole numbers stay whole: they are written as the document prints them."""
+"""Integers stay integers: they are written as in the document."""
 
 
 class CaseFields(TypedDict, total=False):
@@ -23,7 +23,7 @@ class CaseFields(TypedDict, total=False):
 
 
 class LineFields(TypedDict, total=False):
-    """A row or a column of a table: its label, and its part of the cells' cases."""
+    """A row or a column of a table: its label, and the keys that it adds to the cases of its cells."""
 
     label: Required[str]
     what: str
@@ -36,7 +36,7 @@ class LineFields(TypedDict, total=False):
 
 
 class TableFields(TypedDict, total=False):
-    """A table; ``what`` is the figure of cells whose row and column name none, ``without`` the cells with none."""
+    """A table; ``what`` is the default figure of its cells, ``without`` lists the cells without a figure."""
 
     title: Required[str]
     unit: Required[str]
@@ -51,7 +51,7 @@ class TableFields(TypedDict, total=False):
 
 
 class CheckFields(TypedDict, total=False):
-    """One check; a rule's own arguments stand beside these keys."""
+    """One check; further keys are the arguments of its rule."""
 
     rule: Required[str]
     label: Required[str]

@@ -1,4 +1,4 @@
-"""Texts of figures and verdicts: a sentence that explains itself, on the terminal and in the window."""
+"""Texts of figures and verdicts, the same on the terminal and in the window."""
 
 from gemmviz.language import mark, tr
 
@@ -13,14 +13,14 @@ ORIGINS = {
     "modelled": mark("modelled"),
     "reference": mark("reference"),
 }
-"""The origins of figures, in words."""
+"""The origins of figures, as text."""
 STATES = {
     "holds": mark("holds"),
     "does not hold": mark("does not hold"),
     "cannot be judged here": mark("cannot be judged here"),
     "not run": mark("not run yet"),
 }
-"""The states of checks and claims, in words."""
+"""The states of checks and claims, as text."""
 
 
 def figure(value: Value | None, unit: str) -> str:
@@ -34,14 +34,14 @@ def figure(value: Value | None, unit: str) -> str:
 
 
 def sentence(stated: str, rule: str, found: str, state: str, because: str) -> str:
-    """Return the stated figure, the condition that counts as holding, our figure, and the verdict, in one sentence.
+    """Return the stated figure, the condition, our figure, and the verdict, in one sentence.
 
     Parameters
     ----------
     stated, found
-        Both figures with their units, and the devices they were taken on; empty if there is none.
+        Both figures with their units and devices; empty if there is none.
     rule
-        The condition that counts as holding, as `Rule.words` gives it.
+        The condition under which the claim holds, from `Rule.words`.
     state
         A key of `STATES`.
     because
@@ -61,5 +61,5 @@ def sentence(stated: str, rule: str, found: str, state: str, because: str) -> st
 
 
 def beside(text: str, device: str) -> str:
-    """Return a figure with the device it was taken on."""
+    """Return a figure with its device."""
     return f"{text} ({device})" if device else text

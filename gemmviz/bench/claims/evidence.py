@@ -26,7 +26,7 @@ _PARTS: Mapping[str, tuple[Literal["stats", "transfer", "verify"], str]] = {
     "to_host_s": ("transfer", "to_host_s"),
     "max_rel": ("verify", "max_rel"),
 }
-"""The part and the name of figures that lie deeper in a row."""
+"""The part and the name of figures that are in a part of a row."""
 _TIMES = ("median_s", "to_device_s", "to_host_s")
 _RATES = ("gflops", "gbps")
 RIGHT, WRONG, REFUSED = "right", "wrong", "refused"
@@ -35,9 +35,9 @@ _NO_GPU = "no CUDA device"
 
 
 class Missing(Exception):
-    """A figure that is not there.
+    """A missing figure.
 
-    ``waiting`` is True until a run that could give it; else the text is the reason why there is none.
+    ``waiting``: a run may still give it; else the text is the reason why there is none.
     """
 
     def __init__(self, message: str, waiting: bool = False) -> None:
@@ -46,7 +46,7 @@ class Missing(Exception):
 
 
 class Evidence:
-    """Takes rows, profiles and counted recordings as they arrive; a later one replaces an earlier one of its case.
+    """Collects rows, profiles and counted recordings; a later one replaces an earlier one of the same case.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Evidence:
     date
         The day of the measurement, ``"2026-11-21"``; empty if unknown.
     reference
-        Whether the rows come from elsewhere and not from this machine.
+        Whether the rows come from another machine.
     """
 
     def __init__(self, device: str = "", date: str = "", reference: bool = False) -> None:
@@ -98,9 +98,9 @@ class Evidence:
         return ", ".join([self.device or tr("this machine"), *([self.date] if self.date else [])])
 
     def origin(self, quantities: Iterable[Quantity]) -> str:
-        """Return where some figures come from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
+        """Return the origin of some figures, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
 
-        ``"recorded as written"`` are those that count every access that the text names.
+        It is ``"recorded as written"`` for figures that count every access in the text.
         """
         origins = sorted({_origin(quantity) for quantity in quantities})
         here = "measured" in origins or "profiled" in origins
@@ -110,9 +110,9 @@ class Evidence:
         return f"{words}: {self.place}" if here else words
 
     def add_row(self, row: Row) -> None:
-        """Take a row of a result file; a row that is not of the documents' experiments is left out."""
+        """Take a row of a result file; rows that do not belong to the documents' experiments are left out."""
         if row["edited"] or (row["backend"] == TRANSFER and row["dtype_in"] != "float32"):
-            return  # an edited kernel is no document's any more, and the documents copy single precision
+            return  # an edited kernel is no longer that of the document; and the documents copy only single precision
         self._rows[_key(row)] = row
 
     def add_rows(self, rows: Iterable[Row]) -> None:
@@ -122,11 +122,11 @@ class Evidence:
 
     def add_counts(self, counts: Counts) -> None:
         """Take the result of `counted` for a recording."""
-        # Counts that do not name their view are from when there was one.
+        # Counts without a view are from a version that had only one view.
         self._counts[_key(counts), counts.get("as_written", False)] = counts
 
     def add_fault(self, case: Case, message: str, kind: str = "other") -> None:
-        """Note that a case could not be recorded, and why; ``kind`` as `gemmviz.engine.messages.Failed` has it."""
+        """Keep the reason why a case could not be recorded; ``kind`` as in `gemmviz.engine.messages.Failed`."""
         self.add_counts(_counts(case, {}, {"kind": kind, "message": message}))
 
     def add_profiles(self, profiles: Iterable[Profile]) -> None:
@@ -135,7 +135,7 @@ class Evidence:
             self._profiles[_key(plain)] = plain
 
     def add_profile_fault(self, case: Case, message: str) -> None:
-        """Note that a case could not be profiled, and why."""
+        """Keep the reason why a case could not be profiled."""
         fault: Fault = {"kind": "other", "message": message}
         self.add_profiles([{**_launched(case), "figures": {}, "fault": fault, "source_sha256": None}])
 
@@ -154,7 +154,7 @@ class Evidence:
         return list(dict.fromkeys(flag for row in self._measured_rows(quantities) for flag in row["flags"]))
 
     def doubts(self, quantities: Iterable[Quantity]) -> list[str]:
-        """Return those flags of some measured figures that put them in doubt."""
+        """Return the flags of some measured figures that make them doubtful."""
         return shaky(self._measured_rows(quantities))
 
     def value(self, quantity: Quantity) -> float | str:
@@ -163,7 +163,7 @@ class Evidence:
         Raises
         ------
         Missing
-            When it is not there, or not yet.
+            When there is no figure, or none yet.
         """
         case, (origin, _, what) = quantity.case, quantity.what.partition(".")
         match origin:
@@ -177,12 +177,12 @@ class Evidence:
                 return self._measured(case, quantity.what)
 
     def reach(self, quantity: Quantity) -> tuple[float | str, float | str]:
-        """Return a figure as it were at the shortest and at the longest time that its row spans.
+        """Return a figure for the shortest and for the longest time of its row's spread.
 
         Raises
         ------
         Missing
-            When it is not there, or not yet.
+            When there is no figure, or none yet.
         """
         value = self.value(quantity)
         if quantity.what not in (*_TIMES, *_RATES):
@@ -260,8 +260,8 @@ def counted(recording: Recording, traffic: Traffic) -> Counts:
 
     ``figures`` holds per array ``NAME.reads``, ``.writes``, ``.accesses``, ``.read_sectors``, ``.write_sectors`` and
     ``.wavefronts_per_request`` (shared arrays), and of the whole launch ``reads``, ``writes``, ``load_sectors``,
-    ``store_sectors``, ``wavefronts_per_request``, ``tile_steps``, ``blocks``, ``defects`` (wrong elements of C, and
-    what the recorder complained about) and ``first_tiles`` (what block 0 multiplies, step by step).
+    ``store_sectors``, ``wavefronts_per_request``, ``tile_steps``, ``blocks``, ``defects`` (wrong elements of C, and the
+    recorder's findings) and ``first_tiles`` (the tiles that block 0 multiplies, step by step).
     """
     arrays = traffic.arrays
     figures: dict[str, float | str] = {
@@ -302,7 +302,7 @@ def _launched(case: Case) -> Launched:
 
 def _key(of: Launched) -> Key:
     kernel, m, n, k, params = key_of(of)
-    # A transfer has no parameters, whatever kernel made it necessary.
+    # A transfer has no parameters.
     return kernel, m, n, k, () if kernel == TRANSFER else params
 
 

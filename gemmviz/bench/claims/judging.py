@@ -28,9 +28,9 @@ class CheckResult:
     state
         As `ClaimVerdict.state`.
     origin
-        Where our figure comes from, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
+        The origin of our figure, for people: ``"measured: NVIDIA H200, 2026-11-21"``, ``"recorded"``.
     rule
-        The condition that counts as holding, for people: ``"52x or more"``.
+        The condition under which the claim holds, for people: ``"52x or more"``.
     because
         Why there is no figure, or a remark about it; may be empty.
     where
@@ -49,7 +49,7 @@ class CheckResult:
 
     @property
     def sentence(self) -> str:
-        """The stated figure, the condition that counts as holding, our figure, and the verdict."""
+        """The stated figure, the condition, our figure, and the verdict."""
         stated = "" if self.theirs is None else beside(figure(self.theirs, self.unit), self.where)
         found = ""
         if self.ours is not None:
@@ -60,16 +60,16 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class VerdictTable:
-    """Two-dimensional figures, ours beside the document's; None in a cell where there is none.
+    """Two-dimensional figures, ours and the document's; None in a cell without a figure.
 
     Attributes
     ----------
     title, unit, row_axis, column_axis, rows, columns
-        As `gemmviz.bench.claims.record.StatedTable` has them.
+        As in `gemmviz.bench.claims.record.StatedTable`.
     theirs, ours
         (rows x columns), both in `unit`.
     origin
-        Where our figures come from, for people.
+        The origin of our figures, for people.
     """
 
     title: str
@@ -92,8 +92,8 @@ class ClaimVerdict:
     claim
         Its id.
     state
-        ``"holds"``, ``"does not hold"``, ``"cannot be judged here"``, or ``"not run"`` while figures are missing that
-        a run would give.
+        ``"holds"``, ``"does not hold"``, ``"cannot be judged here"``, or ``"not run"`` while figures are missing that a
+        run can give.
     sentence
         The reason, in one sentence.
     findings
@@ -115,7 +115,7 @@ class ClaimVerdict:
 
     @property
     def is_decided(self) -> bool:
-        """Whether it is for or against the claim."""
+        """Whether the claim holds or does not hold."""
         return self.state in ("holds", "does not hold")
 
     @property
@@ -138,14 +138,15 @@ def judge(claim: Claim, evidence: Evidence) -> ClaimVerdict:
     Returns
     -------
     ClaimVerdict
-        It holds when every check does; one check that does not hold is enough for the contrary.
+        The claim holds if every check holds; if one check does not hold, it does not hold.
     """
     findings = tuple(_look(check, claim.where, evidence) for check in claim.checks)
     table = _fill(claim.table, evidence) if claim.table else None
     if claim.why:
         return ClaimVerdict(claim.id, "cannot be judged here", claim.why, findings, table)
     states = [finding.state for finding in findings]
-    # A false check stays false; a check that waits for a run may still hold; one that cannot be judged here never does.
+    # A false check stays false; a check that waits for a run may still hold; one that cannot be judged here cannot
+    # hold.
     worst: tuple[State, ...] = ("does not hold", "not run", "cannot be judged here")
     state: State = next((s for s in worst if s in states), "holds")
     telling = [finding for finding in findings if finding.state == state][: 1 if state == "holds" else 2]

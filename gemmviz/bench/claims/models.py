@@ -14,7 +14,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, random_inputs
 
 _KIB = 1024
-# All rows of C are alike; these are enough to find a largest error, and take no time.
+# All rows of C have similar errors; these few are enough to find a largest error.
 _ROWS = 64
 _RESOURCES: tuple[Resource, ...] = ("threads", "blocks", "registers", "shared")
 
@@ -25,12 +25,12 @@ def modelled(case: Case, what: str, kernels: list[Kernel]) -> float | None:
     Parameters
     ----------
     case
-        Its kernel at its size; for occupancy also a device, registers and the carve-out.
+        The kernel and size; for occupancy also a device, registers and the carve-out.
     what
         ``"occupancy"`` (0 to 1); ``"blocks.threads"``, ``"blocks.blocks"``, ``"blocks.registers"`` or
         ``"blocks.shared"``, the blocks per SM that this resource allows; or ``"input_rounding"``, see `input_rounding`.
     kernels
-        Where the kernel is looked up.
+        The kernels in which the case's kernel is searched.
     """
     if what == "input_rounding":
         return input_rounding(case.size, find(case.kernel, kernels).dtype)
@@ -55,7 +55,7 @@ def _occupancy(case: Case, kernels: list[Kernel]) -> Occupancy | None:
 
 @cache
 def input_rounding(size: tuple[int, int, int], dtype: str) -> float:
-    """Return the largest error that C gets because A and B are rounded to a type before they are multiplied exactly.
+    """Return the largest error of C if A and B are rounded to a type before they are multiplied exactly.
 
     Parameters
     ----------

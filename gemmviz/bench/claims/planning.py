@@ -1,4 +1,4 @@
-"""The runs that some claims need: each case once, however many claims share it."""
+"""The runs that some claims need: each case once, even if several claims share it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ class BenchJob:
     protocol
         All fields of the measuring protocol.
     fresh
-        Whether it needs a process in which nothing has run on the GPU yet, because first launches are looked at.
+        Whether it needs a process in which nothing has run on the GPU yet, because it measures first launches.
     cases
-        The cases that it answers.
+        The cases for which it gives figures.
     """
 
     entries: list[KernelEntry]
@@ -45,7 +45,7 @@ class RecordJob:
     Attributes
     ----------
     case
-        The case that it answers.
+        The case for which it gives figures.
     path, text
         The kernel's file, as in a record request.
     """
@@ -64,7 +64,7 @@ class ProfileJob:
     launches
         One per case, as in a profile request.
     cases
-        The cases that it answers, in the same order.
+        The cases for which it gives figures, in the same order.
     """
 
     launches: list[ProfileEntry]
@@ -96,14 +96,14 @@ def plan(
     claims
         From `load`.
     kernels
-        Where the claims' kernels are looked up; by default the ladder.
+        The kernels in which the claims' kernels are searched; by default the ladder.
     protocol
         The rules of the measurement; a claim may have its own for some of them.
 
     Returns
     -------
     Plan
-        One bench job per size and protocol, so that kernels which are compared take turns.
+        One bench job per size and protocol, so that kernels that are compared are measured in turns.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def plan(
 
 
 def _bench_job(size: Size, protocol: dict[str, float], batch: _Batch, known: Sequence[Kernel]) -> BenchJob:
-    # The transfer comes along with the first GPU kernel, in its element type: the documents copy single precision.
+    # The transfer is measured with the first GPU kernel, in its element type: the documents copy single precision.
     kernels = [(find(case.kernel, list(known)), case) for case in batch.cases if case.kernel != TRANSFER]
     kernels.sort(key=lambda pair: pair[0].dtype != "float32")
     entries: list[KernelEntry] = [

@@ -9,7 +9,7 @@ _ORIGINS = ("recorded", "modelled", "profiled")
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel at a size with all of its parameters: the case that a figure belongs to.
+    """The case of a figure: a kernel at a size with all of its parameters.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Case:
         For modelled occupancy: a device of ``resources/devices.toml``, registers per thread, and the KiB of an SM that
         are shared memory (0: as many as it can have).
     as_written
-        For recorded figures: whether every access that the text names counts, or those that a compiler leaves.
+        For recorded figures: whether every access in the text counts, or only those that remain after compiling.
     """
 
     kernel: str
@@ -42,7 +42,7 @@ class Quantity:
     Attributes
     ----------
     case
-        The case that it belongs to.
+        The case of the figure.
     what
         A figure of a result row (``"gflops"``, ``"first_launch_s"``, ...), of a recording (``"recorded.C.writes"``), of
         Nsight Compute (``"profiled.compute"``) or of a model (``"modelled.occupancy"``).
@@ -75,7 +75,7 @@ class Check:
     theirs
         The document's figure or text; None if it gives none.
     unit
-        Of `theirs` and of our figure: ``"x"``, ``"ms"``, ``"writes"``...
+        The unit of `theirs` and of our figure: ``"x"``, ``"ms"``, ``"writes"``...
     limits
         Other arguments of the rule (``least``, ``within``, ``factor``, ...).
     """
@@ -139,7 +139,7 @@ class Claim:
     table
         Figures to show side by side, or None.
     why
-        Why it cannot be judged, where that is so; then there are no checks.
+        Why it cannot be judged, if so; then there are no checks.
     note
         A remark about it, for example a flaw of the document's own measurement.
     protocol

@@ -14,7 +14,7 @@ Limits = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a rule: the figure to put beside the document's, and whether the check holds."""
+    """The result of a rule: our figure for comparison with the document's, and whether the check holds."""
 
     ours: Value | None
     holds: bool
@@ -170,7 +170,8 @@ RULES: dict[str, Rule] = {
     "none": Rule(_none, lambda *_: tr("none")),
     "some": Rule(_some, lambda *_: tr("one or more")),
 }
-"""``at least``, ``about``, ``same`` and ``slightly above`` test the first figure over the second, ``greater ratio``
-that ratio against the third over the fourth; ``ascending`` tests whether each figure is above the one before it,
-``smallest`` and ``greatest`` whether the first is the least or greatest of all; ``above`` bounds one figure; ``near``
-and ``equal`` compare it with the document's, ``unlike`` with a text of its own; ``none`` and ``some`` count."""
+"""``at least``, ``about``, ``same`` and ``slightly above`` test the first figure divided by the second. ``greater
+ratio`` compares this ratio with the third figure divided by the fourth. ``ascending`` tests whether each figure is
+larger than the previous one, ``smallest`` and ``greatest`` whether the first is the smallest or largest of all.
+``above`` is a lower bound of one figure; ``near`` and ``equal`` compare it with the document's figure, ``unlike`` with
+a given text; ``none`` and ``some`` count."""

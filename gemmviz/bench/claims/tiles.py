@@ -1,4 +1,4 @@
-"""The tiles of A and B that a block multiplies with each other, as its recording shows."""
+"""The tiles of A and B that a block multiplies, from its recording."""
 
 import numpy as np
 

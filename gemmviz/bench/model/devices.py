@@ -1,7 +1,7 @@
 """Published facts about GPUs, and the capacity and rates of a device of a result file. All of it is *modelled*.
 
 A *device* is the part ``device`` of a result file (`gemmviz.backends.driver.Device` as plain data); `Published.facts`
-gives a GPU that is not here the same form. The driver's figures take precedence over published ones.
+returns a GPU of another machine in the same form. The driver's figures have priority over published ones.
 """
 
 import tomllib
@@ -18,7 +18,7 @@ WARP = 32
 Facts = DeviceFacts
 _KIB = 1024
 _MIB = 1024 * 1024
-# Double data rate: two transfers per clock that the driver reports (CUDA sample deviceQuery counts the same way).
+# Double data rate: two transfers per clock as reported by the driver (CUDA sample deviceQuery computes it in this way).
 _TRANSFERS_PER_CLOCK = 2
 
 
@@ -33,14 +33,14 @@ class Limits:
     registers_per_thread
         The maximum for one thread.
     register_unit
-        Registers are given to a warp in multiples of this.
+        Registers are allocated to a warp in multiples of this number.
     partitions
-        Parts of an SM, each with its own share of the registers.
+        The number of parts of an SM, each with its own registers.
     shared_per_sm, shared_per_block, shared_unit, shared_reserved
-        Bytes: of an SM, the maximum for a block (after opting in), the multiple in which it is allocated, and CUDA's
-        own share of each block's.
+        Shared memory in bytes: per SM, the maximum for a block (after opting in), the unit of allocation, and the part
+        of each block that CUDA reserves.
     blocks_per_cluster
-        The maximum number of blocks in a cluster; 1 where there are no clusters.
+        The maximum number of blocks in a cluster; 1 without clusters.
     """
 
     threads_per_block: int
@@ -65,7 +65,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Published:
-    """One GPU as its maker describes it; see ``resources/devices.toml`` for the sources.
+    """The published facts about one GPU; see ``resources/devices.toml`` for the sources.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def named(name: str) -> Published | None:
 
 
 def limits(device: Facts | None) -> Limits | None:
-    """Return the capacity of one SM of a device; None when its compute capability is not known."""
+    """Return the capacity of one SM of a device; None if its compute capability is unknown."""
     row = rates(device)
     if device is None or row is None:
         return None
@@ -151,7 +151,7 @@ def limits(device: Facts | None) -> Limits | None:
         return int(value) if isinstance(value, int | float) and value else otherwise
 
     return Limits(
-        # The same since compute capability 3.5 and 5.0 (CUDA C++ Programming Guide, cuda_occupancy.h).
+        # Unchanged since compute capability 3.5 and 5.0 (CUDA C++ Programming Guide, cuda_occupancy.h).
         threads_per_block=reported("threads_per_block", 1024),
         threads_per_sm=reported("threads_per_sm", row["threads_per_sm"]),
         blocks_per_sm=reported("blocks_per_sm", row["blocks_per_sm"]),
@@ -164,7 +164,7 @@ def limits(device: Facts | None) -> Limits | None:
         shared_per_block=reported("shared_per_block_bytes", row["shared_per_block_kib"] * _KIB),
         shared_unit=row["shared_unit_bytes"],
         shared_reserved=reported("shared_reserved_bytes", row["shared_reserved_bytes"]),
-        # Clusters came with compute capability 9.0; 8 blocks always, 16 where the kernel asks for it (CUDA C++
+        # Clusters exist from compute capability 9.0 on; 8 blocks always, 16 if the kernel asks for it (CUDA C++
         # Programming Guide, "Thread Block Clusters"; cudaFuncAttributeNonPortableClusterSizeAllowed).
         blocks_per_cluster=16 if int(device["cc"].split(".")[0]) >= 9 else 1,
     )
@@ -177,7 +177,7 @@ def rates(device: Facts | None) -> Rates | None:
 
 
 def clock_ghz(device: Facts | None) -> float | None:
-    """Return the highest clock of the SMs in GHz: the driver's, or else the published one."""
+    """Return the highest clock of the SMs in GHz: from the driver, else the published one."""
     if device and device.get("clock_mhz"):
         return float(device["clock_mhz"]) / 1e3
     known = find(device)
@@ -185,7 +185,7 @@ def clock_ghz(device: Facts | None) -> float | None:
 
 
 def memory_gbs(device: Facts | None) -> float | None:
-    """Return the bandwidth of a device's memory in GB/s: the published one, or clock x bus x 2 as the driver says."""
+    """Return the bandwidth of a device's memory in GB/s: the published one, else clock x bus x 2 from the driver."""
     known = find(device)
     if known:
         return known.bandwidth_gbs

@@ -1,14 +1,15 @@
-"""Theoretical occupancy: how many blocks, and so warps, one SM can hold at a time. *Modelled*, from published limits.
+"""Theoretical occupancy: the number of blocks, and so of warps, that fit on one SM. *Modelled*, from published limits.
 
 The arithmetic is that of NVIDIA's calculator (``cuda_occupancy.h`` of the CUDA toolkit, and the occupancy calculator of
 Nsight Compute). A block of T threads has W = ceil(T / 32) warps. An SM holds as many blocks as all four of these allow:
 
 * threads: floor(warps per SM / W)
 * blocks: the limit on resident blocks
-* registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds
-  floor(registers per partition / that) warps; floor(warps of all partitions / W)
-* shared memory: s bytes and CUDA's reserved ones are rounded up to the unit; floor(shared memory per SM / that). An SM
-  divides one memory into shared memory and L1 cache: the *carve-out* is the shared part, by default the largest
+* registers: r per thread are ceil(32 r / 256) x 256 per warp; each of the SM's partitions holds floor(registers per
+  partition / this number) warps; floor(warps of all partitions / W)
+* shared memory: s bytes plus CUDA's reserved bytes are rounded up to the unit; floor(shared memory per SM / this
+  number). An SM divides one memory into shared memory and L1 cache: the *carve-out* is the shared part, by default the
+  largest
 
 Occupancy is warps held / warps per SM. Blocks of a cluster run on SMs of one GPC (CUDA C++ Programming Guide, "Thread
 Block Clusters"); the number of clusters that fit is not modelled (``cudaOccupancyMaxActiveClusters``).
@@ -23,9 +24,9 @@ from gemmviz.bench.model.devices import WARP, Limits
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 
-# A block is refused as if its warps filled four partitions evenly, also on the one SM that has two (cuda_occupancy.h).
+# A block is refused as if its warps filled four partitions evenly, also on the SM that has two (cuda_occupancy.h).
 _CHECKED_PARTITIONS = 4
-# Every device with clusters takes this many without an attribute.
+# Every device with clusters allows this number without an attribute.
 _PORTABLE_CLUSTER = 8
 Resource = Literal["threads", "blocks", "registers", "shared"]
 
@@ -50,18 +51,18 @@ class Use:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """The share of an SM that a kernel can fill.
+    """The occupancy of an SM by a kernel.
 
     Attributes
     ----------
     blocks, warps
-        Held by one SM at a time; 0 when the block cannot run at all.
+        The number held by one SM at a time; 0 if the block cannot run.
     fraction
         Warps held / warps that the SM can hold, 0 to 1.
     limits
         Blocks that each resource allows; None if it sets no limit.
     limiters
-        The resources that allow no more than `blocks`. Empty when the SM is full.
+        The resources that allow no more than `blocks`. Empty if the SM is full.
     """
 
     blocks: int
@@ -79,7 +80,7 @@ def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
     row
         Of a kernel that was compiled.
     kernel
-        The kernel of the row, for its clusters, which a row does not hold; None if that is not known.
+        The kernel of the row, for its clusters, which a row does not have; None if it is unknown.
     """
     cluster = cluster_blocks(kernel, {name: row[name] for name in "MNK"} | row["params"]) if kernel else 1
     return Use(prod(row["block"]), row["regs"], row["smem"], cluster)
@@ -100,9 +101,9 @@ def occupancy(use: Use, limits: Limits, carve_out: int | None = None) -> Occupan
     limits
         Capacity of an SM.
     carve_out
-        Bytes of the SM that are shared memory (a profile shows it as the configured size); None: as many as it can
-        have. The driver chooses one of the sizes that the GPU offers: 0, 8, 16, 32, 64 or 100 KiB for compute
-        capability 8.6 (NVIDIA Ampere GPU Architecture Tuning Guide, "Unified Shared Memory/L1/Texture Cache").
+        Bytes of the SM that are shared memory (a profile shows it as the configured size); None: the maximum. The
+        driver chooses one of the sizes that the GPU offers: 0, 8, 16, 32, 64 or 100 KiB for compute capability 8.6
+        (NVIDIA Ampere GPU Architecture Tuning Guide, "Unified Shared Memory/L1/Texture Cache").
     """
     if carve_out is not None:
         limits = replace(limits, shared_per_sm=min(carve_out, limits.shared_per_sm))
@@ -147,19 +148,19 @@ def _shared_per_block(use: Use, limits: Limits) -> int:
 
 
 def advice(use: Use, limits: Limits) -> str:
-    """Return the limit of the occupancy and the change that would fit one block more, in a sentence or two."""
+    """Return the limit of the occupancy, and the change with which one more block fits, in one or two sentences."""
     sentence = _advice(use, limits)
     if use.cluster == 1 or not occupancy(use, limits).blocks:
         return sentence
     if use.cluster > _PORTABLE_CLUSTER:
         asked = tr(
-            "More than {count} blocks make a cluster only where the kernel asks for it (non-portable).",
+            "A cluster of more than {count} blocks is possible only if the kernel asks for it (non-portable).",
             count=_PORTABLE_CLUSTER,
         )
         sentence = f"{sentence} {asked}"
     clusters = tr(
-        "Clusters of {count} blocks have to find room within one GPC each, and may leave SMs idle: "
-        "cudaOccupancyMaxActiveClusters knows how many fit, this model does not.",
+        "Each cluster of {count} blocks has to fit in one GPC, so that SMs may be idle: "
+        "cudaOccupancyMaxActiveClusters gives the number of clusters, this model does not.",
         count=use.cluster,
     )
     return f"{sentence} {clusters}"
@@ -170,10 +171,10 @@ def _advice(use: Use, limits: Limits) -> str:
     if not now.blocks:
         return _refusal(use, limits, now)
     if now.warps == limits.warps_per_sm:
-        return tr("The SM is full: more cannot be gained here.")
+        return tr("The SM is full: more occupancy is not possible.")
     if "blocks" in now.limiters:
         return tr(
-            "Limited by resident blocks: an SM takes {count}; only larger blocks bring more warps.",
+            "Limited by resident blocks: an SM holds {count}; only larger blocks give more warps.",
             count=limits.blocks_per_sm,
         )
     wanted = now.blocks + 1
@@ -192,14 +193,14 @@ def _advice(use: Use, limits: Limits) -> str:
             least = tr("at most {count} bytes of shared memory per block", count=f"{most:,}")
             changes.append(least if most > 0 else tr("no shared memory"))
     return tr(
-        "Limited by {resources}; one block more per SM needs {changes}.",
+        "Limited by {resources}; one more block per SM needs {changes}.",
         resources=_names(now.limiters),
         changes=tr(" and ").join(changes),
     )
 
 
 def _most_registers(use: Use, limits: Limits, blocks: int) -> int:
-    """Return the most registers per thread with which that many blocks fit; 0 when none would do."""
+    """Return the largest number of registers per thread with which that many blocks fit; 0 if there is none."""
     return next(
         (r for r in range(use.registers, 0, -1) if (_by_registers(_with_registers(use, r), limits) or 0) >= blocks), 0
     )

@@ -2,8 +2,8 @@
 
 Without tensor cores: SMs x multiply-adds per clock and SM x 2 x clock, at the highest clock that the driver allows
 (CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"). With tensor cores: the maker's dense
-figure, which is the same for FP16 and BF16 wherever there are both. A CPU has no peak here: its clock under vector load
-is published nowhere.
+figure, which is the same for FP16 and BF16 if there are both. A CPU has no peak here, because its clock under vector
+load is not published.
 """
 
 from typing import Any, Literal
@@ -26,7 +26,7 @@ _BF16_FROM = "8.0"
 
 
 def peak_gflops(device: Facts | None, dtype: str, accumulate: str) -> tuple[float, str] | None:
-    """Return the most GFLOPS that a device can reach with a kernel's types.
+    """Return the peak GFLOPS of a device with a kernel's types.
 
     Parameters
     ----------
@@ -60,5 +60,5 @@ def _tensor(device: Facts, dtype: str, accumulate: str) -> tuple[float, str] | N
     tflops = getattr(known, key, None) if known else None
     if tflops is None:
         return None
-    # Variants of a device under one name have other numbers of SMs.
+    # Variants of a device with the same name have different numbers of SMs.
     return tflops * 1e3 * device.get("sms", known.sms) / known.sms, kind

@@ -2,13 +2,13 @@
 
 A roof is *modelled*: a kernel that does I floating-point operations per byte reaches at most min(peak, I x bandwidth)
 (Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009, doi 10.1145/1498765.1498785). The height of a kernel is
-*measured*; its place to the right depends on where its bytes are counted:
+*measured*; its horizontal position depends on which bytes are counted:
 
-* compulsory: each matrix crosses once, as if caches were perfect (*modelled* from the size);
-* global: 32-byte sectors that its warps request, as if there were no caches (*recorded*, scaled to the size);
-* shared: wavefronts of shared memory x 128 bytes, replays of bank conflicts included (*recorded*, scaled).
+* compulsory: each matrix is moved once, as with perfect caches (*modelled* from the size);
+* global: the 32-byte sectors that its warps request, as without caches (*recorded*, scaled to the size);
+* shared: wavefronts of shared memory x 128 bytes, including those of bank conflicts (*recorded*, scaled).
 
-The bytes that really cross the memory's bus lie between the first two.
+The real number of bytes on the memory's bus is between the first two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES, WAVEFRONT_BYTES
 
-# A sum kept in a register touches its element of C once or twice; one kept in memory does so in every step along K.
+# A sum in a register accesses its element of C once or twice; a sum in memory accesses it in every step along K.
 _TOUCHES_OF_A_REGISTER_SUM = 2
 _SURVEY_SIZES = (32, 64, 128, 256)
 
@@ -35,7 +35,7 @@ _SURVEY_SIZES = (32, 64, 128, 256)
 class Roof:
     """One roof: ``kind`` "memory" (``value`` in GB/s: a slope) or "compute" (in GFLOPS: a level).
 
-    ``name`` is short enough to be written along it: "memory" (the device's), "L2", "shared", "FP32", ...
+    ``name`` is short enough to be drawn along the roof: "memory" (the device's), "L2", "shared", "FP32", ...
     """
 
     name: str
@@ -64,7 +64,7 @@ class Point:
     gflops
         Measured; None if only the bound is known.
     compulsory, from_global, from_shared
-        Arithmetic intensity in FLOP/byte, by the memory whose bytes count; None without a recording or without traffic.
+        Arithmetic intensity in FLOP/byte for each way to count bytes; None without a recording or without traffic.
     """
 
     gflops: float | None
@@ -100,7 +100,7 @@ def attainable_gflops(device: Facts | None, intensity: float, dtype: str, accumu
 
 
 def compulsory_intensity(problem: Problem, dtype: str, dtype_out: str) -> float:
-    """Return 2 M N K / bytes of A, B and C in FLOP/byte: each matrix crosses the bus once."""
+    """Return 2 M N K / bytes of A, B and C in FLOP/byte: each matrix is moved once."""
     m, n, k = problem.m, problem.n, problem.k
     read, written = np.dtype(dtype).itemsize, np.dtype(dtype_out).itemsize
     return problem.flops / (read * (m * k + k * n) + written * m * n)
@@ -115,17 +115,17 @@ def tile_intensity(rows: int, columns: int, itemsize: int) -> float:
 
 
 def moved_bytes(arrays: Sequence[ArrayTraffic], recorded: Problem, problem: Problem) -> MovedBytes:
-    """Scale the traffic of a recording to another size, the parameters being the same.
+    """Scale the traffic of a recording to another size with the same parameters.
 
-    Reads of A and B, and all of shared memory, grow with M N K; C grows with M N, or with M N K where its sum
-    is kept in memory. Exact where tiles divide both sizes.
+    Reads of A and B, and all accesses of shared memory, grow with M N K; accesses of C grow with M N, or with M N K if
+    its sum is kept in memory. This is exact if tiles divide both sizes.
 
     Parameters
     ----------
     arrays
         From `gemmviz.trace.cost.traffic.Traffic`.
     recorded, problem
-        The size that was recorded, and the one to scale to.
+        The recorded size, and the new size.
     """
     volume = problem.flops / recorded.flops
     area = problem.m * problem.n / (recorded.m * recorded.n)
@@ -141,9 +141,9 @@ def moved_bytes(arrays: Sequence[ArrayTraffic], recorded: Problem, problem: Prob
 
 
 def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
-    """Return the smallest cube whose recording can be scaled exactly: tiles divide it; None if there is none.
+    """Return the smallest cube whose recording can be scaled exactly, because tiles divide it; None if there is none.
 
-    A tile divides a size when twice the size takes four times the blocks.
+    Tiles divide a size if twice the size has four times the blocks.
     """
     for size in _SURVEY_SIZES:
         try:
@@ -156,7 +156,7 @@ def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
 
 
 def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
-    """Return the place of a row of a result file, with the bytes that its launch moves where they are known."""
+    """Return the point of a row of a result file, with the bytes that its launch moves if they are known."""
     problem = Problem(row["M"], row["N"], row["K"])
     compulsory = compulsory_intensity(problem, row["dtype_in"], row.get("dtype_out", row["dtype_acc"]))
     if traffic is None:
@@ -167,10 +167,10 @@ def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
 
 
 def cached_share(place: Point, device: Facts | None) -> float | None:
-    """Return the least share (0 to 1) of the requested sectors that caches must have served; None if not known.
+    """Return a lower bound of the share (0 to 1) of requested sectors that caches served; None if not known.
 
-    In the measured time, the memory can deliver at most bandwidth x time bytes: requests beyond that were served by
-    a cache. A bound from a measured time, a recorded traffic and a published bandwidth.
+    In the measured time, the memory can deliver at most bandwidth x time bytes; all further requests were served by
+    a cache. The bound uses a measured time, a recorded traffic and a published bandwidth.
     """
     memory = memory_gbs(device)
     if memory is None or not place.gflops or place.from_global is None:

@@ -1,1 +1,1 @@
-"""The search for the fastest parameters of a kernel, and those that were found."""
+"""The search for the fastest parameters of a kernel, and the kept results."""

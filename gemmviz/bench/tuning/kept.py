@@ -34,15 +34,15 @@ class Tuned:
     tuned_on
         The GPU or processor: see `gemmviz.bench.tuning.outcome.device_name`.
     date_utc
-        When, as ISO 8601.
+        The time of tuning, as ISO 8601.
     M, N, K
         The size.
     params, gflops
         The fastest parameters, and their figure, measured here.
     gain
-        How many times as fast as the defaults; None if these cannot run.
+        Its speed divided by that of the defaults; None if these cannot run.
     rounds
-        The number of rounds of the race that it won; 0 for a single look.
+        The number of rounds of its race; 0 if there was only a look.
     """
 
     kernel: str
@@ -63,12 +63,12 @@ class Tuned:
         return Problem(self.M, self.N, self.K)
 
     def fits(self, kernel: Kernel) -> bool:
-        """Say whether it is of a kernel's present text."""
+        """Return whether it belongs to a kernel's current text."""
         return self.kernel == kernel.name and self.source_sha256 == kernel.sha256
 
 
 def folder() -> Path:
-    """Return where tuned parameters are kept; it may not exist yet."""
+    """Return the folder of tuned parameters; it may not exist yet."""
     return Path(platformdirs.user_data_dir("gemmviz", appauthor=False)) / "tuned"
 
 
@@ -83,7 +83,7 @@ def keep(document: Outcome) -> Path | None:
     Returns
     -------
     pathlib.Path or None
-        Where it is; None if no candidate has a figure.
+        The file; None if no candidate has a figure.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def forget(kernel: str) -> int:
             if _read(path).kernel != renamed.today(kernel):
                 continue
         except GemmvizError:
-            continue  # a damaged file is left alone
+            continue  # a damaged file is not changed
         try:
             path.unlink()
         except OSError as error:
@@ -150,10 +150,10 @@ def nearest(among: list[Tuned], kernel: Kernel, device: str, problems: list[Prob
     among
         The kept results.
     kernel, device
-        Only results of its present text on this device count.
+        Only results of its current text on this device count.
     problems
-        Parameters that cannot run at one of them are passed over; of the others those are returned that were tuned at
-        the size nearest to the last one, by the ratios of M, N and K.
+        Parameters that cannot run at one of them are ignored; of the others, those are returned that were tuned at the
+        size nearest to the last one, by the ratios of M, N and K.
     """
     mine = [t for t in among if t.fits(kernel) and t.tuned_on == device]
     able = [t for t in mine if all(_launches(kernel, problem, t.params) for problem in problems)]
@@ -161,7 +161,7 @@ def nearest(among: list[Tuned], kernel: Kernel, device: str, problems: list[Prob
 
 
 def outdated(among: list[Tuned], kernel: Kernel, device: str) -> bool:
-    """Say whether all kept results of a kernel for this device are of another text."""
+    """Return whether all kept results of a kernel for this device belong to another text."""
     mine = [t for t in among if t.kernel == kernel.name and t.tuned_on == device]
     return bool(mine) and not any(t.fits(kernel) for t in mine)
 

@@ -19,8 +19,8 @@ _ON_GPU = ("cuda", "cublas")
 class Candidate(TypedDict):
     """One combination of parameters with its known results, without its samples; a ``gflops`` of None: no figure.
 
-    ``of_best`` is its speed over the winner's so far, in the rounds of the race that both have, or else in their looks;
-    the ratio of their ``gflops`` is another where one has fewer: a machine is faster at one time than at another.
+    ``of_best`` is its speed divided by the current winner's, in the rounds of the race that both have, else in their
+    looks. The ratio of their ``gflops`` differs from it if one has fewer rounds, as a machine's speed varies with time.
     """
 
     number: int
@@ -51,9 +51,9 @@ class DefaultFigure(TypedDict):
 class Outcome(Machine, Sized):
     """The outcome of a finished or cancelled search.
 
-    ``params`` and ``gflops`` are the fastest candidate's, None if none has a figure; ``default`` is None if the
-    defaults cannot run or have no figure; ``gain`` is the speed of the fastest over the default. ``flags`` are those of
-    both. ``candidates`` has all tried ones, the fastest first.
+    ``params`` and ``gflops`` are those of the fastest candidate, None if none has a figure; ``default`` is None if the
+    defaults cannot run or have no figure; ``gain`` is the speed of the fastest divided by that of the default.
+    ``flags`` are those of both. ``candidates`` has all tried candidates, the fastest first.
     """
 
     schema_version: int
@@ -85,9 +85,9 @@ def device_name(backend: str, header: Measured) -> str:
     Parameters
     ----------
     backend
-        The kernel's.
+        The kernel's backend.
     header
-        A result file, or the engine's probe: ``device`` and ``env`` count.
+        A result file, or the engine's probe: ``device`` and ``env`` are used.
     """
     if backend in _ON_GPU:
         device = header.get("device")
@@ -110,7 +110,7 @@ def outcome(
     header
         The machine: a result file without rows.
     spent_s
-        How long it took.
+        The duration of the search.
     cancelled
         Whether the user stopped it.
     """
@@ -191,7 +191,7 @@ def _tied(search: Search) -> set[int]:
 
 
 def _ranked(search: Search) -> list[int]:
-    """Return all that were tried: the winner, its equals, the others by their figures, and those without one."""
+    """Return all tried candidates: the winner, its equals, the others by their figures, and those without a figure."""
     usable, tied, winner = search.usable, _tied(search), search.winner
     right = (
         [] if winner is None else sorted(usable, key=lambda i: (i != winner, i not in tied, -search.gain(i, winner)))
@@ -200,5 +200,5 @@ def _ranked(search: Search) -> list[int]:
 
 
 def params_text(params: Mapping[str, int]) -> str:
-    """Write parameters as people type them: TS=32 WPT=8."""
+    """Return parameters as text: TS=32 WPT=8."""
     return " ".join(f"{name}={value}" for name, value in params.items())

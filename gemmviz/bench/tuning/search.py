@@ -1,21 +1,22 @@
-"""Searches the values of a kernel's parameters for the fastest: a look at each, then a race of the best ones.
+"""Searches for the fastest values of a kernel's parameters: a look at each combination, then a race of the best ones.
 
-The search decides the next measurement and reads the figures; `gemmviz.bench.measure` takes each figure, so
-that every candidate is verified and timed by the same rules as every other figure of gemmviz. A tuner library would not
-do that. Kernel Tuner compiles, runs, checks and times by itself, so that its figures would follow other
-rules than those beside them, and a candidate that breaks the device would not cost its own row only; it brings SciPy,
-pandas, scikit-learn and four more packages. Optuna and its like only choose the next trial, which is the least of the
-work here: the spaces are lists of some dozens to some thousands of combinations, and the hard part is to tell apart two
-candidates that differ by less than the machine's noise.
+The search chooses the next measurement and uses the figures; `gemmviz.bench.measure` takes each figure, so that every
+candidate is verified and timed by the same rules as every other figure of gemmviz. With a tuner library this would not
+be so. Kernel Tuner compiles, runs, checks and times by itself: its figures would follow other rules, a candidate that
+breaks the device would affect more than its own row, and it needs SciPy, pandas, scikit-learn and four more packages.
+Libraries like Optuna only choose the next trial, which is the smallest part of the work here: the spaces are lists of
+some dozens to some thousands of combinations, and the hard part is to distinguish two candidates that differ by less
+than the machine's noise.
 
-1. **Look**: one round of a few cold samples for each candidate; the default first, then some neighbours of the
-   fastest so far (one parameter changed; of the second when the fastest has none left, and so on) for each that may be
-   anywhere, picked by a fixed seed, until all are tried or the time for it is up.
-2. **Race**: the fastest ones and the default take turns, in rounds, each round in the order opposite to the last. Those
-   clearly slower than the leader in paired rounds drop out, until the rest is surely alike or the time is up.
+1. **Look**: one round of a few cold samples for each candidate. The default comes first. Then some neighbours of the
+   fastest one up to now (one parameter changed; if the fastest has no neighbours left, those of the second, and so on)
+   alternate with candidates from the whole space, chosen with a fixed seed, until all are tried or the time is over.
+2. **Race**: the fastest ones and the default are measured in turns, in rounds, each round in the reverse order of the
+   previous one. Candidates that are clearly slower than the leader in paired rounds are removed, until the others are
+   certainly equal or the time is over.
 
-Candidates that are not clearly slower than the leader are *equal* to it; of equals the first in the declared order is
-taken, which is the default where it is one of them.
+Candidates that are not clearly slower than the leader are *equal* to it; of equal candidates the first in the declared
+order is taken, which is the default if it is among them.
 """
 
 import random
@@ -28,10 +29,10 @@ from gemmviz.bench.row import Row
 from gemmviz.bench.tuning.space import Params, Space
 
 ROUNDS = 12
-"""The most rounds of a race."""
-_ALL_ROUNDS = ROUNDS + 2  # the look, the race, and one that never comes: the last round has a hot pass, of no use here
+"""The largest number of rounds of a race."""
+_ALL_ROUNDS = ROUNDS + 2  # the look, the race, and one that is never made: the last round would have a hot pass
 LEAST_ROUNDS = 3
-"""Below this many paired rounds no candidate is called slower than another."""
+"""With fewer paired rounds, no candidate counts as slower than another."""
 MOST_RACERS = 8
 PROTOCOL = Protocol(
     rounds=_ALL_ROUNDS,
@@ -43,12 +44,12 @@ PROTOCOL = Protocol(
 )
 """The rules of a search: the look is the first round, the race has the others."""
 
-_LOOK_SHARE = 0.6  # of the time, where there are more candidates than that suffices for
-_RACING_WITHIN = 0.15  # of the fastest look
+_LOOK_SHARE = 0.6  # the share of the time for looks, if there are too many candidates to look at all
+_RACING_WITHIN = 0.15  # candidates within this share of the fastest look race
 _LOOK_NOISE = 0.03  # possible difference of two single rounds at different times
-_LOOKS_PER_STRANGER = 4  # the others are neighbours of the fastest
+_LOOKS_PER_STRANGER = 4  # one of so many looks is at a candidate from anywhere, the others are at neighbours
 _LEAST_DIFFERENCE = 0.002
-_ALIKE = 0.005  # a smaller difference, once certain, does not matter: more rounds are of no use
+_ALIKE = 0.005  # a difference that is certainly smaller does not matter: no more rounds are needed
 _SEED = 2026
 _USUAL_ROUNDS = 6
 # Student's t, 99%, one-sided, by degrees of freedom from 2: several candidates are judged, after every round.
@@ -67,7 +68,8 @@ class Search:
     seconds
         The time limit of the search; the default is tried in any case.
     known
-        (candidate, row, whether it is final) of a search that goes on, in the order in which they were first tried.
+        (candidate, row, whether it is final) of a search that is continued, in the order in which they were first
+        tried.
     """
 
     def __init__(self, space: Space, flops: int, seconds: float, known: Iterable[tuple[int, Row, bool]] = ()) -> None:
@@ -92,12 +94,12 @@ class Search:
     # The next candidate
 
     def next(self, spent_s: float) -> int | None:
-        """Return the candidate to measure a round of, or None when the search is over.
+        """Return the candidate whose next round to measure, or None if the search is over.
 
         Parameters
         ----------
         spent_s
-            How long the search has taken.
+            The duration of the search up to now.
         """
         if not self.racers:
             number = self._next_look(spent_s)
@@ -107,7 +109,7 @@ class Search:
         return self._next_in_race(spent_s)
 
     def take(self, number: int, row: Row, final: bool, took_s: float = 0.0) -> None:
-        """Note the result of a round of a candidate, or why it failed, and its duration."""
+        """Take the result of a round of a candidate, or its failure, and its duration."""
         if number not in self.rows:
             self.order.append(number)
         self.rows[number] = row
@@ -156,14 +158,14 @@ class Search:
         return next(i for i in order if self.rounds(i) == least)
 
     def _drop(self) -> None:
-        """Take those out of the race that are clearly slower than the leader; the default stays, to be compared."""
+        """Remove candidates from the race that are clearly slower than the leader; keep the default for comparison."""
         leader = self.best
         if leader is None:
             return
         slower = {i for i in self.racing if i != self.space.default_number and self._clearly_slower(i, leader)}
         self._dropped |= slower
 
-    # Results so far
+    # Current results
 
     @property
     def usable(self) -> list[int]:
@@ -178,7 +180,7 @@ class Search:
 
     @property
     def best(self) -> int | None:
-        """The fastest so far, or None: in a race its leader."""
+        """The fastest candidate up to now, or None; in a race its leader."""
         racing = self.racing
         if racing and all(map(self.rounds, racing)):
             return max(racing, key=self.gflops)
@@ -186,7 +188,7 @@ class Search:
 
     @property
     def winner(self) -> int | None:
-        """The first in the declared order of those that are equal to the fastest."""
+        """The first candidate, in the declared order, that is equal to the fastest."""
         best = self.best
         return None if best is None else min([best, *self.equals])
 

@@ -1,4 +1,4 @@
-"""The candidates of a tuner: every combination of the values that a kernel declares, less those that cannot run."""
+"""The candidates of a tuner: every combination of a kernel's declared values, without those that cannot run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from gemmviz.language import mark, tr
 
 Params = dict[str, int]
 MOST = 20_000
-"""More combinations than this are not searched: judging their constraints alone would take minutes."""
+"""The largest number of combinations: for more, checking their constraints alone would take minutes."""
 BLOCK = mark("blocks, grids or boxes that CUDA does not allow")
 SHARED = mark("more shared memory than this GPU has for a block")
 
@@ -29,7 +29,7 @@ class Space:
     Attributes
     ----------
     candidates
-        Values for all of the kernel's parameters, in the declared order: the defaults, where they can run, come first.
+        Values for all of the kernel's parameters, in the declared order; the defaults come first if they can run.
     default
         The defaults, or the choice of the kernel's schedule, with the held values, whether they can run or not.
     left_out
@@ -47,7 +47,7 @@ class Space:
 
     @property
     def combinations(self) -> int:
-        """The number of combinations, those left out included."""
+        """The number of combinations, including those left out."""
         return len(self.candidates) + sum(self.left_out.values())
 
 
@@ -59,26 +59,26 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
     kernel, problem
         The tuned kernel, and its size.
     held
-        Parameters that keep one value, which need not be one of those offered.
+        Parameters with a fixed value, which need not be one of the declared values.
     device
-        The GPU as a result file describes it, for the shared memory of a block; None: nothing is left out for that.
+        The GPU in the form of a result file, for its limit of shared memory; None: no limit.
 
     Raises
     ------
     ConstraintError
-        For a held parameter that does not exist, a kernel with nothing to tune, more than `MOST` combinations, or none
-        that can run; the message names the remedy.
+        For a held parameter that does not exist, a kernel without parameters, more than `MOST` combinations, or none
+        that can run; the message says what to do.
     """
     for name in held:
         if name not in kernel.params:
-            launch(kernel, problem, dict(held))  # raises, and names those that there are
+            launch(kernel, problem, dict(held))  # raises an error that lists the existing parameters
     if not kernel.params:
         raise ConstraintError(tr("{kernel} declares no parameters: there is nothing to tune", kernel=kernel.name))
     values = {name: (held[name],) if name in held else tuple(dict.fromkeys(v)) for name, v in kernel.params.items()}
     count = prod(len(v) for v in values.values())
     if count > MOST:
         text = tr(
-            "{kernel} has {count} combinations and {most} are searched at most: hold some parameters",
+            "{kernel} has {count} combinations; at most {most} can be searched: fix some parameters",
             kernel=kernel.name,
             count=f"{count:,}",
             most=f"{MOST:,}",
@@ -105,7 +105,7 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
 def _refused(
     kernel: Kernel, problem: Problem, params: Params, must_hold: Sequence[Condition], most_shared: int | None
 ) -> str:
-    """Return why a combination cannot run; nothing if it can."""
+    """Return why a combination cannot run; empty if it can."""
     names = {"M": problem.m, "N": problem.n, "K": problem.k, **params}
     try:
         for condition in must_hold:
@@ -115,7 +115,7 @@ def _refused(
     except SharedMemoryError:
         return SHARED
     except (ConstraintError, FrontMatterError):
-        return BLOCK  # a side of 0, too: the conditions that only follow divide by them
+        return BLOCK  # also if a side is 0, by which later conditions would divide
     return SHARED if most_shared is not None and concrete.shared_bytes > most_shared else ""
 
 

@@ -1,4 +1,4 @@
-"""The facts about a cell: owner, accesses, and the reads that fed it. See `gemmviz.trace.origin.provenance`."""
+"""The facts about a cell: owner, accesses, and the reads of its operands. See `gemmviz.trace.origin.provenance`."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,7 +21,7 @@ class CellAccesses:
     rows, steps
         int64, rows of the recording, and the step of the timeline of each.
     lines
-        int64, of the source, from 1; 0 where unknown.
+        int64, the lines of the source, from 1; 0 if unknown.
     write
         bool.
     value
@@ -44,7 +44,7 @@ class Owner:
     block, thread
         Linear indices.
     writes
-        Every write of the element, by whomever.
+        All writes of the element, by any thread.
     """
 
     block: int
@@ -69,22 +69,23 @@ class OperandPaths:
     Attributes
     ----------
     matrix, k
-        int64, 0 for A and 1 for B, and the place along K.
+        int64, 0 for A and 1 for B, and the position along K.
     read, write, use
-        int64, rows of the recording: the read from global memory, the write of its value to shared memory, the read of
-        that by the owner. Of a value that the owner uses as it reads it, `use` is `read`, and `write` is -1.
+        int64, rows of the recording: the read from global memory, the write of its value to shared memory, the owner's
+        read of the shared copy. For a value that the owner reads directly, `use` is `read`, and `write` is -1.
     value
-        float32, the owner's values: from a defective kernel's shared memory, not always those of the matrix.
+        float32, the owner's values; in a defective kernel, values from shared memory may differ from those of the
+        matrix.
     by_warp, by_group
-        Whether these are the reads of the owner's whole warp, or (both are true) of its warpgroup.
+        Whether these are the reads of the owner's whole warp, or (if both are true) of its warpgroup.
     unknown
         Whether the owner also used values from shared memory of unknown origin: paths may be
         missing.
     stored
-        The value that the owner stored last; NaN where none was.
+        The value that the owner stored last; NaN if there is none.
     rest
-        Whether others computed the rest of the sum, and handed it on in memory that is not recorded: C is right, but
-        the products of these paths are a part of it.
+        Whether other threads computed the rest of the sum and passed it through memory that is not recorded: C is
+        right, but the products of these paths are only a part of it.
     """
 
     matrix: Ints
@@ -100,7 +101,7 @@ class OperandPaths:
     rest: bool = False
 
     def taken(self, which: Ints) -> "OperandPaths":
-        """Return some of the paths, in the order given."""
+        """Return some of the paths, in the given order."""
         columns = {name: getattr(self, name)[which] for name in ("matrix", "k", "read", "write", "use", "value")}
         return replace(self, **columns)
 
@@ -114,24 +115,24 @@ class OperandPaths:
         return np.unique(self.use[self.write >= 0])
 
     def covered(self, matrix: int) -> int:
-        """Return how many different places along K fed the element from A (0) or B (1)."""
+        """Return the number of different positions along K with an operand from A (0) or B (1)."""
         return len(np.unique(self.k[self.matrix == matrix]))
 
     def whole(self) -> "OperandPaths":
-        """Return the paths that make a product: those at places along K that have both A and B."""
+        """Return the paths that form a product: those at positions along K that have both A and B."""
         places = [self.k[self.matrix == matrix] for matrix in (A, B)]
         return self.taken(np.flatnonzero(np.isin(self.k, np.intersect1d(*places))))
 
     @cached_property
     def total(self) -> float:
-        """The sum of the products of the values read, of each place along K once."""
+        """The sum of the products of the read values, one product for each position along K."""
         kept = self.taken(closest(self.matrix, self.k, self.use)).whole()
         a, b = (kept.value[mine][np.argsort(kept.k[mine])] for mine in (kept.matrix == A, kept.matrix == B))
         return float(a.astype(np.float64) @ b)
 
     @property
     def gives_stored(self) -> bool:
-        """Whether the products of the values read add up to the value stored."""
+        """Whether the products of the read values add up to the stored value."""
         return bool(same(self.total, self.stored))
 
 
@@ -142,17 +143,18 @@ class Operands:
     Attributes
     ----------
     matrix, line, k
-        int64, 0 for A and 1 for B; the row of A or column of B; and the place along K.
+        int64, 0 for A and 1 for B; the row of A or column of B; and the position along K.
     read, write, use
         As in `OperandPaths`.
     value
-        float32, the thread's values: from a defective kernel's shared memory, not always those of the matrix.
+        float32, the thread's values; in a defective kernel, values from shared memory may differ from those of the
+        matrix.
     unknown
         The number of values of unknown origin that it read from shared memory.
     place
-        int64, the element (in memory order) of the array that `use` reads; -1 where it is not known.
+        int64, the element (in memory order) of the array that `use` reads; -1 if it is not known.
     computed
-        Whether it read values from shared memory that a thread had computed and not copied there: partial sums.
+        Whether the threads read values from shared memory that a thread had computed and not copied: partial sums.
     """
 
     matrix: Ints
@@ -168,20 +170,20 @@ class Operands:
 
 
 def closest(matrix: Ints, k: Ints, use: Ints) -> Ints:
-    """Choose, for each place along K, the use of A and the use of B that are closest together.
+    """Choose, for each position along K, the use of A and the use of B that are closest together.
 
     Parameters
     ----------
     matrix, k, use
-        Of each use: 0 for A and 1 for B, the place along K, and the row of the recording.
+        For each use: 0 for A and 1 for B, the position along K, and the row of the recording.
 
     Returns
     -------
     ndarray
-        int64, ascending, the places of the uses that are kept; of a place along K that lacks A or B, all of them.
+        int64, ascending, the indices of the chosen uses; for a position along K without A or without B, all uses.
     """
     a, b = (np.flatnonzero(matrix == which) for which in (A, B))
-    alone = np.setxor1d(k[a], k[b])  # nothing to choose by
+    alone = np.setxor1d(k[a], k[b])  # no pair to choose
     far = int(use.max(initial=0)) + 1
     key = k * far + use
     b = b[np.argsort(key[b])]

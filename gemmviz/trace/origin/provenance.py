@@ -1,15 +1,15 @@
 """The origin of elements of C, and the accesses to a cell: queries over a whole recording, answered from an index.
 
 Exact are: an element's owner, the accesses to a cell, their step and line; that a thread read an element of A or B,
-directly or from a shared cell, and which write had filled this cell. *Attribution* is:
+directly or from a shared cell, and which write had filled this cell. *Attributed*, which means inferred, are:
 
-* which read of global memory brought the value that a thread stored in shared memory (see
+* the read of global memory that loaded the value that a thread stored in shared memory (see
   `gemmviz.trace.origin.staging`; exact for asynchronous copies);
-* that an element A[i, k] which the owner of C[i, j] reads feeds C[i, j]: a thread that owns several elements of C uses
-  its reads for a row or a column of them, and its registers are not recorded. Where it reads the same element several
-  times, the reads of A[i, k] and B[k, j] that stand closest together are taken;
-* that a warp's common reads feed the elements it owns, where a thread alone does not read a whole row and column: lanes
-  hand each other values in tensor-core fragments and shuffles; of a wgmma these are a warpgroup's reads.
+* that an element A[i, k] which the owner of C[i, j] reads is an operand of C[i, j]: a thread that owns several elements
+  of C uses its reads for a row or a column of them, and its registers are not recorded. If it reads the same element
+  several times, the reads of A[i, k] and B[k, j] that are closest together are taken;
+* that a warp's common reads are operands of the elements it owns, if a thread alone does not read a whole row and
+  column: lanes exchange values in tensor-core fragments and shuffles; for a wgmma these are a warpgroup's reads.
 """
 
 from dataclasses import replace
@@ -29,7 +29,7 @@ from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.recording.recording import WARP, Recording
 from gemmviz.trace.recording.tma_stores import added, before_store
 
-_CHUNK_ROWS = 1 << 17  # worked on at once
+_CHUNK_ROWS = 1 << 17  # rows that are processed at once
 
 
 def together(recording: Recording) -> int:
@@ -38,15 +38,15 @@ def together(recording: Recording) -> int:
 
 
 class Provenance:
-    """Answers questions about a recording within milliseconds.
+    """Answers queries about a recording within milliseconds.
 
     Parameters
     ----------
     recording, timeline
         The recording.
     history, staged
-        The writes with their steps, and the reads they come from (`gemmviz.trace.origin.array_state.history`,
-        `gemmviz.trace.origin.staging.staged`).
+        The writes with their steps, and the reads from which their values come
+        (`gemmviz.trace.origin.array_state.history`, `gemmviz.trace.origin.staging.staged`).
     """
 
     def __init__(self, recording: Recording, timeline: Timeline, history: History, staged: Staged) -> None:
@@ -69,7 +69,7 @@ class Provenance:
         self._owned = np.bincount(owners, minlength=recording.blocks * recording.threads)
 
     def _sorted_index(self) -> Ints:
-        """Return, sorted, the slot of every element accessed (see `History.base`) with the row in the low bits."""
+        """Return, sorted, the slot of every accessed element (see `History.base`) with the row in the low bits."""
         log = self.recording.accesses
         index = np.empty(len(log) + len(log.more), np.int64)
         end = 0
@@ -82,14 +82,14 @@ class Provenance:
         return index
 
     def _slot(self, rows: Ints, element: Ints) -> Ints:
-        """Return the places of elements in one numbering of all memory: a shared array has a copy per block."""
+        """Return the numbers of elements in a common numbering of all memory: a shared array has a copy per block."""
         log = self.recording.accesses
         array = log.array[rows]
         slot: Ints = self._base[array] + np.where(self._shared, self._size, 0)[array] * log.block[rows] + element
         return slot
 
     def _rows_at(self, slots: Ints) -> tuple[Ints, Ints]:
-        """Return the rows that touch some slots, and for each which of the slots it is."""
+        """Return the rows that access some slots, and for each row the index of its slot."""
         first, last = (np.searchsorted(self._index, s << self._bits) for s in (slots, slots + 1))
         count = last - first
         which = np.repeat(np.arange(len(slots)), count)
@@ -102,9 +102,9 @@ class Provenance:
         Parameters
         ----------
         array, element
-            Index into ``recording.arrays``, and the element's place in memory.
+            Index into ``recording.arrays``, and the element in memory order.
         block
-            Whose copy of a shared array; None for the same cell in all blocks.
+            The block, for a shared array; None for the same cell in all blocks.
         """
         slots = np.array([self._base[array] + element])
         if self._shared[array]:
@@ -132,14 +132,14 @@ class Provenance:
         if not len(writes.rows):
             return None
         last = int(writes.rows.max())
-        # A sum that the copy engine stored had been computed by another thread.
+        # A sum that the copy engine stored was computed by another thread.
         over = int(self.recording.handed_over[row, column])
         last = over if over >= 0 else last
         return Owner(int(log.block[last]), int(log.thread[last]), writes)
 
     def operand_paths(self, row: int, column: int) -> OperandPaths:
-        """Return every access that fed an element of C, path by path, in the order of the uses."""
-        # The same element is needed again at every step that is shown.
+        """Return the path of every operand of an element of C, in the order of the uses."""
+        # The same element is needed at every step that is shown.
         if self._answered is None or self._answered[0] != (row, column):
             self._answered = (row, column), self._find_fed(row, column)
         return self._answered[1]
@@ -155,7 +155,7 @@ class Provenance:
         if fed.unknown or fed.gives_stored or min(fed.covered(A), fed.covered(B)) == self.recording.k:
             return fed
         if self._shared.any() and self._used_from_shared(owner.block, owner.thread, owner.thread + 1).computed:
-            # It handed on sums of others. Its own reads feed the element where they make a product.
+            # It passed on sums of other threads. Its own reads are operands if they form a product.
             return replace(fed.whole(), unknown=True)
         wanted = float(self._along_k(A, row, column).astype(np.float64) @ self._along_k(B, row, column))
         return replace(fed, rest=bool(len(fed.use)) and bool(same(stored, wanted)))
@@ -174,7 +174,7 @@ class Provenance:
 
     @cached_property
     def _handed(self) -> tuple[Ints, Ints, Ints]:
-        """The elements of C that the copy engine adds to, the rows that write them, how each sum left registers."""
+        """The elements of C to which the copy engine adds, their writing rows, and how each sum left registers."""
         log, adds = self.recording.accesses, added(self.recording)
         rows = np.flatnonzero(log.write & (log.array == C)) if adds.any() else np.zeros(0, np.int64)
         position, element = self.recording.elements(rows)
@@ -184,7 +184,7 @@ class Provenance:
         return element[mine], rows[mine], before_store(self.recording, rows[mine], element[mine])
 
     def _joined(self, parts: list[OperandPaths]) -> OperandPaths:
-        """Return the paths of several parts of a sum as those of one."""
+        """Return the combined paths of several parts of a sum."""
         if len(parts) == 1:
             return parts[0]
         names = ("matrix", "k", "read", "write", "use", "value")
@@ -193,7 +193,7 @@ class Provenance:
         return OperandPaths(**fields).taken(np.argsort(self.timeline.step_of_row[fields["use"]], kind="stable"))
 
     def _attributed(self, owner: Owner, row: int, column: int) -> OperandPaths:
-        """Return the paths to an element of C that its owner's reads, or those of the owner's warp, make."""
+        """Return the paths to an element of C from its owner's reads, or from those of the owner's warp."""
         alone = self._paths(owner.block, owner.thread, owner.thread + 1, row, column)
         if self._owned[owner.block * self.recording.threads + owner.thread] > 1:
             alone = alone.taken(closest(alone.matrix, alone.k, alone.use))
@@ -205,7 +205,8 @@ class Provenance:
         first = owner.thread // size * size
         all_of_them = self._paths(owner.block, first, first + size, row, column)
         if all_of_them.by_group:
-            # One that stays for several tiles uses a row of A in each of them: a product has both, close together.
+            # A thread that computes several tiles uses a row of A in each of them: a product has both operands close
+            # together.
             a, b = (all_of_them.k[all_of_them.matrix == matrix] for matrix in (A, B))
             all_of_them = all_of_them.taken(np.flatnonzero(np.isin(all_of_them.k, np.intersect1d(a, b))))
             all_of_them = all_of_them.taken(closest(all_of_them.matrix, all_of_them.k, all_of_them.use))
@@ -213,11 +214,11 @@ class Provenance:
         return all_of_them if of_group or more else alone
 
     def by_product(self, uses: Ints) -> bool:
-        """Return whether some of these reads are those of a wgmma: they belong to its warpgroup, not to one thread."""
+        """Return whether some of these reads belong to a wgmma: they are of its warpgroup, not of one thread."""
         return bool(self._product[self.recording.accesses.site[uses]].any())
 
     def _element(self, array: int, row: int, column: int) -> int:
-        """Return the place of an element of a matrix in memory."""
+        """Return the index of an element of a matrix in memory order."""
         info = self.recording.arrays[array]
         rows, columns = info.grid
         return column * rows + row if info.column_major else row * columns + column
@@ -244,7 +245,7 @@ class Provenance:
         return values
 
     def stale_reads(self, fed: OperandPaths, row: int, column: int) -> npt.NDArray[np.bool_]:
-        """Say, path by path, whether the owner of C[row, column] got another value than the copied one."""
+        """Return for each path whether the owner of C[row, column] read another value than the copied one."""
         wanted = np.where(
             fed.matrix == A,
             *(self._along_k(matrix, row, column)[fed.k] for matrix in (A, B)),
@@ -252,7 +253,7 @@ class Provenance:
         return ~same(fed.value, wanted)
 
     def _direct(self, matrix: int, block: int, first: int, last: int, row: int, column: int) -> Ints:
-        """Return paths (matrix, k, read, write, use) of the reads whose values stayed with their threads."""
+        """Return paths (matrix, k, read, write, use) of the reads whose values were not copied to shared memory."""
         log = self.recording.accesses
         along = np.arange(self.recording.k)
         cells = (row, along) if matrix == A else (along, column)
@@ -269,7 +270,7 @@ class Provenance:
     def _through_shared(
         self, block: int, first: int, last: int, row: int, column: int
     ) -> tuple[Ints, npt.NDArray[np.float32], bool]:
-        """Return paths (matrix, k, read, write, use) by shared memory, their values, and whether some are missing."""
+        """Return paths (matrix, k, read, write, use) through shared memory, their values, whether some are missing."""
         used = self._used_from_shared(block, first, last)
         line = np.where(used.matrix == A, row, column)
         mine = used.line == line
@@ -278,7 +279,7 @@ class Provenance:
 
     def _used_from_shared(self, block: int, first: int, last: int) -> Operands:
         """Return the operands that threads of a block read from shared memory."""
-        # The same threads are needed again for each of their elements, and at every step that is shown.
+        # The same threads are needed for each of their elements, and at every step that is shown.
         if self._used is not None and self._used[0] == (block, first, last):
             return self._used[1]
         log, history, staged = self.recording.accesses, self.history, self.staged
@@ -305,7 +306,7 @@ class Provenance:
         return answer
 
     def _reads_of(self, block: int, first: int, last: int) -> Ints:
-        """Return the rows at which threads of a block read anything."""
+        """Return the rows of all reads of some threads of a block."""
         log = self.recording.accesses
         begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
         thread = log.thread[begin:end]
@@ -326,7 +327,7 @@ class Provenance:
     def operands(self, block: int, first: int, last: int) -> Operands:
         """Return every operand that the threads of a block from `first` up to `last` read, in the order of the steps.
 
-        Reads of global memory whose value went on to shared memory are no operands.
+        Reads of global memory whose value was copied to shared memory are not operands.
         """
         reads = self._reads_of(block, first, last)
         reads = reads[(self.recording.accesses.array[reads] <= B) & ~self._stages[reads]]

@@ -1,14 +1,14 @@
-"""The read of global memory that brought the value that a thread writes to shared memory.
+"""Finds the read of global memory whose value a thread writes to shared memory.
 
-An asynchronous copy says so itself. Of a copy through registers the recording shows both ends only, and the link is
-*attributed*: in a kernel's text, each store to a tile takes its value from one certain load (of a vector: from one
-certain part of it). So every load is tried for every store: as the latest before it, as one a few times earlier (a
-vector's worth of loads, then the stores; double buffering), or as the load of the same ordinal (a loop that loads, then
-a loop that stores), however much the thread does in between. A kernel that loads ahead fills the same registers in two
-places, before its loop and in it: where no single load fits, several loads of the same matrix are tried together, and
-then each load by its number (`gemmviz.trace.origin.load_store_matching`). A load that fits is taken; a store keeps
-it only where its own value fits. Where nothing fits, the source is not known. Zeros have no source: the matrices of a
-recording hold none, it is the kernel that fills the edges of tiles with them.
+An asynchronous copy names its source. For a copy through registers the recording shows only the read and the write, and
+the link is *attributed*, which means inferred: in a kernel's text, each store to a tile takes its value from one
+certain load (for a vector: from one certain part of it). So every load is tried for every store: as the last one before
+it, as one a few times earlier (several loads, then the stores; double buffering), or as the load with the same ordinal
+(a loop that loads, then a loop that stores), whatever the thread does in between. A kernel that loads ahead fills the
+same registers in two places, before its loop and in it. So if no single load fits, several loads of the same matrix are
+tried together, and then each load by its number (`gemmviz.trace.origin.load_store_matching`). A load that fits is
+taken, but only for the stores whose own value fits. If nothing fits, the source is unknown. Zeros have no source: the
+matrices of a recording contain no zeros; the kernel fills the edges of tiles with them.
 """
 
 from collections.abc import Iterable
@@ -21,32 +21,32 @@ from gemmviz.trace.order.requests import Ints, earlier
 from gemmviz.trace.origin.load_store_matching import matched
 from gemmviz.trace.recording.recording import Recording
 
-_LAGS = 8  # loads by which a load may lie back
-_SAMPLE = 2048  # stores of an instruction that decide which load feeds it
-_PARTS = 16  # elements that one access covers at most
+_LAGS = 8  # the largest number of loads back
+_SAMPLE = 2048  # stores of an instruction that are compared with loads
+_PARTS = 16  # the largest number of elements of one access
 _PLACES = _PARTS << 16  # numbers for the arrays and parts that one line accesses
-# By chance a sixth of the values fit, as the matrices hold six. A right rule fits them all, save those that a defect of
-# the kernel disturbs.
+# By chance a sixth of the values fit, as the matrices have six different values. A right rule fits all values, except
+# those that a defect of the kernel changes.
 _SURE = 0.9
-# Several loads are tried together on the first stores of a few threads, starting from the most promising ones.
+# Several loads are tried together on the first stores of a few threads, the most likely loads first.
 _THREADS, _FIRST, _SEEDS = 32, 64, 6
 
 
 @dataclass(frozen=True)
 class Staged:
-    """Every element that is written to memory, in the order of the rows, with where its value was read.
+    """Every element that is written to memory, in the order of the rows, with the read of its value.
 
     Attributes
     ----------
     row, element
         int64, the writing access and the element that it writes.
     read, read_element
-        int64, the access that read the value from global memory, and the element that it read; -1 where there is none
-        (results, zeros, values that were computed), and where it is not known.
+        int64, the access that read the value from global memory, and the element that it read; -1 if there is none
+        (results, zeros, computed values), or if it is not known.
     unknown
-        bool, whether it was read from A or B by the look of its instruction's values, by an unknown access.
+        bool, whether it was probably read from A or B, judged by the values of its instruction, by an unknown access.
     doubtful
-        int64, in order, the accesses to global memory that may have read one of those.
+        int64, in order, the accesses to global memory that may have read one of these.
     """
 
     row: Ints
@@ -59,9 +59,9 @@ class Staged:
 
 @dataclass(frozen=True)
 class _Items:
-    """Elements accessed, thread by thread and in the order of its accesses.
+    """Accessed elements, sorted by thread and then by the order of accesses.
 
-    ``key`` holds the thread, and in its low bits the row; ``place`` is where an item stood before they were sorted. A
+    ``key`` contains the thread, and in its low bits the row; ``place`` is the index of an item before sorting. A
     channel is one part of one instruction.
     """
 
@@ -74,7 +74,7 @@ class _Items:
 
 
 def staged(recording: Recording) -> Staged:
-    """Find where the values that a recording writes to shared memory came from."""
+    """Find the sources of the values that a recording writes to shared memory."""
     log = recording.accesses
     shared = np.array([a.space == "shared" for a in recording.arrays])
     writes = np.flatnonzero(log.write)
@@ -87,7 +87,7 @@ def staged(recording: Recording) -> Staged:
     at = np.flatnonzero(shared[log.array[row]] & (value != 0) & ~arrives[row])
     if len(at):
         loads = ~log.write & ~shared[log.array]
-        loads[log.copies[log.copies[:, 1] >= 0, 1]] = False  # the engine's reads are in no register
+        loads[log.copies[log.copies[:, 1] >= 0, 1]] = False  # reads of asynchronous copies are in no register
         loads = np.flatnonzero(loads)
         position, load_element, load_value = recording.covered(loads)
         source = _items(recording, loads[position], load_element, load_value)
@@ -103,7 +103,7 @@ def staged(recording: Recording) -> Staged:
     at = np.flatnonzero(arrives[row])
     origin = origin_of[row[at]]
     offset = element[at] - log.element[row[at]].astype(np.int64)
-    # At the edge of a matrix a copy reads fewer elements than it writes: the rest are zeros, and have no source.
+    # At the edge of a matrix a copy reads fewer elements than it writes: the others are zeros, and have no source.
     itemsize = np.array([a.itemsize for a in recording.arrays], np.int64)
     brought = (origin >= 0) & (offset * itemsize[log.array[origin]] < log.bytes[origin])
     read[at] = np.where(brought, origin, -1)
@@ -123,7 +123,7 @@ def _items(recording: Recording, row: Ints, element: Ints, value: npt.NDArray[np
 
 
 def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return, per store, the load that fed it, or -1; and whether there must be one that is not found."""
+    """Return, per store, the load of its value, or -1; and whether there must be a load that is not found."""
     found, lost = np.full(len(stores.row), -1, np.int64), np.zeros(len(stores.row), bool)
     lines = np.array([s.line for s in recording.sites], np.int64)
     bits = max(len(recording.accesses) - 1, 1).bit_length()
@@ -135,12 +135,12 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
         key, value = stores.key[mine], stores.value[mine]
         ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))
         sample = np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(np.int64))
-        # Of loads that fit equally well, the one in the same line: `tile[i] = A[j];`.
+        # Of loads that fit equally well, the one in the same line is preferred: `tile[i] = A[j];`.
         line = lines[channel // _PARTS]
         in_order = sorted(of_channel, key=lambda c: (lines[c // _PARTS] != line, c))
         tried = (of_channel[load] for load in in_order)
         best, chosen = _best(loads, tried, key[sample], value[sample], ordinal[sample], bits)
-        # A sum is no copy, as it has values that the matrices do not hold; nor is a constant.
+        # A sum is not a copy, as it has values that are not in the matrices; a constant is not a copy either.
         copies = np.isin(value, inputs).mean() >= _SURE and np.ptp(value) > 0
         rules = [chosen]
         if best < len(sample) and copies:
@@ -152,7 +152,7 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
             if fits.sum() >= enough:
                 taken, enough = np.where(fits, among[tried], -1), fits.sum() + 1
         if copies and (taken < 0).any():
-            # Where a rule does not hold throughout, some loads fit by chance.
+            # If a rule does not fit for all stores, some loads fit by chance.
             cell = (recording.accesses.array[loads.row].astype(np.int64) << 40) + loads.element
             by_number = matched((key, value), (loads.key, loads.value, cell), bits)
             taken = np.where(by_number >= 0, by_number, taken)
@@ -161,10 +161,10 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
 
 
 def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
-    """Note, in place, the loads of stores that a compiler made several instructions of, where one rule fits them all.
+    """Set, in `found`, the loads of stores of which a compiler made several instructions, if one rule fits all of them.
 
-    Each instruction of an unrolled loop is executed too seldom: its values do not identify its load. The loop's text
-    has one load and one store, so the instructions of a line are looked at together.
+    In an unrolled loop each instruction is executed too rarely to identify its load by values. The loop's text has one
+    load and one store, so the instructions of a line are treated together.
     """
     of_load, of_store = (_places(recording, items, lines) for items in (loads, stores))
     of_place = {int(p): np.flatnonzero(of_load == p) for p in np.unique(of_load)}
@@ -182,7 +182,7 @@ def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: I
 
 
 def _places(recording: Recording, items: _Items, lines: Ints) -> Ints:
-    """Return where in the source items are accessed: line, array and part of the access as one number."""
+    """Return the place of items in the source: line, array and part of the access as one number."""
     array = recording.accesses.array[items.row].astype(np.int64)
     return lines[items.channel // _PARTS] * _PLACES + array * _PARTS + items.channel % _PARTS
 
@@ -190,7 +190,7 @@ def _places(recording: Recording, items: _Items, lines: Ints) -> Ints:
 def _best(
     loads: _Items, tried: Iterable[Ints], key: Ints, value: npt.NDArray[np.float32], ordinal: Ints, bits: int
 ) -> tuple[int, tuple[Ints, int] | None]:
-    """Return how many stores the best of some sets of loads fits, and that set and its rule; the first of equals."""
+    """Return the set of loads, and its rule, that fit the most stores, and their number; of equal sets the first."""
     best, chosen = 0, None
     for among in tried:
         score = _fits(loads, among, key, value, ordinal, bits).sum(axis=1)
@@ -210,7 +210,7 @@ def _several(
     ordinal: Ints,
     bits: int,
 ) -> tuple[Ints, int] | None:
-    """Return the loads of several channels that feed the stores of one together, and by which rule; None for none."""
+    """Return loads of several channels that together fit the stores of one channel, and their rule; or None."""
     threads = np.unique(key >> bits)
     threads = threads[np.unique(np.linspace(0, len(threads) - 1, _THREADS).astype(np.int64))]
     tried = np.flatnonzero(np.isin(key >> bits, threads) & (ordinal < _FIRST))
@@ -225,7 +225,7 @@ def _several(
         return _fits(loads, among, key, value, ordinal, bits)
 
     def promise(channel: int) -> float:
-        # A load before a loop feeds few of the stores, but always the first.
+        # A load before a loop fits few of the stores, but always the first one.
         fit = fits((channel,))
         return float(max(fit.mean(axis=1).max(), fit[:, ordinal == 0].mean(axis=1).max()))
 
@@ -250,7 +250,7 @@ def _several(
 
 
 def _doubtful(recording: Recording, stores: _Items, lost: npt.NDArray[np.bool_], loads: _Items) -> Ints:
-    """Return the reads of values that their thread later stores, where the source of the store is unknown."""
+    """Return the reads of values that their thread stores later, for stores of unknown source."""
     bits = max(len(recording.accesses) - 1, 1).bit_length()
     values = np.unique(stores.value[lost])
     if not len(values):
@@ -266,7 +266,7 @@ def _doubtful(recording: Recording, stores: _Items, lost: npt.NDArray[np.bool_],
 def _fits(
     loads: _Items, among: Ints, key: Ints, value: npt.NDArray[np.float32], ordinal: Ints, bits: int
 ) -> npt.NDArray[np.bool_]:
-    """Return, by rule and store, whether the load that it names has the value."""
+    """Return, by rule and store, whether the load of the rule has the value."""
     if not len(among):
         return np.zeros((_LAGS + 1, len(key)), bool)
     tried = _candidates(loads.key[among], key, ordinal, bits)
@@ -277,7 +277,7 @@ def _fits(
 def _candidates(load: Ints, store: Ints, ordinal: Ints, bits: int) -> Ints:
     """Return, by rule and store, a load of the same thread before it (an index into `load`), or -1.
 
-    The rules: the latest one, the one of the same ordinal, the latest but one, but two, ...
+    The rules: the last load, the load with the same ordinal, the last but one, the last but two, ...
     """
     after = np.searchsorted(load, store)
     first = np.searchsorted(load, store >> bits << bits)

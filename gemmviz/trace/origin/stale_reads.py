@@ -1,8 +1,8 @@
-"""Reads that got another value than their cell shows: the effect of a race on a thread.
+"""Reads of another value than the cell on the stage has: the effect of a race on a thread.
 
-The stage shows cells in lockstep order. The recorder ran a block's threads one after the other, each up to its next
-barrier; where a barrier is missing, a thread may have read a cell before or after the write that stands there in
-lockstep. The value that it got is recorded, and it is this value that went into C.
+The stage shows cells in lockstep order. The recorder runs a block's threads one after the other, each up to its next
+barrier. If a barrier is missing, a thread may have read a cell earlier or later, relative to a write, than in lockstep.
+The value that it read is recorded, and C is computed from this value.
 """
 
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ from gemmviz.trace.recording.recording import Recording
 
 @dataclass(frozen=True)
 class StaleReads:
-    """Reads of shared memory whose value is not that of the cell at that step.
+    """Reads of shared memory whose value differs from that of the cell at the step.
 
     Attributes
     ----------
     row, element
         int64, the access and the element that it read.
     got, held
-        float32, the thread's value, and the cell's in lockstep order.
+        float32, the thread's value, and the cell's value in lockstep order.
     written
         bool, whether the cell was written before; if not, `held` is NaN.
     """
@@ -38,20 +38,20 @@ class StaleReads:
 
 
 def stale_reads(recording: Recording, history: History, step: int, rows: Ints) -> StaleReads:
-    """Find the accesses of one block at one step that got another value than their cells show.
+    """Find the accesses of one block at one step that read another value than their cells have.
 
     Parameters
     ----------
     recording, history
-        Whose.
+        The recording, and its history.
     step
-        When.
+        The step.
     rows
         Rows of the recording.
     """
     log = recording.accesses
     array = int(log.array[rows[0]]) if len(rows) else 0
-    # An atomic operation reads the result of the lanes before it: no cell shows that.
+    # An atomic operation reads the result of earlier lanes, which no cell shows.
     if (
         recording.arrays[array].space != "shared"
         or log.write[rows[0]]
@@ -69,6 +69,6 @@ def stale_reads(recording: Recording, history: History, step: int, rows: Ints) -
 
 
 def same(one: Any, other: Any) -> npt.NDArray[np.bool_]:
-    """Say, value by value, whether two are the same: NaN is the same as NaN."""
+    """Return, for each value, whether two are equal; NaN equals NaN."""
     equal: npt.NDArray[np.bool_] = np.asarray((one == other) | ((one != one) & (other != other)))
     return equal

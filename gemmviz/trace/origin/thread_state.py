@@ -1,8 +1,8 @@
-"""The state of a thread at a step: the operands it read last, the elements of C it owns and their sums so far.
+"""The state of a thread at a step: the operands that it read last, the elements of C that it owns, and their sums.
 
-Registers are not recorded. The operands are *recorded*; a partial sum is computed here from the recorded
-operands that were multiplied so far, and says so wherever it is shown. Which operands belong together is attribution,
-as in `gemmviz.trace.origin.provenance`.
+Registers are not recorded. The operands are *recorded*; a partial sum is computed here from the recorded operands up to
+the step, and is labelled so wherever it is shown. Which operands form a product is inferred, as in
+`gemmviz.trace.origin.provenance`.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import Recording
 
-# Elements of C that one thread owns and that are followed at once: a thread that owns more is a loop over C.
+# The largest number of elements of C that are followed for one thread: a thread with more is a loop over C.
 _MOST_ELEMENTS = 256
 
 
@@ -30,18 +30,17 @@ class Products:
     Attributes
     ----------
     block, thread
-        Whose.
+        The block and the thread.
     rows, columns
         int64, the elements of C, in the order in which the thread stores them.
     owned
-        The number of elements that it owns; more than `rows` has if not all are followed.
+        The number of elements that it owns; larger than the length of `rows` if not all are followed.
     operands
-        Its reads, or where `by_warp` those of its warp (fragments).
+        Its reads, or if `by_warp` those of its warp (fragments).
     element, k, step
-        int64, per product: the place of its element in `rows`, the place along K, and the step after which both
-        operands are read.
+        int64, per product: the index of its element in `rows`, the k, and the step after which both operands are read.
     a, b
-        int64, per product: its operands, as places in `operands`.
+        int64, per product: its operands, as indices into `operands`.
     by_warp
         Whether the operands are those of the whole warp.
     """
@@ -75,30 +74,30 @@ class Products:
         return np.bincount(self.element[done], self._factors[done], len(self.rows)).astype(np.float64)
 
     def stored_otherwise(self, recording: Recording) -> npt.NDArray[np.bool_]:
-        """Say, element by element of C, whether the thread stored (or added) anything but the sum of these products."""
+        """Return, for each element of C, whether the thread stored (or added) another value than these products."""
         stored = recording.c - recording.there_before
         return ~same(self.totals, stored[self.rows, self.columns])
 
 
 @dataclass(frozen=True)
 class ThreadState:
-    """A thread at a step.
+    """The state of a thread at a step.
 
     Attributes
     ----------
     products
-        All that it ever multiplies.
+        All products of the thread.
     step
-        When.
+        The step.
     k
-        The place along K of the operand that it read last; -1 before the first.
+        The k of the operand that it read last; -1 before the first one.
     a, b
-        int64, per different row and column of C that it owns (see `grid`): the operand that it read for `k`, as a place
-        in ``products.operands``; -1 where it has not read it yet.
+        int64, per different row and column of C that it owns (see `grid`): the operand that it read for `k`, as an
+        index into ``products.operands``; -1 if it has not read it yet.
     sums
-        float64, per element of C: the recorded operands multiplied and added so far.
+        float64, per element of C: the sum of the products of recorded operands up to the step.
     done
-        int64, per element of C: products added so far.
+        int64, per element of C: the number of products up to the step.
     """
 
     products: Products
@@ -116,14 +115,14 @@ class ThreadState:
 
 
 def products(playable: Playable, block: int, thread: int, element: tuple[int, int] | None = None) -> Products:
-    """Find a thread's products: once per thread, then `state_at` is quick.
+    """Find a thread's products: once per thread, so that `state_at` is fast.
 
     Parameters
     ----------
     playable, block, thread
-        Whose.
+        The recording, the block and the thread.
     element
-        Follow this element of C alone: for a loop that owns all of them.
+        Follow only this element of C: for a loop that owns all elements.
     """
     recording, asked = playable.recording, playable.provenance
     by_warp = False
@@ -180,20 +179,20 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
 def loop_writes(playable: Playable, thread: int) -> tuple[Ints, Ints]:
     """Return the writes to C of a CPU kernel's thread: steps, ascending, and elements in memory order."""
     log = playable.recording.accesses
-    # A thread's rows are in the order of its steps.
+    # A thread's rows are sorted by step.
     writes = np.flatnonzero(log.write & (log.array == C) & (log.thread == thread))
     return playable.timeline.step_of_row[writes], log.element[writes].astype(np.int64)
 
 
 def loop_element(playable: Playable, writes: tuple[Ints, Ints], step: int) -> tuple[int, int] | None:
-    """Return the element of C that a loop on a CPU works on at a step: the next one that it writes.
+    """Return the element of C that a loop on a CPU computes at a step: the next one that it writes.
 
     Parameters
     ----------
     playable, writes
-        Whose, and its `loop_writes`.
+        The recording, and its `loop_writes`.
     step
-        When.
+        The step.
     """
     steps, elements = writes
     if not len(steps):
@@ -204,16 +203,16 @@ def loop_element(playable: Playable, writes: tuple[Ints, Ints], step: int) -> tu
 
 
 def _of_one(playable: Playable, row: int, column: int) -> Operands:
-    """Return the operands of one element of C: in a loop that owns all of C, a look at all would take long."""
+    """Return the operands of one element of C: for a loop that owns all of C, finding all operands would take long."""
     fed = playable.provenance.operand_paths(row, column)
     line = np.where(fed.matrix == A, row, column)
-    # The used value: in a packed panel it has another place than in its matrix.
+    # The used value: in a packed panel it has another index than in its matrix.
     unknown = np.full(len(line), -1, np.int64)
     return Operands(fed.matrix, line, fed.k, fed.read, fed.write, fed.use, fed.value, int(fed.unknown), unknown)
 
 
 def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
-    """Return the elements of C that a thread wrote last, in the order in which it did so."""
+    """Return the elements of C whose last write is by a thread, in the order of the writes."""
     recording = playable.recording
     log, (owner_block, owner_thread) = recording.accesses, recording.owners
     if recording.boxes.store.any():  # the copy engine writes C, not the thread
@@ -224,7 +223,7 @@ def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
     mine = begin + np.flatnonzero((log.thread[begin:end] == thread) & log.write[begin:end])
     mine = mine[log.array[mine] == C]
     _, element = recording.elements(mine)
-    # The last write of each counts.
+    # The last write of each element counts.
     last = np.sort(len(element) - 1 - np.unique(element[::-1], return_index=True)[1])
     rows, columns = recording.arrays[C].cells(element[last])
     kept = (owner_block[rows, columns] == block) & (owner_thread[rows, columns] == thread)
@@ -232,7 +231,7 @@ def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
 
 
 def _covered(operands: Operands, row: int, column: int) -> int:
-    """Return how many places along K operands cover in a row of A and a column of B, whichever is less."""
+    """Return the number of positions along K with operands in a row of A and in a column of B, whichever is less."""
     counts = [
         len(np.unique(operands.k[(operands.matrix == matrix) & (operands.line == line)]))
         for matrix, line in ((A, row), (B, column))
@@ -241,9 +240,9 @@ def _covered(operands: Operands, row: int, column: int) -> int:
 
 
 def _pairs(operands: Operands, rows: Ints, columns: Ints, length: int) -> tuple[Ints, Ints, Ints]:
-    """Return, per product, the place of its element, and its operands of A and B."""
+    """Return, per product, the index of its element, and its operands of A and B."""
     key = (operands.matrix * (int(operands.line.max(initial=0)) + 1) + operands.line) * length + operands.k
-    if len(np.unique(key)) == len(key):  # nothing is read twice: nothing to choose
+    if len(np.unique(key)) == len(key):  # nothing is read twice: no choice is needed
         found = []
         for matrix, lines in ((A, rows), (B, columns)):
             mine = np.flatnonzero(operands.matrix == matrix)

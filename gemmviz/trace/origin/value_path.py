@@ -1,6 +1,6 @@
-"""The hops of one value: out of global memory, into shared memory, into the thread that multiplies it.
+"""The hops of one value: from global memory, through shared memory, to the thread that multiplies it.
 
-A table of hops can have thousands of rows: it is held as columns, and a row is put together when it is looked at.
+A table of hops can have thousands of rows: it is kept as columns, and a row is made when it is shown.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.playable import Playable
 
 Cell = tuple[int, int]
-"""An array's index, and an element's place in memory."""
+"""An array's index, and an element in memory order."""
 
 
 @dataclass(frozen=True)
 class PathStop:
-    """One access on the way of a value: the cell, the thread, and the step and line (from 1; 0: unknown)."""
+    """One access on the path of a value: the cell, the thread, and the step and line (from 1; 0: unknown)."""
 
     cell: Cell
     block: int
@@ -30,14 +30,14 @@ class PathStop:
 
 @dataclass(frozen=True)
 class Hop:
-    """How one value of A or B reached an element of C.
+    """The path of one value of A or B to an element of C.
 
     Attributes
     ----------
     k
-        Its place along K.
+        Its position along K.
     origin
-        The cell of A or B that it comes from.
+        Its cell in A or B.
     read, write, use
         The read from global memory, the write to shared memory, and the read by the thread that multiplies it; without
         shared memory, `write` is None and `use` is `read`.
@@ -59,16 +59,16 @@ class Hop:
 
 
 def hop_at(playable: Playable, fed: OperandPaths, place: int, target: Cell) -> Hop:
-    """Put one path of `OperandPaths` together.
+    """Return one path of `OperandPaths` as a `Hop`.
 
     Parameters
     ----------
     playable, fed
-        Whose.
+        The recording, and the paths.
     place
-        Which path.
+        The index of the path.
     target
-        The element of C that is fed.
+        The element of C.
     """
     matrix, k = int(fed.matrix[place]), int(fed.k[place])
     read, write, use = (int(column[place]) for column in (fed.read, fed.write, fed.use))
@@ -86,26 +86,26 @@ def hop_at(playable: Playable, fed: OperandPaths, place: int, target: Cell) -> H
 
 
 def hops_now(playable: Playable, fed: OperandPaths, target: Cell, step: int, most: int) -> list[Hop]:
-    """Return the hops that are being made at a step: those with an access at it, at most `most` of them."""
+    """Return the hops with an access at a step, at most `most` of them."""
     when = playable.timeline.step_of_row
     now = (when[fed.read] == step) | (when[fed.use] == step) | ((fed.write >= 0) & (when[fed.write] == step))
     return [hop_at(playable, fed, place, target) for place in np.flatnonzero(now)[:most].tolist()]
 
 
 def first_after(playable: Playable, fed: OperandPaths, step: int) -> int:
-    """Return the place of the first path used at a step or after it; the last one where none is; -1: no path."""
+    """Return the index of the first path that is used at a step or later, else the last index; -1 without paths."""
     if not len(fed.use):
         return -1
     return min(int(np.searchsorted(playable.timeline.step_of_row[fed.use], step)), len(fed.use) - 1)
 
 
 def touch_at(playable: Playable, touches: CellAccesses, place: int, cell: Cell) -> PathStop:
-    """Put one access of a cell together."""
+    """Return one access of a cell as a `PathStop`."""
     return _stop(playable, int(touches.rows[place]), cell)
 
 
 def element_at(playable: Playable, array: int, row: int, column: int) -> int:
-    """Return the place of an element of an array in memory."""
+    """Return the index of an element of an array in memory order."""
     info = playable.recording.arrays[array]
     rows, columns = info.grid
     return column * rows + row if info.column_major else row * columns + column
@@ -127,7 +127,7 @@ def _stop(playable: Playable, row: int, cell: Cell) -> PathStop:
 
 
 def _shared_element(playable: Playable, read: int, write: int, use: int, origin: Cell) -> int:
-    """Return the shared element through which a value went: both accesses may cover several."""
+    """Return the shared element of a value's path: both accesses may cover several elements."""
     staged = playable.staged
     first, last = np.searchsorted(staged.row, (write, write + 1))
     here = np.arange(first, last)

@@ -1,4 +1,4 @@
-"""The kinds of things to guess about one event of a recording; see `gemmviz.trace.quiz.questions`."""
+"""The kinds of questions about one event of a recording; see `gemmviz.trace.quiz.questions`."""
 
 from dataclasses import dataclass
 from random import Random
@@ -43,12 +43,12 @@ class Event:
 
     @property
     def array(self) -> Array:
-        """The array that it accesses."""
+        """The accessed array."""
         return self.playable.recording.arrays[self.which]
 
     @property
     def which(self) -> int:
-        """The index of the array that it accesses."""
+        """The index of the accessed array."""
         return int(self.playable.timeline.array[self.step])
 
     @property
@@ -58,7 +58,7 @@ class Event:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether there are warps at all."""
+        """Whether the kernel runs on a GPU, in warps."""
         return self.playable.recording.backend == "cuda"
 
     @property
@@ -94,7 +94,7 @@ def owner(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     position, elements, values = recording.covered(rows)
     mine = np.isin(rows[position], event.rows) & (elements < event.array.size)
     different, times = np.unique(elements, return_counts=True)
-    # Where threads overwrite each other, more than one answer would be right.
+    # If threads overwrite each other, more than one answer would be right.
     mine &= np.isin(elements, different[times == 1])
     if cell is not None and cell[0] == C:
         mine &= elements != cell[1]
@@ -180,8 +180,8 @@ def cost(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
         )
         _, covered = event.playable.recording.elements(rows)
         why = trn(
-            "The {asked} different bytes that its lanes ask for lie in {count} sector: {moved} bytes move.",
-            "The {asked} different bytes that its lanes ask for lie in {count} sectors: {moved} bytes move.",
+            "The {asked} different bytes that its lanes ask for are in {count} sector: {moved} bytes are moved.",
+            "The {asked} different bytes that its lanes ask for are in {count} sectors: {moved} bytes are moved.",
             units,
             asked=len(np.unique(covered)) * array.itemsize,
             moved=units * SECTOR_BYTES,
@@ -200,15 +200,15 @@ def cost(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
 def _why_wavefronts(units: int, served: int, lanes: int) -> str:
     if units > served:
         return trn(
-            "At one bank lanes want different words, one after another: {count} wavefront.",
-            "At one bank lanes want different words, one after another: {count} wavefronts.",
+            "Lanes access different words of one bank, which are served one after another: {count} wavefront.",
+            "Lanes access different words of one bank, which are served one after another: {count} wavefronts.",
             units,
         )
     if served > 1:
-        return tr("So wide an access is served in {count} parts of the warp, none of which waits.", count=served)
+        return tr("Such a wide access is served in {count} parts of the warp, without a bank conflict.", count=served)
     return trn(
-        "One wavefront serves the {count} lane: no bank is asked for two different words.",
-        "One wavefront serves all {count} lanes: no bank is asked for two different words.",
+        "One wavefront serves the {count} lane: no bank has to deliver two different words.",
+        "One wavefront serves all {count} lanes: no bank has to deliver two different words.",
         lanes,
     )
 
@@ -221,7 +221,7 @@ def element(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
     lane, number = _lane(event, rng)
     r, c = (int(v[0]) for v in array.cells(np.array([number])))
     rows, columns = array.grid
-    # First the usual confusions: rows and columns, the next lanes' elements, the neighbours.
+    # First the usual mistakes: rows instead of columns, the elements of the next lanes, the neighbours.
     read = np.unique(recording.accesses.element[event.rows])
     near = [(int(i), int(j)) for i, j in zip(*array.cells(read), strict=True)]
     rng.shuffle(near)
@@ -251,7 +251,7 @@ def barrier(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
     begin, end = np.searchsorted(log.block, np.array([event.block, event.block + 1], log.block.dtype))
     step, phase = playable.timeline.step_of_row[begin:end], log.phase[begin:end]
     now = phase[step == event.step]
-    # A barrier behind the last access leaves no trace in a recording.
+    # A barrier after the last access is not recorded.
     if not (step > event.step).any():
         return None
     first = int(step[step > event.step].min())
@@ -280,7 +280,7 @@ def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     i, j = (int(v[0]) for v in event.array.cells(np.array([right[1]])))
     rows, columns = event.array.grid
     others = []
-    # Accesses that really come soon are the best wrong answers.
+    # Accesses that follow soon are the best wrong answers.
     for step in range(event.step + 1, min(event.step + _LOOK_AHEAD, timeline.steps)):
         soon = timeline.rows(step)
         soon = soon[log.thread[soon] == thread][:1]
@@ -304,7 +304,7 @@ def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
 
 
 def _four(rng: Random, right: _T, others: list[_T], in_order: bool = False) -> tuple[list[_T], int] | None:
-    """Return the right answer among the first three of the others that differ from it; None if they are too few."""
+    """Return the right answer among three other answers that differ from it; None if there are too few."""
     wrong = [other for other in dict.fromkeys(others) if other != right][:3]
     if len(wrong) < 3:
         return None
@@ -327,7 +327,7 @@ def _some(rng: Random, count: int) -> list[int]:
 
 
 def _lane(event: Event, rng: Random) -> tuple[int, int]:
-    """Choose a lane of the request, lane 0 last as it is the easiest: return it, and the element that it accesses."""
+    """Choose a lane of the request, lane 0 last as it is the easiest; return it, and its element."""
     log, rows = event.playable.recording.accesses, event.rows
     lane = log.thread[rows].astype(np.int64) % WARP
     choice = np.flatnonzero(lane > 0) if len(rows) > 1 else np.arange(len(rows))

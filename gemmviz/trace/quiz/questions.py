@@ -1,7 +1,7 @@
-"""Questions to guess before the answer is shown: about the next event of a recording, with four answers.
+"""Questions about the next event of a recording, with four answers, which are guessed before the answer is shown.
 
 A pure function of recording, step and seed. The right answer and its reason come from the recording; wrong answers are
-usual confusions: rows taken for columns, a neighbour, every lane for itself.
+usual mistakes: rows instead of columns, a neighbour, a separate transfer for every lane.
 """
 
 from collections.abc import Callable
@@ -28,24 +28,24 @@ KINDS: dict[str, Callable[[Event, Random, Cell | None], QuestionText | None]] = 
 
 @dataclass(frozen=True)
 class Question:
-    """One thing to guess.
+    """One question.
 
     Attributes
     ----------
     kind
         One of `KINDS`.
     step
-        The step that reveals it: later than the one it was asked at.
+        The step that shows the answer: later than the step of the question.
     block, warp
-        The warp of that step, where the question names it.
+        The block and warp of that step, if the question names them.
     line
-        The source line that executes there, from 1; 0 where unknown.
+        The source line that executes at that step, from 1; 0 if unknown.
     lead, text
         The next event (may be empty), and the question about it.
     answers, right
         Four different answers, and the index of the right one.
     why
-        Why it is right.
+        The reason.
     """
 
     kind: str
@@ -74,9 +74,9 @@ def question(
     block, warp
         The block and the warp of the next event; if they have no more events, those of others.
     seed
-        Chooses among the questions that fit: the same one for the same seed.
+        Chooses among the suitable questions: the same seed gives the same question.
     cell
-        The chosen cell (array, element in memory order): the stage shows its owner, so no question is about it.
+        The chosen cell (array, element in memory order): there is no question about it, as the stage shows its owner.
     """
     event = next_event(playable, step, block, warp)
     if event is None:
@@ -99,7 +99,7 @@ def next_event(playable: Playable, step: int, block: int, warp: int) -> Event | 
     if step + 1 >= timeline.steps:
         return None
     if recording.backend == "cuda":
-        # Rows are ordered by block.
+        # Rows are sorted by block.
         begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
         later = timeline.step_of_row[begin:end][log.thread[begin:end] // WARP == warp]
         later = later[later > step]

@@ -1,1 +1,1 @@
-"""A recording: the rows that a run wrote down, and the copy or box that each belongs to."""
+"""A recording: the recorded rows of a run, and the copy or box of each row."""

@@ -1,4 +1,4 @@
-"""The log of a recording: the arrays, the places in the source, and a row per access."""
+"""The log of a recording: the arrays, the places in the source, and one row per access."""
 
 from dataclasses import dataclass, field, fields
 from math import prod
@@ -24,14 +24,14 @@ class Array:
     space
         ``"global"`` or ``"shared"``.
     shape
-        (rows, columns) of a matrix; a shared array's own dimensions.
+        (rows, columns) of a matrix; the dimensions of a shared array.
     dtype
         NumPy name of the element type.
     column_major
         Whether element i is in row ``i % rows`` instead of row ``i // columns``.
     swizzle
-        Of a tile that the copy engine fills: over how many bytes it deals the pieces of 16 bytes of a row (0: none).
-        The numbers of elements are those of memory; see `physical` and `logical`.
+        For a tile that the copy engine fills: the swizzle span in bytes within which it exchanges the pieces of 16
+        bytes of a row (0: none). Element numbers are in memory order; see `physical` and `logical`.
     """
 
     name: str
@@ -42,17 +42,17 @@ class Array:
     swizzle: int = 0
 
     def physical(self, elements: Column) -> Column:
-        """Return the places in memory of elements that are numbered as in the tile, row by row."""
+        """Return the memory positions of elements that are numbered row by row, as in the tile."""
         if not self.swizzle:
             return elements
         at = elements.astype(np.int64) * self.itemsize
         pieces = self.swizzle // 16
-        # PTX ISA, "Swizzling Modes": the piece's number within the row, by the number of the row.
+        # PTX ISA, "Swizzling Modes": the number of a piece within its row is changed by the number of the row.
         swizzled: Column = (at ^ ((at >> 7) % pieces << 4)) // self.itemsize
         return swizzled
 
     def logical(self, places: Column) -> Column:
-        """Return the elements, numbered as in the tile, at some places in memory: undo `physical`."""
+        """Return the elements, numbered row by row as in the tile, at some memory positions: undo `physical`."""
         return self.physical(places)
 
     @property
@@ -81,7 +81,7 @@ class Array:
         """(rows, columns) in which the array is drawn.
 
         Dynamic shared memory has a single dimension: it is folded into rows of 32 elements, one per bank for 4-byte
-        elements, where that comes out even.
+        elements, if its size is a multiple of 32.
         """
         columns = self.shape[-1]
         if len(self.shape) == 1 and self.space == "shared" and columns % _BANKS == 0:
@@ -96,11 +96,11 @@ class Site:
     Attributes
     ----------
     line, column
-        Where in the source it comes from, from 1; 0: unknown.
+        Its place in the source, from 1; 0: unknown.
     atomic
         Whether it is an atomic operation.
     product
-        Whether it is a ``wgmma``, whose operands the tensor cores read in shared memory.
+        Whether it is a ``wgmma``, whose operands the tensor cores read from shared memory.
     """
 
     line: int
@@ -113,7 +113,7 @@ class Site:
 class Accesses:
     """The columns of a recording; row i of all of them is one access of one thread.
 
-    Rows are in the order of the recorder's run: block after block, phase after phase, thread after thread.
+    Rows are sorted as in the recorder's run: by block, phase and thread.
 
     Attributes
     ----------
@@ -134,19 +134,19 @@ class Accesses:
     thread
         uint16, linear thread index within the block (x fastest).
     phase
-        uint16, barriers that the thread had passed.
+        uint16, the number of barriers that the thread had passed.
     turn
-        uint16, calls of ``__syncwarp`` that the thread had passed in the phase.
+        uint16, the number of calls of ``__syncwarp`` that the thread had passed in the phase.
     more
-        float32, not a column: the values of the further elements of accesses that cover several, in the order of the
-        rows. See `Recording.covered`.
+        float32, not a column: the values of the second and later elements of accesses to several elements, in the order
+        of the rows. See `Recording.covered`.
     copies
         int64 (n, 3), not a column: the asynchronous copies (``cp.async``) that arrived. Each has the row that writes
-        the copy, the row that read it (-1: nothing was read, the copy is all zeros), and the phase in which it was
-        issued. The write stands where the thread waited for it; from its issue on the destination counts as being
-        written. A box of the copy engine is many of them: its pieces of 16 bytes.
+        the copy, the row that reads it (-1: nothing is read, the copy is all zeros), and the phase in which it was
+        issued. The write is recorded at the wait of its thread; from its issue on, the destination counts as being
+        written. A box of the copy engine consists of many copies: its pieces of 16 bytes.
     boxes, events
-        int64, not columns: a row per box of the copy engine, and per thing that happened to an mbarrier. See
+        int64, not columns: a row per box of the copy engine, and per event of an mbarrier. See
         `Recording.boxes` and `Recording.events`.
     """
 

@@ -15,20 +15,20 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
     """Return a row per copy that arrived in shared memory: its write, its read (-1: none), the phase of its issue.
 
     A thread's copies arrive in the order in which they were issued. So its first copy made its first rows, and so on;
-    reads that are left over at the end are those of copies without a wait.
+    the remaining reads at the end belong to copies without a wait.
 
     Parameters
     ----------
     copies
         From the recorder.
     column
-        The columns of the recording, each thread's rows in the order in which it made them.
+        The columns of the recording, each thread's rows in their order.
     """
     if not len(copies.arrived):
         return np.zeros((0, 3), np.int64)
     arrived = copies.arrived[np.lexsort([copies.arrived[name] for name in ("order", "thread", "block")])]
     owner = arrived["block"].astype(np.int64) << 16 | arrived["thread"]
-    # A block that was begun again reports the same again; the last report counts.
+    # A block that was started again reports the same copies again; the last report counts.
     again = (owner[1:] == owner[:-1]) & (arrived["order"][1:] == arrived["order"][:-1])
     arrived, owner = (values[np.append(~again, True)] for values in (arrived, owner))
     written = _found(owner, arrived["writes"], *_rows(copies.writing, column))
@@ -37,7 +37,7 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
 
 
 def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) -> tuple[Ints, Ints]:
-    """Return the rows of some sites, thread after thread, and whose they are."""
+    """Return the rows of some sites, sorted by thread, and their threads."""
     rows = np.flatnonzero(sites[column["site"]])
     owner = column["block_of"][rows].astype(np.int64) << 16 | column["thread_of"][rows]
     order = np.argsort(owner, kind="stable")
@@ -45,12 +45,12 @@ def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) 
 
 
 def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> Ints:
-    """Return the first row of each copy, -1 where it made none.
+    """Return the first row of each copy, -1 if it made none.
 
     Parameters
     ----------
     owner, made
-        Of each copy, sorted by owner and then by order: whose it is, how many rows it made.
+        For each copy, sorted by owner and then by order: its owner, and the number of its rows.
     rows, row_owner
         The rows, sorted in the same way.
     """

@@ -14,14 +14,14 @@ from gemmviz.trace.recording.tma_boxes import boxes_of_run
 
 Bits = npt.NDArray[np.uint32]
 Columns = dict[str, npt.NDArray[Any]]
-# Rows that are worked on at a time: few enough to stay in the processor's cache, and to need little memory.
+# Rows that are processed at a time: few enough to stay in the processor's cache, and to need little memory.
 _WINDOW = 100_000
 
 
 def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
-    """Return the accesses of a run: block after block, phase after phase, thread after thread.
+    """Return the accesses of a run, sorted by block, phase and thread.
 
-    The lanes of a warp that wait for each other take turns within a phase: there the recorder's own order is another.
+    If the lanes of a warp wait for each other, they alternate within a phase, and the recorder's order differs.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def accesses(raw: RawTrace, arrays: Sequence[Array]) -> Accesses:
 
 
 def _gather_blocks(raw: RawTrace, arrays: Sequence[Array]) -> None:
-    """Put the rows of each block together, in place: the blocks of a cluster take turns, phase by phase."""
+    """Sort the rows by block, in place: the blocks of a cluster alternate, phase by phase."""
     block = raw.columns["block_of"]
     if (block[1:] >= block[:-1]).all():
         return
@@ -83,7 +83,7 @@ def _gather_blocks(raw: RawTrace, arrays: Sequence[Array]) -> None:
 
 
 def _windows(column: Columns, at_phases: bool) -> Iterator[slice]:
-    """Cut the rows into windows; `at_phases`: so that a phase of a block lies in one of them."""
+    """Divide the rows into windows; with `at_phases` each phase of a block is in one window."""
     block, phase = column["block_of"], column["phase_of"]
     start, length, count = 0, _WINDOW, len(block)
     while start < count:
@@ -100,12 +100,12 @@ def _windows(column: Columns, at_phases: bool) -> Iterator[slice]:
 
 
 def _put_in_order(column: Columns, further: npt.NDArray[np.int64], more: Bits) -> None:
-    """Sort rows by block, phase and thread, in place, and with them the further values of each."""
+    """Sort rows by block, phase and thread, in place, together with the further values of each row."""
     block, phase, thread = column["block_of"], column["phase_of"], column["thread_of"]
     change = (block[1:] != block[:-1]) | (phase[1:] != phase[:-1])
     if not ((thread[1:] < thread[:-1]) & ~change).any():
         return
-    # Blocks and phases are in order. Sorting 16 bits, even twice, is many times as fast as sorting 64 bits once.
+    # Blocks and phases are sorted already. Sorting 16 bits, even twice, is much faster than sorting 64 bits once.
     number = np.concatenate(([0], np.cumsum(change)))
     threads = int(thread.max()) + 1
     if (int(number[-1]) + 1) * threads <= 1 << 16:
@@ -126,7 +126,7 @@ def _put_in_order(column: Columns, further: npt.NDArray[np.int64], more: Bits) -
 
 
 def _to_values(bits: Bits, which: npt.NDArray[np.uint8], arrays: Sequence[Array]) -> None:
-    """Turn recorded bits into those of float32, in place, by the element type of each row's array."""
+    """Convert recorded bits to those of float32, in place, by the element type of each row's array."""
     dtypes = {array.dtype for array in arrays}
     for name in dtypes:
         kind = np.dtype(name)

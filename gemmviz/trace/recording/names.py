@@ -1,4 +1,4 @@
-"""Blocks and cells as people name them: block (1, 0), cell C[3, 4]."""
+"""The names of blocks and cells for people: block (1, 0), cell C[3, 4]."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ CellName = tuple[str, int, int]
 
 
 def block_number(recording: Recording, index: Sequence[int]) -> int:
-    """Return the linear number of a block given by blockIdx: x, y and z, as many as are not 0.
+    """Return the linear number of a block given by blockIdx: x, y and z; trailing zeros may be omitted.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def block_number(recording: Recording, index: Sequence[int]) -> int:
 
 
 def warp_number(recording: Recording, warp: int) -> int:
-    """Return the number of a warp of a block, once it is seen to exist.
+    """Return the number of a warp of a block after checking that it exists.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def warp_number(recording: Recording, warp: int) -> int:
 
 
 def owner_block(recording: Recording, cell: tuple[int, int] | None) -> int:
-    """Return the number of the block that wrote an element of C last; 0 for any other cell, and where none did."""
+    """Return the number of the block that wrote an element of C last; 0 for any other cell, or if none did."""
     if cell is None or cell[0] != C:
         return 0
     row, column = (int(v[0]) for v in recording.arrays[C].cells(np.array([cell[1]])))

@@ -27,15 +27,15 @@ from gemmviz.trace.recording.columns import accesses
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, barrier_names, swizzles, without_empty
 
-# Peak memory per access in all processes (23 for the recording itself): timeline and traffic are worked out,
-# and everything goes to another process (measured: 95 bytes), which prepares it for the stage.
+# Peak memory per access in all processes (23 for the recording itself): timeline and traffic are computed, and
+# everything is sent to another process (measured: 95 bytes), which prepares it for the stage.
 _ANALYSIS_BYTES = 120
-# The same where only totals are needed: the rows, those with several values, and the memory for counting.
+# The same if only totals are needed: the rows, their further values, and the memory for counting.
 TOTALS_BYTES = 36
-# From this number of multiplications on, the cost of a recording is announced beforehand.
+# From this number of multiplications on, the cost of a recording is estimated before.
 _WORTH_SAYING = 1_000_000
-# Time limit for making the inputs and checking C, beside the kernel. A kernel that was stopped inside malloc can leave
-# this process unable to go on: then the process that waits for it needs a limit.
+# Time limit for making the inputs and checking C, in addition to the kernel. After a kernel was stopped inside malloc,
+# this process may be unable to continue: then the process that waits for it needs a limit.
 _AROUND_S = 30.0
 
 
@@ -48,22 +48,24 @@ def record(
     blocks: tuple[int, int] | None = None,
     as_written: bool = False,
 ) -> Recording:
-    """Record a launch in this process, which a faulty kernel may take with it: use the engine where that matters.
+    """Record a launch in this process. A faulty kernel may end the process: use the engine if that matters.
 
     Parameters
     ----------
     launch
         The launch.
     deadline_s
-        When to give up on the kernel (its build is not counted).
+        The time limit of the kernel in seconds, without its build.
     progress
-        Called at each stage with a text for people and the seconds after which it has ended unless something hangs.
+        Called at each stage with a text for people and the longest time in seconds that it takes unless something
+        hangs.
     capacity
-        Most accesses to keep; by default as many as this machine's free memory can hold and analyse.
+        The largest number of accesses to keep; by default as many as fit in this machine's free memory with their
+        analysis.
     blocks
-        The first block to run (linear, x fastest) and the one after the last; all by default.
+        The first block to run (linear, x fastest) and the block after the last one; all by default.
     as_written
-        Whether to record every access that the text names; by default those that a compiler leaves.
+        Whether to record every access in the text; by default only those that remain after compiling.
 
     Raises
     ------
@@ -89,7 +91,7 @@ def record(
 
 @dataclass(frozen=True)
 class _Part:
-    """The recorded part of a launch: `blocks` as for `record`, in whole clusters, and the most accesses to keep."""
+    """The recorded part of a launch: `blocks` as for `record`, in whole clusters, and the limit of accesses."""
 
     launch: Launch
     blocks: tuple[int, int] | None
@@ -97,7 +99,7 @@ class _Part:
     capacity: int
 
     def fitting(self) -> str:
-        """Return a sentence on the part of the launch that would fit."""
+        """Return a sentence about the part of the launch that would fit."""
         return recording_cost.fitting(self.launch, self.capacity, self.as_written)
 
 
@@ -107,7 +109,7 @@ def _whole_clusters(launch: Launch, blocks: tuple[int, int] | None) -> tuple[int
 
 
 def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) -> None:
-    """Raise a ConstraintError where the matrices alone have more elements than accesses can be kept."""
+    """Raise a ConstraintError if the matrices alone have more elements than the number of accesses that can be kept."""
     launch, problem = part.launch, part.launch.problem
     least = sum(math.prod(problem.shape(matrix)) for matrix in MATRICES)
     if least <= part.capacity or part.blocks is not None:
@@ -182,7 +184,7 @@ def _recording(
         n=problem.n,
         k=problem.k,
         params=dict(launch.params),
-        # A C kernel has as many threads as it started.
+        # A C kernel has as many threads as it starts.
         block=launch.block if kernel.backend == "cuda" else (int(log.thread.max(initial=0)) + 1, 1, 1),
         grid=launch.grid,
         arrays=tuple(arrays),
@@ -227,9 +229,9 @@ def _arrays(launch: Launch, raw: recorder.RawTrace) -> list[Array]:
 
 
 def _finished(recording: Recording) -> npt.NDArray[np.bool_]:
-    """Return, per element of C (m, n), whether the recorded blocks have finished it: the others cannot be wrong."""
+    """Return, per element of C (m, n), whether the recorded blocks have finished it: only these can be wrong."""
     owner, events = recording.owners[0], recording.events
-    # A part of a sum may have been handed on to one of these blocks; an element that was added to has both parts.
+    # A part of a sum may have been passed to one of these blocks; an element to which a part was added has both parts.
     handed_on = (events.kind == FLAG_SET) & ~np.isin(events.number, events.number[events.kind == FLAG_SEEN])
     finished: npt.NDArray[np.bool_] = (owner >= 0) & (
         ~np.isin(owner, events.block[handed_on]) | (recording.there_before != 0)
@@ -243,11 +245,11 @@ def _expected(launch: Launch, blocks: tuple[int, int] | None, as_written: bool) 
         return None
     try:
         return recording_cost.expect(launch, blocks, as_written)
-    except KernelTimeout:  # the recording itself has more time
+    except KernelTimeout:  # the recording itself has a longer time limit
         return None
 
 
 def room(each: int = _ANALYSIS_BYTES) -> int:
-    """Return how many accesses fit in the memory that is free now, at so many bytes each."""
+    """Return the number of accesses that fit in the free memory, at `each` bytes per access."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(10_000, min(recorder.MAX_ACCESSES, free // each))

@@ -1,4 +1,4 @@
-"""A recording: every memory access that a kernel's source really made, one row per access."""
+"""A recording: every memory access of a kernel's source, one row per access."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -43,18 +43,18 @@ class Recording:
     diagnostics
         The recorder's findings: accesses out of bounds, threads that missed a barrier.
     build_seconds, run_seconds
-        How long the recording took.
+        The duration of the build and of the run.
     scope
-        The first block that was recorded and the one after the last; None: the whole launch. Elements of other blocks
-        stay unwritten, and `wrong` does not count them.
+        The first recorded block and the block after the last one; None: the whole launch. Elements of other blocks are
+        not written, and `wrong` does not count them.
     barriers
         The mbarriers of a block: (array, index).
     as_written
-        Whether it has every access that the text names (recorded *as written*), or those that a compiler leaves when it
-        keeps values in registers where it can (*as compiled*).
+        Whether it has every access in the text (recorded *as written*), or only those that remain after a compiler
+        keeps values in registers where possible (*as compiled*).
     together
-        The most threads that handed each other values by one instruction: `WARP` by a shuffle or the tensor cores of a
-        warp, `WARPGROUP` by a ``wgmma``, 1 where none did.
+        The largest number of threads that exchange values by one instruction: `WARP` for a shuffle or the tensor cores
+        of a warp, `WARPGROUP` for a ``wgmma``, else 1.
     """
 
     kernel: str
@@ -130,19 +130,19 @@ class Recording:
 
     @cached_property
     def _spans(self) -> Column:
-        """Elements that each access covers."""
+        """The number of elements of each access."""
         itemsize = np.array([a.itemsize for a in self.arrays], np.uint8)
         return np.maximum(self.accesses.bytes // itemsize[self.accesses.array], 1)
 
     @cached_property
     def _more_start(self) -> Column:
-        """Where in ``accesses.more`` the further values of each row begin."""
+        """The index in ``accesses.more`` at which the further values of each row begin."""
         further = self._spans.astype(np.int64) - 1
         starts: Column = np.cumsum(further) - further
         return starts
 
     def covered(self, rows: Column) -> tuple[Column, Column, Column]:
-        """Return every element that some accesses cover: the access's place in `rows`, the element, and its value.
+        """Return every element of some accesses: the access's index in `rows`, the element, and its value.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class Recording:
         return position, element, value
 
     def elements(self, rows: Column) -> tuple[Column, Column]:
-        """Return the same without the values."""
+        """Return the result of `covered` without the values."""
         log = self.accesses
         first = log.element[rows].astype(np.int64)
         if not len(log.more):
@@ -177,10 +177,9 @@ class Recording:
 
     @cached_property
     def handed_over(self) -> Column:
-        """The access by which each element of C left its owner's registers, int64 (m x n); -1 where none wrote it.
+        """The access by which each element of C left its owner's registers, int64 (m x n); -1 if it is not written.
 
-        It is the last write of the element; or, where the copy engine stored it, the write of the shared tile that it
-        was copied from.
+        It is the last write of the element; or, if the copy engine stored it, the write to the shared tile.
         """
         array = self.arrays[C]
         mine = np.flatnonzero((self.accesses.array == C) & self.accesses.write)

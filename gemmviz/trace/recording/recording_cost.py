@@ -1,4 +1,4 @@
-"""The cost of a recording, before it is made: some blocks are run and counted; the rest is scaled."""
+"""Estimates the cost of a recording before it is made: some blocks are run and counted, and the count is scaled."""
 
 import math
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ from gemmviz.simt.build import build
 from gemmviz.simt.layout import ROW_BYTES
 
 Blocks = tuple[int, int]
-Count = tuple[int, int, bool]  # accesses, further elements that they cover, whether this is exact
-Kind = tuple[bool, bool]  # of a block: whether it is in the last column, in the last row
-# Counting goes at some 100 million accesses/s: a tenth of a second for each count, a few of which make an estimate.
+Count = tuple[int, int, bool]  # accesses, their further elements, whether this is exact
+Kind = tuple[bool, bool]  # the kind of a block: whether it is in the last column, in the last row
+# Counting runs at some 100 million accesses/s: a tenth of a second for each count; an estimate needs a few counts.
 _MOST_COUNTED = 10_000_000
 _DEADLINE_S = 2.0
-# Longer sums are counted at these two lengths, and the rest of the way is a straight line.
+# Longer sums are counted at these two lengths and extrapolated linearly.
 _SHORT_K = 256
-# Where a whole launch is too much to count: cubes of about these volumes, in the launch's own proportions.
+# If a whole launch is too large to count: problems of about these volumes, in the launch's proportions.
 _SMALL_VOLUMES = (48**3, 96**3)
-# Writing accesses down takes about so much longer than counting them (measured, benchmarks/recording.py).
+# Recording accesses takes longer than counting them by this factor (measured, benchmarks/recording.py).
 _RECORDING_FACTOR = 3.0
 _MOST_TRIES = 8
-# Matrices with more elements may not even fit as zeros that take no memory: then a search begins at a smaller size.
+# Matrices with more elements may exceed the address space even as zeros: then a search begins at a smaller size.
 _MOST_ELEMENTS, _START = 1 << 30, 512
 _ENDS = mark("does it end? If so, record a smaller size")
 
@@ -38,14 +38,14 @@ class RecordingCost:
     Attributes
     ----------
     accesses
-        How many rows it has.
+        The number of rows.
     bytes
         Memory of its columns.
     seconds
-        Time for the recording itself on this machine; analysis takes more.
+        Time for the recording itself on this machine, without analysis.
     exact
-        Whether every kind of block was counted to its end, so that the number of accesses is no estimate. (A kernel
-        whose accesses depend on the values of A and B, or on the block's number, can still make others.)
+        Whether every kind of block was counted to its end, so that the number of accesses is not an estimate. (If
+        accesses depend on the values of A and B, or on the block's number, it may still differ.)
     """
 
     accesses: int
@@ -66,16 +66,16 @@ class RecordingCost:
 
 
 def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) -> RecordingCost:
-    """Return the cost of recording a launch, beforehand.
+    """Estimate the cost of recording a launch.
 
-    Call it in a process that may die: some of the kernel runs.
+    Call this in a process that may crash: a part of the kernel runs.
 
     Parameters
     ----------
     job
         The launch.
     blocks
-        The first block and the one after the last; all by default.
+        The first block and the block after the last one; all by default.
     as_written
         The view; see `gemmviz.trace.recording.record.record`.
 
@@ -102,16 +102,16 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
 
 
 def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Problem | None:
-    """Return the largest M = N = K, near enough, at which a launch's accesses fit; None if none is found.
+    """Return approximately the largest M = N = K at which a launch's accesses fit; None if none is found.
 
     Parameters
     ----------
     job
-        Whose kernel and parameters.
+        The launch with the kernel and its parameters.
     capacity
-        Most accesses.
+        The largest number of accesses.
     as_written
-        Which view.
+        The view.
     """
     if sum(math.prod(job.problem.shape(matrix)) for matrix in MATRICES) > _MOST_ELEMENTS:
         size = _cube(job, _START)
@@ -125,7 +125,7 @@ def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Proble
         size = _cube(job, wanted)
         if size is None:
             break
-        # The size that is nearest to the one wanted may lie outside of the known limits.
+        # The size nearest to the wanted one may be outside of the known limits.
         if fits < size < too_large:
             accesses = expect(launch(job.kernel, Problem.cube(size), job.params), None, as_written).accesses
             fits, too_large = (size, too_large) if accesses <= capacity else (fits, size)
@@ -136,11 +136,11 @@ def largest_size(job: Launch, capacity: int, as_written: bool = False) -> Proble
 
 
 def _cube(job: Launch, wanted: float) -> int | None:
-    """Return a size near the one wanted that the kernel takes for M, N and K alike."""
+    """Return a size near the wanted one that the kernel takes for M = N = K."""
     size = nearest_size(job.kernel, Problem.cube(max(int(wanted), 1)), job.params)
     if size is None:
         return None
-    # M, N and K may have different constraints: mostly one of the three sizes that come out suits all of them.
+    # M, N and K may have different constraints: usually one of the three resulting sizes suits all of them.
     for side in sorted({size.m, size.n, size.k}, key=lambda side: abs(side - wanted)):
         if nearest_size(job.kernel, Problem.cube(side), job.params) == Problem.cube(side):
             return side
@@ -148,7 +148,7 @@ def _cube(job: Launch, wanted: float) -> int | None:
 
 
 def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
-    """Return how many blocks from the first one on make no more than so many accesses."""
+    """Return the number of blocks, from the first one on, that make at most `capacity` accesses."""
     low, high = 0, job.blocks
     each = _each(_Counter(as_written), job) if job.kernel.backend == "cuda" else None
     if each is None:
@@ -161,7 +161,7 @@ def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
 
 
 class _Counter:
-    """Counts accesses of launches by running them; remembers how many in all, and the time that it took."""
+    """Counts accesses of launches by running them; keeps the total number, and the time that it took."""
 
     def __init__(self, as_written: bool) -> None:
         self.as_written = as_written
@@ -170,9 +170,9 @@ class _Counter:
         self._libraries: dict[tuple[str, int], Path] = {}
 
     def count(self, job: Launch, block: int | None = None) -> Count | None:
-        """Return accesses, further elements, and that this is exact; None if it is too much to count."""
+        """Return accesses, further elements, and True, as they are exact; None if there are too many to count."""
         blocks = None if block is None else (block, block + 1)
-        # Sizes are arguments: mostly they share a library.
+        # Sizes are arguments: usually several sizes share a library.
         key = (job.label, job.shared_bytes)
         library = self._libraries.get(key) or build(job, as_written=self.as_written)
         self._libraries[key] = library
@@ -209,7 +209,7 @@ def _each(counter: _Counter, job: Launch) -> dict[Kind, Count] | None:
 
 
 def _kinds(job: Launch, end: int) -> dict[Kind, int]:
-    """Return how many of the first `end` blocks are of each kind."""
+    """Return the number of blocks of each kind among the first `end` blocks."""
     columns, rows, _ = job.grid
     full, rest = divmod(end, columns)
     last_rows, row = divmod(full, rows)
@@ -223,7 +223,7 @@ def _kinds(job: Launch, end: int) -> dict[Kind, int]:
 
 
 def _two_lengths(job: Launch) -> tuple[Launch, Launch] | None:
-    """Return the launch with two smaller K, where its own is long and these change nothing about its blocks."""
+    """Return the launch with two smaller K, if its own K is large and the grid and block stay the same."""
     if job.problem.k <= 2 * _SHORT_K:
         return None
     short, longer = _with_k(job, _SHORT_K), _with_k(job, 2 * _SHORT_K)
@@ -240,7 +240,7 @@ def _extended(job: Launch, points: tuple[Launch, Launch], found: list[Count]) ->
 
 
 def _with_k(job: Launch, k: int) -> Launch | None:
-    """Return the launch with another K, where that changes nothing about its blocks."""
+    """Return the launch with another K, if the grid and block stay the same."""
     m, n = job.problem.m, job.problem.n
     size = nearest_size(job.kernel, Problem(m, n, k), job.params)
     if size is None or (size.m, size.n) != (m, n):
@@ -250,7 +250,7 @@ def _with_k(job: Launch, k: int) -> Launch | None:
 
 
 def _by_sizes(counter: _Counter, job: Launch) -> Count:
-    """Estimate a launch from two small ones in its proportions: accesses grow with M N K, and some with M N."""
+    """Estimate a launch from two small ones with its proportions: accesses grow with M N K, and some with M N."""
     m, n, k = job.problem.m, job.problem.n, job.problem.k
     points = []
     for volume in _SMALL_VOLUMES:
@@ -286,7 +286,7 @@ def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
         return tr(_ENDS)
     try:
         blocks = most_blocks(job, capacity, as_written)
-    except GemmvizError:  # the matrices do not even fit
+    except GemmvizError:  # not even the matrices fit
         blocks = 0
     some = {"count": f"{blocks:,}", "all": f"{job.blocks:,}"}
     if size is None:
@@ -303,7 +303,7 @@ def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
 
 
 def _rounded(value: float) -> str:
-    """Return two digits that count."""
+    """Return a value rounded to two significant digits, as text."""
     if value >= 100 or value == 0:
         return f"{value:,.0f}"
     return f"{value:.{max(0, 1 - math.floor(math.log10(value)))}f}"

@@ -1,7 +1,7 @@
 """Boxes that the copy engine of a GPU (TMA) moves, and mbarriers: the rows of a recording that belong to each box.
 
-One thread asks for a box, and the recorder writes it down as accesses of 16 bytes, row by row of the box, in that
-thread's name: reads when the box is asked for, and writes when it arrives.
+One thread requests a box. The recorder records it as accesses of 16 bytes by this thread, row by row of the box: reads
+when the box is requested, and writes when it arrives.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,37 +17,37 @@ from gemmviz.simt.tma_boxes import TmaReport
 
 Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
-_STORE = 8  # the column of `Accesses.boxes` for it
+_STORE = 8  # the column of `Accesses.boxes` for `store`
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes of a recording, one entry per box; block by block, in the order of their issue.
+    """Boxes of a recording, one entry per box, sorted by block and then by issue.
 
     Attributes
     ----------
     read, reads
-        int64, the first row of the recording that reads the box, and how many follow each other: of its pieces of 16
-        bytes those that lie in the matrix. -1 and 0 where none does.
+        int64, the first row of the recording that reads the box, and the number of consecutive rows: the pieces of 16
+        bytes that are inside the matrix. -1 and 0 if there are none.
     write, writes
-        int64, the same of the rows that write it; -1 and 0 for a box that never arrived.
+        int64, the same for the rows that write it; -1 and 0 for a box that never arrived.
     block, thread, line
-        int64, the thread that asked for it, and the source line.
+        int64, the thread that requested it, and the source line.
     to
-        int64, the block whose shared memory it goes to: another one where a box is for several blocks of a cluster.
+        int64, the block whose shared memory receives it; a box for several blocks of a cluster has other blocks, too.
     store
-        int64, whether it goes from shared memory to the matrix: `STORED`, or `ADDED` to it. The rows that
-        read the old elements stand just before those that write the sums, one for one (`old`).
+        int64, whether it goes from shared memory to the matrix: `STORED`, or `ADDED` to it. The rows that read the old
+        elements come directly before those that write the sums, one for each (`old`).
     issued, arrived
         int64, phases; -1 for a box that never arrived.
     matrix, row, column
-        int64, 0 to 2 for A, B, C, and the element of it, as it is stored, that the box begins at.
+        int64, 0 to 2 for A, B, C, and the row and column, as stored, of the first element of the box.
     rows, columns
-        int64, of the box, in elements.
+        int64, the size of the box in elements.
     array, element
-        int64, the shared array that it stands in (-1: none) and the element at its beginning.
+        int64, its shared array (-1: none) and the first element in it.
     barrier
-        int64, the mbarrier that counts its bytes (an index into `Recording.barriers`); -1 of a store.
+        int64, the mbarrier that counts its bytes (an index into `Recording.barriers`); -1 for a store.
     """
 
     read: Ints
@@ -75,13 +75,13 @@ class Boxes:
 
     @property
     def old(self) -> Ints:
-        """The first row that reads the elements which a box is added to; -1 for one that is not added."""
+        """The first row that reads the elements to which a box is added; -1 for a box that is not added."""
         return np.where((self.store == ADDED) & (self.writes > 0), self.write - self.writes, -1)
 
     def moved_by(self, rows: Ints) -> int:
-        """Count the boxes that rows of the recording (int64, of one step) read or write.
+        """Return the number of boxes that rows of the recording (int64, of one step) read or write.
 
-        One that is for several blocks of a cluster is read once.
+        A box for several blocks of a cluster is read once.
         """
         old = self.old
         first = np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0], old[old >= 0])))
@@ -94,34 +94,34 @@ WRITTEN, ASKED, GLOBAL_READ, THREAD_FENCE, FLAG_SET, FLAG_SEEN = _OF_NO_BARRIER
 
 @dataclass(frozen=True)
 class Events:
-    """The events of the mbarriers of a recording, one entry per event; block by block, in order.
+    """The events of the mbarriers of a recording, one entry per event, sorted by block and then by order.
 
     Attributes
     ----------
     barrier
         int64, an index into `Recording.barriers`; -1 for an event without one: a fence, a store, a flag.
     block
-        int64, whose copy of the barrier.
+        int64, the block of the barrier.
     kind
-        int64: `INIT`; `ARRIVE`; `EXPECT`, an arrival that announces bytes; `WAIT`, a thread begins to wait; `PASS`,
-        it goes on; `BYTES`, a box has arrived; `COMPLETE`, the phase has ended; `FENCE`, a thread shows the copy engine
-        its writes (of no barrier).
+        int64: `INIT`; `ARRIVE`; `EXPECT`, an arrival that announces bytes; `WAIT`, a thread begins to wait; `PASS`, it
+        continues; `BYTES`, a box has arrived; `COMPLETE`, the phase has ended; `FENCE`, a thread makes its writes
+        visible to the copy engine (without a barrier).
 
-        Of no barrier either: `WRITTEN`, a thread has waited until its stores are in the matrix; `ASKED`, it asks for a
-        store (or to add a box); `GLOBAL_READ`, a fence that orders the copy engine after the thread's reads of
-        global memory; `THREAD_FENCE`, ``__threadfence``; `FLAG_SET`, it sets a flag; `FLAG_SEEN`, it has read one that
-        another block has set.
+        Also without a barrier: `WRITTEN`, a thread has waited until its stores are in the matrix; `ASKED`, it requests
+        a store (or the addition of a box); `GLOBAL_READ`, a fence that orders the copy engine after the thread's reads
+        of global memory; `THREAD_FENCE`, ``__threadfence``; `FLAG_SET`, it sets a flag; `FLAG_SEEN`, it has read a flag
+        that another block has set.
     number
-        int64, phases of the barrier that have ended, after the event. Its parity is that of the phase under way. Of
-        `FLAG_SET` and `FLAG_SEEN`: which time of setting any.
+        int64, the number of phases of the barrier that have ended after the event; its parity is that of the current
+        phase. For `FLAG_SET` and `FLAG_SEEN`: the number of the setting among all settings of flags.
     parity
-        int64, of a wait: the parity of the phase whose end it waits for.
+        int64, for a wait: the parity of the phase whose end it waits for.
     arrivals, bytes
-        int64, arrivals and bytes that the phase under way still lacks after the event.
+        int64, missing arrivals and bytes of the current phase after the event.
     thread, phase, line
-        int64, the thread that causes it, of a block of the cluster; the phase of the recording; the source line.
+        int64, the thread that causes it, in any block of the cluster; the phase of the recording; the source line.
     row
-        int64, the row of the recording before which it stands.
+        int64, the row of the recording that follows the event.
     """
 
     barrier: Ints
@@ -141,21 +141,21 @@ class Events:
 
 
 def continues(boxes: Ints, begin: int, end: int) -> npt.NDArray[np.bool_]:
-    """Say of the rows from `begin` up to `end` which belong to the same half of a box as the row before.
+    """Return which rows from `begin` up to `end` belong to the same reads, or writes, of a box as the previous row.
 
     Parameters
     ----------
     boxes
         `Accesses.boxes`.
     begin, end
-        Rows; a box lies inside or outside of them.
+        Rows; each box is entirely inside or outside of them.
     """
     depth = np.zeros(end - begin + 1, np.int32)
     added = boxes[boxes[:, _STORE] == ADDED]
     halves = (boxes[:, 0:2], boxes[:, 2:4], np.stack([added[:, 2] - added[:, 3], added[:, 3]], axis=1))
     for start, length in (half.T for half in halves):
         mine = (start >= begin) & (start < end) & (length > 1)
-        # The rows that read a box for several blocks are reported several times.
+        # The rows that read a box for several blocks are reported once for each block.
         start, length = np.unique(np.stack([start[mine], length[mine]]), axis=1)
         depth[start + 1 - begin] += 1
         depth[start + length - begin] -= 1
@@ -178,7 +178,7 @@ def barrier_names(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[tupl
 
 
 def _offsets(raw: TmaReport, barriers: Sequence[SharedArray]) -> tuple[list[tuple[str, int]], list[int]]:
-    """Return (array, index) of every mbarrier, and its offset; those inside bare bytes have their offset as a name."""
+    """Return (array, index) of every mbarrier, and its offset; an mbarrier in untyped bytes is named by its offset."""
     names = [(array.name, i) for array in barriers for i in range(int(np.prod(array.shape)))]
     offsets = [array.offset + 8 * i for array in barriers for i in range(int(np.prod(array.shape)))]
     others = np.setdiff1d(raw.events["barrier"][raw.events["kind"] < FENCE], offsets).tolist()
@@ -247,7 +247,7 @@ def boxes_of_run(
 def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tuple[Ints, Ints, Ints]:
     """Return the array (numbered from 3), the element and its bytes at offsets; -1, 0 and 1 where there is none."""
     array, element, itemsize = (np.full(len(offset), value, np.int64) for value in (-1, 0, 1))
-    for index, info in reversed(list(enumerate(shared))):  # the first one that holds a place wins
+    for index, info in reversed(list(enumerate(shared))):  # the first array that contains a place is used
         size = np.dtype(info.dtype).itemsize
         mine = (offset >= info.offset) & (offset < info.offset + int(np.prod(info.shape)) * size)
         array[mine], element[mine], itemsize[mine] = index + 3, (offset[mine] - info.offset) // size, size
@@ -255,7 +255,7 @@ def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tup
 
 
 def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
-    """Return, for each piece of each box that came to shared memory: its write, its read (-1: none), phase of issue."""
+    """Return, for each piece of each box loaded to shared memory: write, read (-1: none), and phase of issue."""
     found = [np.zeros((0, 3), np.int64)]
     for box, (read, reads, write, writes, *_) in zip(raw, boxes.tolist(), strict=True):
         rows, pieces = int(box["rows"]), int(box["pieces"])
@@ -277,14 +277,14 @@ def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:
 
 
 def without_empty(raw: TmaReport, which: npt.NDArray[Any], shared: Sequence[SharedArray]) -> list[SharedArray]:
-    """Return the shared arrays, where boxes made tiles, without those that nothing accesses beside these.
+    """Return the shared arrays without unused ones, if the boxes define tiles.
 
     Parameters
     ----------
     raw
         From the recorder.
     which
-        The array of each access, numbered from 3 in shared memory; it is changed to fit.
+        The array of each access, numbered from 3 in shared memory; it is renumbered in place.
     shared
         All arrays.
     """

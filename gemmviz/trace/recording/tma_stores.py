@@ -1,4 +1,4 @@
-"""The threads that computed a stored box: one thread asks for the store of a tile that many have filled."""
+"""The threads that computed a stored box: one thread requests the store of a tile that many threads have filled."""
 
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ _PHASE_BITS = 16
 
 
 class Logged(Protocol):
-    """The part of a `gemmviz.trace.recording.recording.Recording` in use."""
+    """The part of a `gemmviz.trace.recording.recording.Recording` that is used here."""
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -29,10 +29,10 @@ class Logged(Protocol):
         """The boxes that the copy engine moves."""
 
     def elements(self, rows: Column) -> tuple[Column, Column]:
-        """Return every element that some accesses cover: its access's place in `rows`, and the element."""
+        """Return every element of some accesses: the access's index in `rows`, and the element."""
 
     def covered(self, rows: Column) -> tuple[Column, Column, Column]:
-        """Return the same with the values."""
+        """Return the result of `elements` with the values."""
 
 
 def before_store(recording: Logged, rows: npt.NDArray[Any], elements: npt.NDArray[Any]) -> Ints:
@@ -48,7 +48,7 @@ def before_store(recording: Logged, rows: npt.NDArray[Any], elements: npt.NDArra
     Returns
     -------
     ndarray
-        int64: these rows; of a store by the copy engine, those that wrote the elements to the shared tile.
+        int64: these rows; for a store by the copy engine, the rows that wrote the elements to the shared tile.
     """
     log = recording.accesses
     reads = _reads(recording)
@@ -91,7 +91,7 @@ def there_before(recording: Logged) -> npt.NDArray[np.float64]:
     boxes, array = recording.boxes, recording.arrays[C]
     found = np.zeros(array.shape)
     old = boxes.old
-    # The last write comes last: blocks are recorded one after another.
+    # The last write has the last row: blocks are recorded one after another.
     for i in np.flatnonzero((boxes.store > 0) & (boxes.writes > 0)) if (old >= 0).any() else ():
         first = int(old[i] if old[i] >= 0 else boxes.write[i])
         _, element, value = recording.covered(np.arange(first, first + boxes.writes[i]))

@@ -127,7 +127,7 @@ def test_what_is_wrong_is_said_with_its_line():
 
 
 def test_a_loop_for_the_processor_has_no_sass():
-    with pytest.raises(ConstraintError, match="is no CUDA kernel"):
+    with pytest.raises(ConstraintError, match="is not a CUDA kernel"):
         assemble(launch(find("hostmult1", ladder()), Problem.cube(8)), "", "", lambda _: None)
 
 

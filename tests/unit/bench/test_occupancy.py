@@ -53,7 +53,7 @@ def test_the_carve_out_limits_the_shared_memory_of_an_sm(kib, blocks):
     ("use", "limiter", "says"),
     [
         (Use(1024, 32, 0), "threads", "at most 768 threads"),
-        (Use(16, 16, 0), "blocks", "an SM takes 16; only larger blocks"),
+        (Use(16, 16, 0), "blocks", "an SM holds 16; only larger blocks"),
         (Use(256, 128, 0), "registers", "at most 80 registers"),
         (Use(64, 32, 48 * 1024), "shared", "at most 33,024 bytes"),
     ],
@@ -89,7 +89,7 @@ def test_clusters_change_no_block_and_their_cost_is_named():
     assert "cudaOccupancyMaxActiveClusters" not in advice(alone, hopper)
     said = advice(pairs, hopper)
     assert said.startswith(advice(alone, hopper))
-    assert "Clusters of 2 blocks" in said and "may leave SMs idle" in said and "this model does not" in said
+    assert "Clusters of 2 blocks" in said and "SMs may be idle" in said and "this model does not" in said
 
 
 def test_a_cluster_that_cannot_be_is_refused_and_one_that_must_be_asked_for_says_so():
@@ -102,7 +102,7 @@ def test_a_cluster_that_cannot_be_is_refused_and_one_that_must_be_asked_for_says
         assert "cluster" not in said(cc, 1)[1]
     for cc in ("9.0", "12.0"):
         blocks, why = said(cc, 17)
-        assert blocks == 0 and "a cluster has 17 blocks; 16 is the most" in why and "may leave SMs idle" not in why
+        assert blocks == 0 and "a cluster has 17 blocks; 16 is the most" in why and "SMs may be idle" not in why
     assert said("9.0", 16)[0] == said("9.0", 8)[0] == 1
     assert "non-portable" in said("9.0", 16)[1] and "non-portable" not in said("9.0", 8)[1]
 

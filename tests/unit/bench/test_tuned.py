@@ -164,7 +164,7 @@ def test_a_changed_text_is_measured_with_its_defaults_and_a_message_says_so(caps
     entry = {"path": "", "text": "", "params": {}}
     (job,) = tuned_entries(Asked(), [changed], [entry], [Problem.cube(64)])
     assert job == ([entry], [Problem.cube(64)])
-    assert "tuned before its text changed" in capsys.readouterr().err
+    assert "its text changed after tuning" in capsys.readouterr().err
 
 
 def test_the_list_says_which_are_of_another_text_of_a_rung(capsys):

@@ -50,9 +50,9 @@ def test_a_text_that_does_not_compile_is_named_with_its_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["hostmult1"], "hostmult1 is no CUDA kernel"),
-        (["cublas"], "cublas is no CUDA kernel"),
-        (["gputiled", "--arch", "volta"], "'volta' is no architecture: write sm_80 or sm_90a"),
+        (["hostmult1"], "hostmult1 is not a CUDA kernel"),
+        (["cublas"], "cublas is not a CUDA kernel"),
+        (["gputiled", "--arch", "volta"], "'volta' is not an architecture: write sm_80 or sm_90a"),
         (["warp_specialised", "--arch", "sm_80"], "this kernel needs exactly compute capability 9.0, not sm_80"),
         (["matmul_tc", "--size", "20"], "nearest size that works is"),
     ],

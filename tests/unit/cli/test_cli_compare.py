@@ -71,7 +71,7 @@ def test_files_without_front_matter_are_guessed_and_a_wrong_one_is_launched_as_t
     assert run(["compare", before, after]) == 1
     said = capsys.readouterr()
     assert f"{before} has no front matter; guessed: tiled" in said.err
-    assert f"no guess is right for {after}" in said.err and f"launched as {before} is" in said.err
+    assert f"no guess is right for {after}" in said.err and f"launched like {before}" in said.err
     assert f"+ {after}:9: race" in said.out and "As[0][0]" in said.out
     row = next(line for line in said.out.splitlines() if "barriers that a thread passes" in line)
     cells = [cell.strip() for cell in row.strip("│").split("│")]
@@ -144,9 +144,9 @@ def test_a_kernel_that_crashes_leaves_the_rest_of_the_page(tmp_path, capsys):
         (["gputiled", "gputiled~nothing"], "nothing"),
         (["gputiled", "cublas"], "cublas is a library call: there is no source to compare"),
         (["gputiled", "gpumult0", "--set", "QX=4"], "none of these kernels has a parameter 'QX'"),
-        (["gputiled", "gpumult0", "--m", "32"], "--m, --n and --k name a size together, or beside --size"),
+        (["gputiled", "gpumult0", "--m", "32"], "give --m, --n and --k together, or add --size"),
         (["gputiled", "no-such-kernel"], "no-such-kernel is none"),
-        (["gputild", "gputled"], "nor has a kernel such a name: see `gemmviz list`"),
+        (["gputild", "gputled"], "and no kernel has this name: see `gemmviz list`"),
     ],
 )
 def test_what_cannot_be_compared_is_a_usage_error(arguments, says, capsys):

@@ -51,7 +51,7 @@ def test_a_kernel_of_clusters_is_recognised_by_its_text(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("device", "known", "says"),
     [
-        (H200, {}, "holds no compiled CUDA kernel"),
+        (H200, {}, "has no compiled CUDA kernel"),
         (None, {"block": [32, 32, 1], "regs": 40, "smem": 0}, "--device NAME"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_recording_takes_the_nearest_size_that_works_and_says_so(fixed, capsys
     said = capsys.readouterr()
     found = json.loads(said.out)
     assert (found["M"], found["N"], found["K"], found["c_wrong_elements"]) == (64, 96, 48, 0)
-    assert "does not take 8 x 8 x 8; at the nearest size that works instead, 64 x 96 x 48" in said.err
+    assert "does not take 8 x 8 x 8; using the nearest size that works, 64 x 96 x 48" in said.err
 
 
 @pytest.mark.parametrize("command", ["record", pytest.param("assembly", marks=needs_tools)])

@@ -95,7 +95,7 @@ WAITS = "case $1 in --version) echo clang; exit 0;; esac; sh -c '{child}'; exit 
     ("child", "said"),
     [
         ("while :; do :; done", "mine.c does not compile: stopped: it took more than 1 s"),
-        ("exit 1", "the compiler said nothing"),
+        ("exit 1", "the compiler printed no message"),
     ],
     ids=["endless", "refuses"],
 )

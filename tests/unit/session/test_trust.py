@@ -236,7 +236,7 @@ def test_a_damaged_file_trusts_nothing_has_a_message_and_is_written_anew(trust: 
 def test_a_file_that_others_can_write_trusts_nothing(trust: Trust, path: Path) -> None:
     trust.allow(path, MINE)
     trust.store.path.chmod(0o666)
-    assert not trust.allows(path, MINE) and "others than you can write it" in trust.kept.fault
+    assert not trust.allows(path, MINE) and "other users can write it" in trust.kept.fault
     trust.allow(path, MINE)
     assert another(trust).allows(path, MINE)
     assert trust.store.path.stat().st_mode & 0o022 == 0

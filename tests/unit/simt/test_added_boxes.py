@@ -104,7 +104,7 @@ MISTAKES = {
     "no wait for the matrix": ([(WRITTEN, "tma_store_wait<0>();")], "race", "tma_store(C", WRITTEN[:-3]),
     "set too early": ([(SET, ""), (WRITTEN, SET + WRITTEN)], "race", "tma_store(C", WRITTEN[:-3]),
     "no fence before": ([("__threadfence();\n        stored", "stored")], "race", "tma_store(C", "no __threadfence()"),
-    "no fence behind": ([(SECOND, SECOND.replace("__threadfence();", ""))], "race", "tma_store(C", "behind line"),
+    "no fence behind": ([(SECOND, SECOND.replace("__threadfence();", ""))], "race", "tma_store(C", "after line"),
     "no fence for the engine": ([("global_read();", "")], "race", "tma_store(C", "no global_read()"),
     "waited too late": (
         [(WAIT, ""), (SECOND, SECOND.replace("stored[tile] = 0;", "") + WAIT)],

@@ -103,8 +103,8 @@ __global__ void k(const float *A, const float *B, float *C, int N, int K)
     ("old", "new", "lines", "says"),
     [
         ("k < 8", "k < 7", (24, 16), "never uses A[0, 7] for C[0, 0], unlike the rest of its row (it reads As[0][6]"),
-        ("(t + 8 + y)", "(t + 7 + y)", (24, 17), "which line 17 filled with what line 21 read)"),
-        ("B[y * N", "B[x * N", (24, 17), "which line 17 filled with what line 14 read)"),
+        ("(t + 8 + y)", "(t + 7 + y)", (24, 17), "which line 17 filled with a value that line 21 read)"),
+        ("B[y * N", "B[x * N", (24, 17), "which line 17 filled with a value that line 14 read)"),
         ("Bs[y][x] = b", "Bs[x][y] = b", (24, 17), "uses B[0, 1] for C[0, 0] (it reads Bs[1][0]"),
         # Every operand is there and paired with another: only the store can be named.
         ("As[y][k]", "As[y][k ^ 1]", (27, 24), "as line 27 stores it"),

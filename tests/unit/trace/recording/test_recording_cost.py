@@ -129,4 +129,4 @@ def test_the_command_records_some_blocks_and_refuses_an_invalid_range(capsys: py
     assert "has the blocks 0 to 15" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         run(["record", "gputiled", "--blocks", "3:1"])
-    assert "is no range of blocks" in capsys.readouterr().err
+    assert "is not a range of blocks" in capsys.readouterr().err
