@@ -11,6 +11,7 @@ from functools import lru_cache
 from gemmviz.catalogue.errors import FrontMatterError
 
 Number = int | Fraction | bool
+_Compiled = Callable[[Mapping[str, int]], Number]
 
 _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Add: operator.add,
@@ -73,7 +74,7 @@ class Expression:
             For a name without a value, and for a division by zero.
         """
         try:
-            return _evaluate(_read(self.text)[0], values)
+            return _read(self.text)[0](values)
         except KeyError as error:
             raise FrontMatterError(f"{self.text!r} names {error.args[0]!r}, which is not declared") from None
         except ZeroDivisionError:
@@ -94,8 +95,8 @@ class Expression:
 
 
 @lru_cache(maxsize=2048)  # most kernels have expressions of others
-def _read(text: str) -> tuple[ast.expr, frozenset[str]]:
-    """Return the checked tree of a text, and the names in it that need a value."""
+def _read(text: str) -> tuple[_Compiled, frozenset[str]]:
+    """Return a checked text as a function of its names' values, and the names in it that need a value."""
     if len(text) > LONGEST:
         raise FrontMatterError(f"an expression of {len(text)} characters is too long")
     try:
@@ -105,7 +106,7 @@ def _read(text: str) -> tuple[ast.expr, frozenset[str]]:
     nodes = list(ast.walk(tree))
     for node in nodes:
         _check(node, text)
-    return tree.body, frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - _FUNCTIONS.keys()
+    return _compiled(tree.body), frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - _FUNCTIONS.keys()
 
 
 def _decimal(value: Number) -> str:
@@ -132,27 +133,48 @@ def _check(node: ast.AST, text: str) -> None:
         raise FrontMatterError(f"{text!r} may hold only arithmetic on names and integers, ceil, floor, min and max")
 
 
-def _evaluate(node: ast.expr, values: Mapping[str, int]) -> Number:
+def _compiled(node: ast.expr) -> _Compiled:
+    """Return a function that evaluates a checked tree; to walk the tree for each of many sizes would take long."""
     match node:
         case ast.Constant(value=int(value)):
-            return value
+            return lambda values: value
         case ast.Name(id=name):
-            return values[name]
+            return operator.itemgetter(name)
         case ast.BinOp(left=left, op=op, right=right):
-            return _BINARY[type(op)](_evaluate(left, values), _evaluate(right, values))
+            combine, one, other = _BINARY[type(op)], _compiled(left), _compiled(right)
+            return lambda values: combine(one(values), other(values))
         case ast.UnaryOp(op=op, operand=operand):
-            inner = _evaluate(operand, values)
-            return (not inner) if isinstance(op, ast.Not) else -inner
-        case ast.BoolOp(op=op, values=parts):
+            inner = _compiled(operand)
+            if isinstance(op, ast.Not):
+                return lambda values: not inner(values)
+            return lambda values: -inner(values)
+        case ast.BoolOp(op=op, values=nodes):
             # Short-circuits as in Python, so that "TS > 0 and M % TS == 0" never divides by zero.
-            results = (bool(_evaluate(part, values)) for part in parts)
-            return all(results) if isinstance(op, ast.And) else any(results)
+            parts, join = [_compiled(part) for part in nodes], all if isinstance(op, ast.And) else any
+            return lambda values: join(part(values) for part in parts)
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            compare, one, other = _COMPARE[type(op)], _compiled(left), _compiled(right)
+            return lambda values: compare(one(values), other(values))
         case ast.Compare(left=left, ops=ops, comparators=rights):
-            terms = [_evaluate(term, values) for term in (left, *rights)]
-            return all(_COMPARE[type(op)](a, b) for op, a, b in zip(ops, terms, terms[1:], strict=False))
+            return _chain([_COMPARE[type(op)] for op in ops], [_compiled(term) for term in (left, *rights)])
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            try:
-                return _FUNCTIONS[name](*(_evaluate(a, values) for a in arguments))
-            except TypeError:
-                raise FrontMatterError(f"{name}() has the wrong number of arguments") from None
+            return _call(name, [_compiled(argument) for argument in arguments])
     raise FrontMatterError(f"cannot evaluate {ast.dump(node)}")
+
+
+def _chain(compares: list[Callable[[Number, Number], bool]], terms: list[_Compiled]) -> _Compiled:
+    def evaluate(values: Mapping[str, int]) -> bool:
+        found = [term(values) for term in terms]
+        return all(compare(a, b) for compare, a, b in zip(compares, found, found[1:], strict=False))
+
+    return evaluate
+
+
+def _call(name: str, arguments: list[_Compiled]) -> _Compiled:
+    def evaluate(values: Mapping[str, int]) -> Number:
+        try:
+            return _FUNCTIONS[name](*(argument(values) for argument in arguments))
+        except TypeError:
+            raise FrontMatterError(f"{name}() has the wrong number of arguments") from None
+
+    return evaluate

@@ -290,11 +290,14 @@ def nearest_size(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Pr
     """
     sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
     must_hold = [condition.expression for condition in conditions(kernel)]
+    if not holds([e for e in must_hold if not e.names() & sizes.keys()], params):
+        return None  # no size changes that
     for together in _tied(kernel):
         mine = [e for e in must_hold if e.names() & together]
         start = max(sizes[name] for name in together)
+        values = params | sizes
         for size in _near(start):
-            values = params | sizes | dict.fromkeys(together, size)
+            values |= dict.fromkeys(together, size)
             try:
                 if all(e.evaluate(values) for e in mine):
                     sizes |= dict.fromkeys(together, size)
