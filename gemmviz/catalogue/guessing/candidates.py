@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
-from gemmviz.catalogue.guessing.guess import SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
 
 MOST_DIVISOR = 256

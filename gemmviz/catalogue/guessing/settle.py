@@ -16,8 +16,8 @@ from gemmviz.catalogue.guessing.candidates import (
     relaxed,
 )
 from gemmviz.catalogue.guessing.folding import bracket
-from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -32,7 +32,9 @@ _MOST_TRIES_WITH_SPARE = 8
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
-_MOST_PRODUCTS = 2**22
+_MOST_PRODUCTS = 3 * 2**19
+_WIDE = 64
+_LEAST_DIVISOR = 8
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -233,14 +235,16 @@ def _divisors(made: Guess, name: str) -> list[tuple[str, int]]:
 def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
     """Return a size with some extents that are odd multiples of their required divisors; None where there is none.
 
-    The multiple is three or more, so that there is more than one step; one, if the recording would take long.
+    The multiple is two or more, so that there is more than one step; one, if the recording would take long.
     """
     kernel = guessed_kernel(made)
     small, large = {}, {}
     for name, even, uneven in zip("MNK", (size.m, size.n, size.k), (_UNEVEN.m, _UNEVEN.n, _UNEVEN.k), strict=True):
         divisor = math.lcm(*(number for _, number in _divisors(made, name)))
         times = max(3, uneven // divisor)
-        large[name] = divisor * (times + 1 - times % 2) if name in names else even
+        # Several steps of a sum may have to be even; of rows and columns two wide tiles are enough.
+        times = 2 if divisor >= _WIDE and name != "K" else times + 1 - times % 2
+        large[name] = divisor * times if name in names else even
         small[name] = divisor if name in names else even
     for m, n in ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"])):
         found = nearest_size(kernel, Problem(m, n, large["K"]), kernel.defaults)
@@ -263,8 +267,9 @@ def _more(made: Guess, name: str) -> Guess | None:
         asked = bracket(tile)
     else:
         text = basis.removeprefix(f"{name} % ").removesuffix(" == 0")
-        asked = str(2 * number) if text.isdecimal() or not text else f"(2 * {text})"
-        extent = 2 * number
+        # The usual vectors and fragments have eight elements or more.
+        extent = max(2 * number, _LEAST_DIVISOR)
+        asked = str(extent) if text.isdecimal() or not text else f"({extent // number} * {text})"
     if extent > MOST_DIVISOR:
         return None
     kept = (condition for condition in made.requires if condition != basis)

@@ -14,8 +14,9 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import needed_version
 from gemmviz.catalogue.guessing import folding
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder

@@ -6,7 +6,8 @@ import pytest
 
 from gemmviz.catalogue.guessing.c_values import c_value, rounds_up
 from gemmviz.catalogue.guessing.cxx import Surroundings
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.quotients import rounded_text
 from gemmviz.catalogue.guessing.tokens import tokens_of
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gemmviz.catalogue.guessing.candidates import candidates
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
