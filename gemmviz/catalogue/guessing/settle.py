@@ -21,7 +21,7 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import nearest_size
+from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
 # M, N and K differ, so that a launch that exchanges them fails. The uneven size is no multiple of a tile.
@@ -120,7 +120,10 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         return replace(right, settled=f"{said} and at {odd}", right=True)
     if isinstance(wrong, Verdict) and wrong.only_reads and is_said(right, "block"):
         return replace(right, settled=f"{said}, and at {odd} too, but there {wrong}", right=True)
-    made, tried = right, 0
+    made, last = _turned(right, size, try_one)
+    if last is not None:
+        return replace(made, settled=f"{said} and at {last}", right=True)
+    tried = 0
     for name in "MNK":
         alone = _odd(made, name, size)
         while alone is not None and tried < _MOST_TRIES and _wrong(made, alone, try_one):
@@ -136,6 +139,18 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         return replace(right, settled=f"{said}, but at {odd}: {wrong}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
     return replace(made, settled=f"{said} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
+
+
+def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
+    """Return the guess with the sides of its grid exchanged, if its first size cannot tell and it is right at a second.
+
+    One block has no sides.
+    """
+    made = replace(right, grid=right.grid[::-1])
+    if len(right.grid) != 2 or made.grid == right.grid or max(launch(guessed_kernel(right), size).grid) > 1:
+        return right, None
+    odd = _odd(made, "MNK", size)
+    return (made, odd) if odd is not None and not _wrong(made, odd, try_one) else (right, None)
 
 
 def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
