@@ -35,11 +35,14 @@ _MOST_ELEMENTS = 512 * 512
 _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
+OWN_LAUNCH_IS_WRONG = "launched as the file itself does it ends, and elements of C are wrong"
 TryOne = Callable[[Kernel, Problem], str]
 
 
 def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess:
-    """Return the first likely guess that is right, with the sizes at which it was right; else the unchanged guess.
+    """Return the first likely guess that is right, with the sizes at which it was right.
+
+    Where none is, the guess is unchanged, or it is the first launch of the file's own that ran to its end.
 
     Parameters
     ----------
@@ -54,6 +57,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     first = ""
     tried = 0
     spare: tuple[Guess, Problem, str] | None = None
+    ran: Guess | None = None
     untried = Untried(candidates(guess) if alternatives else [guess])
     for candidate in untried:
         try:
@@ -76,6 +80,8 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             return _settled(candidate, guess, size, try_one)
         if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
             spare = spare or (candidate, size, wrong)
+        if isinstance(wrong, Verdict) and wrong.comparable and is_said(candidate, "block"):
+            ran = ran or candidate
         untried.learn(candidate, size, wrong)
         first = first or f"at {size}: {wrong}"
         if tried >= (_MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES):
@@ -85,6 +91,8 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
+    if ran:  # the launch may be right, and the kernel wrong: then the checker says where
+        return replace(ran, settled=f"recorded {first}{also}; {OWN_LAUNCH_IS_WRONG}")
     return replace(guess, settled=f"recorded {first}{also}" if tried else first)
 
 
