@@ -20,7 +20,7 @@ from pathlib import Path
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, settle
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
 from gemmviz.checking import plan as plans
 from gemmviz.checking.report_text import sentence
@@ -45,7 +45,7 @@ class Row:
     described
         Whether the guess records with a right C.
     recorded
-        Whether it could be recorded at all.
+        Whether a launch of it could be recorded to its end.
     right
         Whether C was right in every launch that was checked.
     findings
@@ -117,7 +117,8 @@ def tried(row: Row, folder: Path) -> Row:
             made = settle(made, trier(engine, threading.Event()))
             row.described, row.why, row.matter = made.right, made.settled, made.front_matter()
             row.recorded = made.right or "elements of C are wrong" in made.settled
-            if made.right:
+            # A kernel may be wrong with the launch that its own file gives: then the findings say where.
+            if made.right or made.settled.endswith(OWN_LAUNCH_IS_WRONG):
                 _check(row, engine, made.described(), path)
         finally:
             engine.close()

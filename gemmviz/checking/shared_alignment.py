@@ -68,9 +68,11 @@ def alignment_findings(job: Launch, again: Callable[[Launch], Recording]) -> lis
     else:
         text = trn(
             "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
-            "begins at byte {start}, and no larger alignment is kept: {count} access misses the array there",
+            "begins at byte {start}, and no larger alignment is kept: {count} access misses the array there, although "
+            "C is still right",
             "the shared array needs its alignment of {alignment} bytes; from compute capability 9.0 on shared memory "
-            "begins at byte {start}, and no larger alignment is kept: {count} accesses miss the array there",
+            "begins at byte {start}, and no larger alignment is kept: {count} accesses miss the array there, although "
+            "C is still right",
             astray,
             count=f"{astray:,}",
             **values,

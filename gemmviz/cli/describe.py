@@ -16,8 +16,9 @@ from rich.table import Table
 
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKernel
-from gemmviz.catalogue.guessing.guess import Guess, guess, is_described
+from gemmviz.catalogue.guessing.guess import guess, is_described
 from gemmviz.catalogue.guessing.guessed_kernel import valid
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.source_files import SOURCES

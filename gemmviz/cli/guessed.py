@@ -6,7 +6,8 @@ from pathlib import Path
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError, NoFrontMatter
 from gemmviz.catalogue.front_matter import FENCE
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text

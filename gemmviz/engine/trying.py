@@ -15,7 +15,7 @@ from gemmviz.language import tr, trn
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import recording_of
 
-_DEADLINE_S = 10.0
+_DEADLINE_S = 15.0
 
 
 def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], Verdict]:

@@ -2,7 +2,8 @@
 
 import re
 
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import launch

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
-from gemmviz.catalogue.guessing.guess import SURE, Guess
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
 
 MOST_DIVISOR = 256
@@ -41,6 +41,7 @@ def candidates(guess: Guess) -> Iterator[Guess]:
     guess
         With the less likely launches in its `others`.
     """
+    guess = _by_grid(guess)
     seen: set[object] = set()
     flags = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if _is_flag(kind, role)]
     for one in _flagged(guess, flags) if flags else _all(guess):
@@ -48,6 +49,34 @@ def candidates(guess: Guess) -> Iterator[Guess]:
         if key not in seen:
             seen.add(key)
             yield one
+
+
+def _by_grid(guess: Guess) -> Guess:
+    """Return a guess whose sizes have the roles that the host's grid shows: blocks divide rows and columns, not K.
+
+    People also call the rows of B ``N`` and its columns ``K``.
+    """
+    names = {name for text in guess.grid for name in re.findall(r"\b[MNK]\b", text)}
+    if not is_said(guess, "grid") or "K" not in names or len(names) != 2 or not {"M", "N", "K"} <= {*guess.roles}:
+        return guess
+    (other,) = {"M", "N"} - names
+    return _with_names(guess, {"K": other, other: "K"})
+
+
+def _with_names(made: Guess, names: dict[str, str]) -> Guess:
+    """Return a guess with other names for its sizes, in its roles and in its launch."""
+
+    def named(text: str) -> str:
+        return re.sub(r"\b[MNK]\b", lambda word: names.get(word[0], word[0]), text)
+
+    return replace(
+        made,
+        roles=tuple(named(role) for role in made.roles),
+        grid=tuple(map(named, made.grid)),
+        requires=tuple(map(named, made.requires)),
+        tiles={names.get(size, size): tile for size, tile in made.tiles.items()},
+        others=(),
+    )
 
 
 def _is_flag(kind: str, role: str) -> bool:

@@ -1,198 +1,32 @@
 """Guesses the front matter of a kernel that has none."""
 
-import json
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
-from gemmviz.catalogue.front_matter import SCALARS, needed_version
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
+from gemmviz.catalogue.guessing.assigning import assign
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.inlining import inlined
+from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.needed import needed_capability
-from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, assign, matrix_called
+from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
-from gemmviz.catalogue.guessing.shape import Shape, Shaper
+from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
-from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
-
-ROLES = (*MATRICES, D, BIAS, *(matrix + SUFFIX for matrix in MATRICES), *SCALARS, "0")
-# A guess with a lower confidence is listed among the doubts.
-SURE = 0.5
-
-
-@dataclass(frozen=True)
-class Guess:
-    """The guessed front matter of a file, with the evidence for it.
-
-    Attributes
-    ----------
-    path, text
-        The file, which has no front matter.
-    entries
-        The functions that may be the kernel, the most likely one first.
-    entry
-        The function with its template arguments; empty when the file has none.
-    parameters
-        (name, type) of each parameter of the entry.
-    roles
-        The role of each parameter, in the order of the parameters; ``""`` where no role fits.
-    params, constants, block, grid, shared, requires, dtype, accumulate, math
-        As in `gemmviz.catalogue.kernel.Kernel`, expressions as text.
-    column_major
-        The matrices that are stored by columns.
-    why
-        Evidence by key of the front matter and by parameter name.
-    others
-        Less likely launches, the most likely of them first.
-    settled
-        The result of the recordings that tested the guess; empty before the first recording.
-    adds
-        Whether the kernel adds its result to the old values of C, with atomicAdd.
-    stores
-        The element type of C.
-    epilogue
-        The function that the kernel applies to its result, if a name in the kernel shows it; else empty.
-    boxes
-        Rows, columns, swizzle and rank of the boxes of tensor maps that the file's host code makes.
-    capability
-        The compute capability that its instructions need; empty where every GPU has them.
-    """
-
-    path: Path
-    text: str = field(repr=False)
-    entries: tuple[str, ...] = ()
-    entry: str = ""
-    parameters: tuple[tuple[str, str], ...] = ()
-    roles: tuple[str, ...] = ()
-    params: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    constants: dict[str, str] = field(default_factory=dict)
-    block: tuple[str, ...] = ()
-    grid: tuple[str, ...] = ()
-    shared: str = "0"
-    requires: tuple[str, ...] = ()
-    dtype: ElementType = "float32"
-    accumulate: SumType = "float32"
-    math: str = ""
-    column_major: frozenset[str] = frozenset()
-    why: dict[str, GuessReason] = field(default_factory=dict)
-    tiles: dict[str, str] = field(default_factory=dict)
-    others: tuple["Guess", ...] = field(default=(), repr=False)
-    settled: str = ""
-    right: bool = False
-    adds: bool = False
-    stores: SumType = "float32"
-    epilogue: str = ""
-    boxes: dict[str, tuple[str, str, int, int]] = field(default_factory=dict)
-    capability: str = ""
-
-    def front_matter(self) -> str:
-        """Return the comment block that describes the kernel, with a line end after it."""
-        title = re.sub(r"[_\s]+", " ", self.path.stem).strip() or "Kernel"
-        keys = [
-            ("title", json.dumps(title, ensure_ascii=False)),
-            ("entry", json.dumps(self.entry)),
-        ]
-        keys.append(("args", _texts(role or "?" for role in self.roles)))
-        if self.params:
-            inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())
-            keys.append(("params", f"{{ {inside} }}"))
-        if self.constants:
-            inside = ", ".join(f"{name} = {json.dumps(said)}" for name, said in self.constants.items())
-            keys.append(("constants", f"{{ {inside} }}"))
-        if is_cuda(self.path):
-            keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]
-        if self.mapped:
-            boxes = ", ".join(f"{matrix} = {_said(self.boxes.get(matrix))}" for matrix in self.mapped)
-            keys.append(("maps", f"{{ {boxes} }}"))
-        if self.shared != "0":
-            keys.append(("shared", json.dumps(self.shared)))
-        if self.requires:
-            keys.append(("requires", _texts(self.requires)))
-        if self.dtype != "float32":
-            keys.append(("dtype", json.dumps(self.dtype)))
-        if self.accumulate != sums_of(self.dtype):
-            keys.append(("accumulate", json.dumps(self.accumulate)))
-        if self.stores != self.accumulate:
-            keys.append(("stores", json.dumps(self.stores)))
-        if self.adds:
-            keys.append(("zero", '["C"]'))
-        if self.epilogue:
-            keys.append(("epilogue", json.dumps(self.epilogue)))
-        if self.capability:
-            keys.append(("capability", json.dumps(self.capability)))
-        if self.math:
-            keys.append(("math", json.dumps(self.math)))
-        if self.column_major:
-            keys.append(("layout", "{ " + ", ".join(f'{m} = "column"' for m in sorted(self.column_major)) + " }"))
-        needed = needed_version(name for name, _ in keys)
-        if needed > 1:  # the default of front matter is version 1
-            keys.insert(0, ("version", str(needed)))
-        width = max(len(name) for name, _ in keys)
-        lines = [f"// {name:<{width}} = {value}" for name, value in keys]
-        return "\n".join(["// ---gemmviz", *lines, "// ---", ""])
-
-    def described(self) -> str:
-        """Return the file's text with the front matter on top."""
-        return self.front_matter() + self.text.removeprefix("\ufeff")
-
-    @property
-    def mapped(self) -> tuple[str, ...]:
-        """The matrices that the kernel reads or writes through a tensor map."""
-        return tuple(matrix for matrix in MATRICES if matrix + SUFFIX in self.roles)
-
-    @property
-    def doubts(self) -> list[str]:
-        """The points that a person should check, as sentences."""
-        if not self.entry:
-            if is_cuda(self.path):
-                return [tr("{file} has no function marked __global__: there is nothing to run.", file=self.path.name)]
-            return [tr("{file} has no function with three pointers: there is nothing to run.", file=self.path.name)]
-        found = []
-        if len(self.entries) > 1 and not self.right:
-            found.append(
-                tr(
-                    "The file has {count} kernels; {name} looks most like a GEMM.",
-                    count=len(self.entries),
-                    name=self.entries[0],
-                )
-            )
-        for (name, kind), role in zip(self.parameters, self.roles, strict=True):
-            known = self.why.get(name, GuessReason(0, ""))
-            if not role:
-                named = name or tr("(without a name)")
-                found.append(tr("Parameter {name} ({type}) has no role in a GEMM.", name=named, type=kind))
-            elif known.confidence < SURE and not self.right:
-                found.append(
-                    tr(
-                        "Is parameter {name} really {role}? The only evidence: {why}.",
-                        name=name,
-                        role=role,
-                        why=known.why,
-                    )
-                )
-        found += [tr("No parameter is {matrix}.", matrix=m) for m in MATRICES if not {m, m + SUFFIX} & {*self.roles}]
-        unknown = [m for m in self.mapped if m not in self.boxes]
-        found += [tr("maps must give the size of a box of {matrix} and its swizzle.", matrix=m) for m in unknown]
-        if not self.right:
-            for key in ("params", "block", "grid", "shared"):
-                known = self.why.get(key, GuessReason(1, ""))
-                if known.confidence < SURE + 0.05:
-                    found.append(tr("{key} may be wrong: {why}.", key=key, why=known.why))
-        return found
 
 
 def guess(text: str, path: Path, entry: str | None = None, around: Surroundings | None = None) -> Guess:
@@ -418,16 +252,6 @@ def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:
         size = column if matrix in roles.column_major else row
         if pointer and pointer.vector > 1 and not any(r.startswith(f"{size} % ") for r in shape.requires):
             shape.requires.append(f"{size} % {pointer.vector} == 0")
-
-
-def _said(box: tuple[str, str, int, int] | None) -> str:
-    """Return a box as front matter has it; nobody can tell from a kernel alone how large it is."""
-    rows, columns, swizzle, rank = box or ("?", "?", 0, 2)
-    return f"{{ box = {_texts((rows, columns))}, swizzle = {swizzle}{f', rank = {rank}' * (rank > 2)} }}"
-
-
-def _texts(parts: Iterable[str]) -> str:
-    return "[" + ", ".join(json.dumps(str(part)) for part in parts) + "]"
 
 
 def is_described(text: str) -> bool:

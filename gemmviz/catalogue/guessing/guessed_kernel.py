@@ -1,7 +1,7 @@
 """The kernel that a guess describes, and a check that the guess is valid front matter."""
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.guessing.guess import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.kernel import Kernel, parse
 
 

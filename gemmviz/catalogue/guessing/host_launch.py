@@ -9,11 +9,11 @@ from gemmviz.catalogue.expression import LONGEST, Expression
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.quotients import rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
-from gemmviz.catalogue.guessing.shape import Shape
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")

@@ -98,11 +98,17 @@ def launches(tokens: list[str], kernels: Set[str] = frozenset()) -> list[HostLau
         name, template, parts, arguments = read
         if name not in kernels:
             name, template = _meant(tokens[:at], name, template, kernels)
-        # If several have the same name, the last one before the launch is meant.
-        shapes = {word: sides for place, word, sides in declared if place < at}
+        # If several have the same name, the last one before the launch is meant, or a number in a scope around it.
+        near = _around(tokens, at)
+        names = {word for _, word, _ in declared}
+        shapes = {
+            word: sides
+            for place, word, sides in declared
+            if place < at and (word not in near or not names.isdisjoint(near[word]))
+        }
         grid, block = (tuple(_parts_filled(p, shapes) for p in _shape(part, shapes)) for part in parts[:2])
         shared = parts[2] if len(parts) > 2 else ()
-        found.append(HostLaunch(name, template, grid, block, shared, arguments, _around(tokens, at)))
+        found.append(HostLaunch(name, template, grid, block, shared, arguments, near))
     return found
 
 

@@ -16,12 +16,12 @@ from gemmviz.catalogue.guessing.candidates import (
     relaxed,
 )
 from gemmviz.catalogue.guessing.folding import bracket
-from gemmviz.catalogue.guessing.guess import Guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import nearest_size
+from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
 # M, N and K differ, so that a launch that exchanges them fails. The uneven size is no multiple of a tile.
@@ -32,12 +32,17 @@ _MOST_TRIES_WITH_SPARE = 8
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
-_MOST_PRODUCTS = 2**22
+_MOST_PRODUCTS = 3 * 2**19
+_WIDE = 64
+_LEAST_DIVISOR = 8
+OWN_LAUNCH_IS_WRONG = "launched as the file itself does it ends, and elements of C are wrong"
 TryOne = Callable[[Kernel, Problem], str]
 
 
 def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess:
-    """Return the first likely guess that is right, with the sizes at which it was right; else the unchanged guess.
+    """Return the first likely guess that is right, with the sizes at which it was right.
+
+    Where none is, the guess is unchanged, or it is the first launch of the file's own that ran to its end.
 
     Parameters
     ----------
@@ -52,6 +57,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     first = ""
     tried = 0
     spare: tuple[Guess, Problem, str] | None = None
+    ran: Guess | None = None
     untried = Untried(candidates(guess) if alternatives else [guess])
     for candidate in untried:
         try:
@@ -74,6 +80,8 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             return _settled(candidate, guess, size, try_one)
         if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
             spare = spare or (candidate, size, wrong)
+        if isinstance(wrong, Verdict) and wrong.comparable and is_said(candidate, "block"):
+            ran = ran or candidate
         untried.learn(candidate, size, wrong)
         first = first or f"at {size}: {wrong}"
         if tried >= (_MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES):
@@ -83,6 +91,8 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
+    if ran:  # the launch may be right, and the kernel wrong: then the checker says where
+        return replace(ran, settled=f"recorded {first}{also}; {OWN_LAUNCH_IS_WRONG}")
     return replace(guess, settled=f"recorded {first}{also}" if tried else first)
 
 
@@ -118,7 +128,10 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         return replace(right, settled=f"{said} and at {odd}", right=True)
     if isinstance(wrong, Verdict) and wrong.only_reads and is_said(right, "block"):
         return replace(right, settled=f"{said}, and at {odd} too, but there {wrong}", right=True)
-    made, tried = right, 0
+    made, last = _turned(right, size, try_one)
+    if last is not None:
+        return replace(made, settled=f"{said} and at {last}", right=True)
+    tried = 0
     for name in "MNK":
         alone = _odd(made, name, size)
         while alone is not None and tried < _MOST_TRIES and _wrong(made, alone, try_one):
@@ -134,6 +147,18 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         return replace(right, settled=f"{said}, but at {odd}: {wrong}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
     return replace(made, settled=f"{said} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
+
+
+def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
+    """Return the guess with the sides of its grid exchanged, if its first size cannot tell and it is right at a second.
+
+    One block has no sides.
+    """
+    made = replace(right, grid=right.grid[::-1])
+    if len(right.grid) != 2 or made.grid == right.grid or max(launch(guessed_kernel(right), size).grid) > 1:
+        return right, None
+    odd = _odd(made, "MNK", size)
+    return (made, odd) if odd is not None and not _wrong(made, odd, try_one) else (right, None)
 
 
 def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
@@ -233,14 +258,16 @@ def _divisors(made: Guess, name: str) -> list[tuple[str, int]]:
 def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
     """Return a size with some extents that are odd multiples of their required divisors; None where there is none.
 
-    The multiple is three or more, so that there is more than one step; one, if the recording would take long.
+    The multiple is two or more, so that there is more than one step; one, if the recording would take long.
     """
     kernel = guessed_kernel(made)
     small, large = {}, {}
     for name, even, uneven in zip("MNK", (size.m, size.n, size.k), (_UNEVEN.m, _UNEVEN.n, _UNEVEN.k), strict=True):
         divisor = math.lcm(*(number for _, number in _divisors(made, name)))
         times = max(3, uneven // divisor)
-        large[name] = divisor * (times + 1 - times % 2) if name in names else even
+        # Several steps of a sum may have to be even; of rows and columns two wide tiles are enough.
+        times = 2 if divisor >= _WIDE and name != "K" else times + 1 - times % 2
+        large[name] = divisor * times if name in names else even
         small[name] = divisor if name in names else even
     for m, n in ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"])):
         found = nearest_size(kernel, Problem(m, n, large["K"]), kernel.defaults)
@@ -263,8 +290,9 @@ def _more(made: Guess, name: str) -> Guess | None:
         asked = bracket(tile)
     else:
         text = basis.removeprefix(f"{name} % ").removesuffix(" == 0")
-        asked = str(2 * number) if text.isdecimal() or not text else f"(2 * {text})"
-        extent = 2 * number
+        # The usual vectors and fragments have eight elements or more.
+        extent = max(2 * number, _LEAST_DIVISOR)
+        asked = str(extent) if text.isdecimal() or not text else f"({extent // number} * {text})"
     if extent > MOST_DIVISOR:
         return None
     kept = (condition for condition in made.requires if condition != basis)

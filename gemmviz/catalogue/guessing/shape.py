@@ -1,68 +1,28 @@
-"""The most likely launch of a kernel: its tunable parameters, block, grid, shared memory and constraints."""
+"""The most likely launch of a kernel, from its own code: block, grid, shared memory and constraints."""
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 import numpy as np
 
-from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.fitting import Fitting
 from gemmviz.catalogue.guessing.folding import bracket, evaluate, fold
-from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.grid import Blocks, in_words, one_block
 from gemmviz.catalogue.guessing.guards import flat, guarded, k_of, tail_guarded
-from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
-from gemmviz.catalogue.guessing.roles import GuessReason, Roles, Term, kind_of, terms
-from gemmviz.catalogue.guessing.tunable import THREADS
-from gemmviz.catalogue.matrices import MATRICES
+from gemmviz.catalogue.guessing.roles import GuessReason, Term, kind_of
 from gemmviz.language import tr
 
-_SHARED_BYTES = 48 * 1024
-_MOST_COMBINATIONS = 3000
-_MOST_FITTING = 64
 _WARP = 32
 _OF_WARPS = re.compile(r"\basm\b|\bmma_sync\b|\b__shfl_\w+|\bmma\w*\b")
+_ASSERTED = re.compile(r"\bassert \( (\w+) % ([^;&|,=]+?) == 0 \) ;")
 # Usual texts for the number of a warp in its row of the grid.
 _OF_WARP = re.compile(r"\(\((?:blockDim\.(\w) \* blockIdx\.\w \+ threadIdx\.\w)\) / (\d+)\)")
 
 
-@dataclass
-class Shape:
-    """A launch in the form of front matter. `why` holds the evidence by key of the front matter."""
-
-    params: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    block: tuple[str, ...] = ()
-    grid: tuple[str, ...] = ()
-    shared: str = "0"
-    requires: list[str] = field(default_factory=list)
-    why: dict[str, GuessReason] = field(default_factory=dict)
-    tiles: dict[str, str] = field(default_factory=dict)
-
-
-class Shaper:
+class Shaper(Fitting):
     """Derives a launch from the use of block, thread and loop indices in the source."""
-
-    def __init__(self, function: Function, source: ParsedSource, indexing: Indexing, roles: Roles, dtype: str) -> None:
-        self.function, self.source, self.indexing, self.roles, self.dtype = function, source, indexing, roles, dtype
-        self.sizes = {name for name, role in roles.of.items() if role not in ("A", "B", "C", "alpha", "beta", "")}
-        self.found = {
-            role: terms(indexing, roles.parameter(role), self.sizes) if roles.parameter(role) else []
-            for role in MATRICES
-        }
-        self.body = " ".join(function.body)
-        self.constants = {
-            name: value for name, tokens in source.constants.items() if (value := self._constant(tokens)) is not None
-        }
-
-    def _constant(self, tokens: tuple[str, ...], depth: int = 0) -> int | None:
-        def look(name: str) -> Polynomial | None:
-            inner = self.source.constants.get(name)
-            value = self._constant(inner, depth + 1) if inner and depth < 8 else None
-            return None if value is None else Polynomial.number(value)
-
-        return parse(tokens, look).value
 
     def shape(self, params: dict[str, tuple[int, ...]]) -> Shape:
         """Return the launch with one value per parameter, chosen so that the arithmetic of the source is consistent."""
@@ -76,35 +36,14 @@ class Shaper:
         made.block = self._block(rows, columns, values, made)
         self._grid(made, rows, columns, values)
         self._shared(made, values)
+        self._asked(made)
         return made
-
-    # -- the direction of an index
-
-    def _side(self, atoms: tuple[str, ...]) -> list[Term]:
-        """Return the summands of C's index that select a row, or those that select a column."""
-        strided = any(t.size for t in self.found["C"] if t.atom in atoms)
-        return [t for t in self.found["C"] if bool(t.size) == strided] if atoms else []
-
-    def _text(self, value: Polynomial) -> str:
-        """Return an expression of parameters and numbers, with the extents of the block filled in."""
-        text = str(value)
-        for axis, extent in zip("xyz", self.free, strict=False):
-            text = re.sub(rf"\bblockDim\.{axis}\b", bracket(extent) if extent else "1", text)
-        text = re.sub(
-            r"[A-Za-z_]\w*",
-            lambda word: str(self.constants.get(word[0], word[0])) if word[0] not in self.params else word[0],
-            text,
-        )
-        return fold(text)
-
-    def _number(self, value: Polynomial, values: Mapping[str, int]) -> float | None:
-        return evaluate(self._text(value), values)
 
     # -- the block
 
     def _block_dims(self, made: Shape) -> None:
         """Give a name or a number to the extents of the block that the source does not define."""
-        self.free: list[str] = ["", "", ""]
+        self.free = ["", "", ""]
         for axis, letter in enumerate("xyz"):
             if not any(f"blockDim.{letter}" in f"{t.atom} {t.factor}" for t in self.found["C"]):
                 continue
@@ -124,51 +63,6 @@ class Shaper:
                 self.params[name] = made.params[name]
                 extent = name
             self.free[axis] = extent
-
-    def _from_shared(self, atom: str) -> str:
-        for name, uses in self.indexing.shared_terms.items():
-            extents = self.indexing.shared.get(name, ())
-            for use in uses:
-                for extent, index in zip(extents, use, strict=False):
-                    if index == Polynomial.name(atom):
-                        text = fold(str(extent))
-                        constant = self.constants.get(text)
-                        return text if constant is None else str(constant)
-        return ""
-
-    def _extent(self, term: Term, side: list[Term], values: Mapping[str, int]) -> Polynomial | None:
-        """Return the number of values of a thread index: the next larger factor on its side divided by its own."""
-        mine = self._number(term.factor, values)
-        if not mine:
-            return None
-        larger = [
-            (number, t.factor)
-            for t in side
-            if t is not term and (number := self._number(t.factor, values)) and number > mine
-        ]
-        larger += [(number, Polynomial.number(number)) for number in self._offsets(term) if number > mine]
-        return min(larger, key=lambda pair: pair[0])[1].over(term.factor) if larger else None
-
-    def _offsets(self, term: Term) -> list[int]:
-        """Return by how many rows, or columns, a thread's further elements of C are away: another thread has those."""
-        pointer = self.indexing.pointers.get(self.roles.parameter("C"))
-        found = pointer.terms.get((term.size,) if term.size else (), set()) if pointer else set()
-        return sorted(found)
-
-    def _threads(self, rows: list[Term], columns: list[Term], values: Mapping[str, int]) -> dict[str, list[Polynomial]]:
-        """Return the extents of every thread index in C's index, by axis of the block."""
-        found: dict[str, list[Polynomial]] = {}
-        for side in (rows, columns):
-            for term in side:
-                if kind_of(term.atom) != "thread":
-                    continue
-                modulus = re.fullmatch(r"\(.* % (\w+|\([^()]*\))\)", term.atom)
-                extent = self._extent(term, side, values)
-                if extent is None and modulus:
-                    extent = parse(re.findall(r"\w+|[^\s\w]", modulus[1]))
-                axes = "".join(dict.fromkeys(re.findall(r"threadIdx\.([xyz])", term.atom)))
-                found.setdefault(axes, []).append(extent or ONE)
-        return found
 
     def _block(self, rows: list[Term], columns: list[Term], values: Mapping[str, int], made: Shape) -> tuple[str, ...]:
         warp = Polynomial.number(_WARP) if "wmma" in self.body or "mma_sync" in self.body else ONE
@@ -201,111 +95,6 @@ class Shaper:
 
     def _mentions_lanes(self) -> bool:
         return "wmma" not in self.body
-
-    # -- values that fit each other
-
-    def _choose(self, made: Shape, rows: list[Term], columns: list[Term]) -> None:
-        """Choose the values closest to the usual ones with a legal block whose loads cover its tiles."""
-        fitting = (values for values in _combinations(made.params) if self._fits(values, rows, columns))
-        some = list(itertools.islice(fitting, _MOST_FITTING))
-        # First those whose loops over a tile end where the next tile begins.
-        values = next((one for one in some if self._joins(one)), some[0] if some else None)
-        if values is not None:
-            alone = len(made.params) - sum(name in self.free for name in made.params) == 1
-            for name, value in values.items():
-                offered = made.params[name]
-                keep = name in self.free or (alone and len(offered) > 1)
-                rest = (
-                    [v for v in offered if v != value and self._fits(values | {name: v}, rows, columns)] if keep else []
-                )
-                made.params[name] = (value, *rest)
-            if made.params:
-                made.why["params"] = GuessReason(0.7, tr("usual sizes with a legal block whose loads cover its tiles"))
-            return
-        made.params = {name: values[:1] for name, values in made.params.items()}
-        if made.params:
-            made.why["params"] = GuessReason(
-                0.2, tr("no usual sizes fit the arithmetic of the source: these are the usual sizes without a check")
-            )
-
-    def _fits(self, values: Mapping[str, int], rows: list[Term], columns: list[Term]) -> bool:
-        threads = 1.0
-        for extents in self._threads(rows, columns, values).values():
-            for extent in extents:
-                number = self._number(extent, values)
-                if number is None or number < 1 or number != int(number):
-                    return False
-                threads *= number
-        free = [evaluate(extent, values) or 1 for extent in self.free if extent]
-        for count in free:
-            threads = max(threads, count)
-        if len(free) > 1:
-            threads = max(threads, free[0] * free[1])
-        given = self._number(parse(list(self.function.bounds)), values) if self.function.bounds else None
-        if threads > 1024 or (given and threads not in (1, given)):
-            return False
-        for name in values:
-            if re.fullmatch(THREADS, name, re.IGNORECASE) and threads not in (1, values[name]):
-                return False
-        if self._static_bytes(values) > _SHARED_BYTES or not self._asserted(values):
-            return False
-        return all(self._covers(self.found[m], threads, values) for m in "AB")
-
-    def _static_bytes(self, values: Mapping[str, int]) -> float:
-        total = 0.0
-        for name, extents in self.indexing.shared.items():
-            count = 1.0
-            for extent in extents:
-                count *= self._number(extent, values) or 1
-            kind = self.indexing.shared_types.get(name, "")
-            total += count * (8 if kind == "double" else 2 if "half" in kind else 4) * bool(extents)
-        return total
-
-    def _asserted(self, values: Mapping[str, int]) -> bool:
-        for found in re.finditer(r"static_assert \( (.*?)(?:, \" \" )?\) ;", self.body):
-            text = fold(found[1].replace("&&", "and").replace("||", "or"))
-            held = evaluate(re.sub(r"[A-Za-z_]\w*", lambda w: str(self.constants.get(w[0], w[0])), text), values)
-            if held == 0:
-                return False
-        return True
-
-    def _covers(self, found: list[Term], threads: float, values: Mapping[str, int]) -> bool:
-        """Return whether a linear thread index, split into a row and a column, covers the tile exactly."""
-        for strided in (True, False):
-            side = [t for t in found if bool(t.size) == strided]
-            numbers = {id(t): self._number(t.factor, values) or 0 for t in side}
-            for term in side:
-                quotient = re.fullmatch(r"\((?:threadIdx\.x) ([/%]) (\w+|\(.*\))\)", term.atom)
-                if not quotient:
-                    continue
-                by = evaluate(self._text(Polynomial.name(quotient[2])), values)
-                larger = [n for n in numbers.values() if n > numbers[id(term)]]
-                if not by or by != int(by) or (quotient[1] == "/" and threads % by):
-                    return False
-                extent = threads / by if quotient[1] == "/" else by
-                if larger and extent * numbers[id(term)] != min(larger):
-                    return False
-        return True
-
-    def _joins(self, values: Mapping[str, int]) -> bool:
-        """Return whether each loop of a known number of turns ends where the next larger part of its side begins."""
-        for matrix, strided in itertools.product("AB", (True, False)):
-            side = [t for t in self.found[matrix] if bool(t.size) == strided]
-            parts = [(self._number(t.factor, values) or 0, self._turns(t.atom, values), t) for t in side]
-            steps = [number for number, turns, t in parts if kind_of(t.atom) == "loop" and not turns]
-            for number, turns, term in parts:
-                larger = [n for n, _, t in parts if t is not term and n >= number]
-                if turns and min([*larger, *steps], default=number * turns) != number * turns:
-                    return False
-        return True
-
-    def _turns(self, atom: str, values: Mapping[str, int]) -> float:
-        """Return how often a loop runs; 0 where that depends on a size."""
-        loop = next((one for one in self.indexing.loops if f"{one.variable}#" == atom), None)
-        if loop is None or loop.start.value != 0:
-            return 0
-        bound, step = (self._number(part, values) for part in (loop.bound, loop.step))
-        return bound / step if bound and step else 0
 
     # -- the grid
 
@@ -380,6 +169,14 @@ class Shaper:
             if (text.isdecimal() or text in self.params) and not any(r.startswith(f"{size} % ") for r in made.requires):
                 made.requires.append(f"{size} % {text} == 0")
 
+    def _asked(self, made: Shape) -> None:
+        """Require what the kernel asserts of its sizes: ``assert(K % BK == 0)``."""
+        for found in _ASSERTED.finditer(self.body):
+            size = self.roles.of.get(found[1], "")
+            condition = f"{size} % {bracket(self._text(parse(found[2].split())))} == 0"
+            if size in ("M", "N", "K") and condition not in made.requires:
+                made.requires.append(condition)
+
     def _step(self, made: Shape, values: Mapping[str, int]) -> None:
         """Find the k-step and the required divisor of K."""
         whole = tail_guarded(self.indexing, self.roles, self.body)
@@ -425,11 +222,3 @@ class Shaper:
         made.why["shared"] = GuessReason(
             0.6 if offsets else 0.4, tr("{name} seems to hold a tile of A and one of B", name=name)
         )
-
-
-def _combinations(params: dict[str, tuple[int, ...]]) -> Iterator[dict[str, int]]:
-    """Yield values for all parameters, the most usual combinations first."""
-    names = list(params)
-    places = itertools.islice(itertools.product(*(range(len(params[n])) for n in names)), _MOST_COMBINATIONS)
-    for place in sorted(places, key=lambda p: (sum(p), p)):
-        yield {name: params[name][i] for name, i in zip(names, place, strict=True)}

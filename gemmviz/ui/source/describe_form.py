@@ -24,8 +24,9 @@ from PySide6.QtWidgets import (
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, SUM_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
-from gemmviz.catalogue.guessing.guess import ROLES, SURE, Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.guessed_matter import ROLES, SURE, Guess
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.guessing.tokens import split_text
 from gemmviz.catalogue.launch import launch, nearest_size

@@ -4,7 +4,7 @@ import threading
 
 from PySide6.QtCore import QObject, QThread, Signal
 
-from gemmviz.catalogue.guessing.guess import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.engine.consent import Described
 from gemmviz.engine.supervisor import Engine

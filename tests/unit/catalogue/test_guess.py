@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from guessed_texts import FILE, bare, written, wrong
 
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder

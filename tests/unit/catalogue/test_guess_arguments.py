@@ -101,3 +101,9 @@ extern "C" void product_(SIZES, float *a, float *b, float *c) {
     product<<<grid, block>>>(a, b, c, *M, *N, *K);
 }
 """
+
+
+def test_what_a_kernel_asserts_of_its_sizes_is_required():
+    text = KERNEL_OF_POINTERS.replace("SIZES", "int *M, int *N, int *K")
+    text = "#define STEP 24\n" + text.replace("    float sum = 0;", "    assert(k % STEP == 0);\n    float sum = 0;")
+    assert "K % 24 == 0" in guess(text, Path("product.cu")).requires

@@ -7,8 +7,9 @@ import pytest
 
 from gemmviz.backends.signature import scalar_types
 from gemmviz.backends.surroundings import surroundings
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import launch

@@ -6,8 +6,9 @@ import pytest
 
 from gemmviz.catalogue.errors import BuildError, FrontMatterError
 from gemmviz.catalogue.given_constants import with_constants
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel, valid
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem

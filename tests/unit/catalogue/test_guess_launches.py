@@ -6,7 +6,8 @@ import pytest
 
 from gemmviz.catalogue.guessing.c_values import c_value, rounds_up
 from gemmviz.catalogue.guessing.cxx import Surroundings
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.quotients import rounded_text
 from gemmviz.catalogue.guessing.tokens import tokens_of
 
@@ -160,3 +161,17 @@ void run(float *a, float *b, float *c, int n) {
 def test_a_kernel_that_is_handed_over_has_the_grid_and_the_block_that_go_with_it(kernel, block, grid):
     made = guess(HANDED_OVER, Path("products.cu"), kernel)
     assert (made.block, made.grid) == (block, grid)
+
+
+def test_a_number_of_threads_is_not_a_block_of_the_same_name_in_another_branch():
+    text = (
+        HANDED_OVER[: HANDED_OVER.index("void run")]
+        + """
+void run(int which, float *a, float *b, float *c, int n) {
+    if (which == 1) { dim3 blocks(n / 8, n / 8); dim3 threads(8, 8); first<<<blocks, threads>>>(a, b, c, n); }
+    else { dim3 blocks(n / 32, n / 8); int threads = 256; second<<<blocks, threads>>>(a, b, c, n); }
+}
+"""
+    )
+    assert guess(text, Path("products.cu"), "first").block == ("8", "8")
+    assert guess(text, Path("products.cu"), "second").block == ("256",)

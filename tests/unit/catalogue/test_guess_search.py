@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from gemmviz.catalogue.guessing.candidates import candidates
-from gemmviz.catalogue.guessing.guess import Guess, guess
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.needed import needed_capability
-from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, settle
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
@@ -155,3 +156,45 @@ def test_a_launch_that_the_file_gives_and_that_only_reads_out_of_bounds_is_taken
     assert "reads A[8192], out of bounds" in found.settled
     writes = settle(made(), lambda kernel, size: Verdict("thread 0 writes C[8192], out of bounds"))
     assert not writes.right
+
+
+COLUMNS_CALLED_K = """__global__ void product(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    step(A, B, C, M, N, K);
+}
+void run(float *a, float *b, float *c, int M, int N, int K) {
+    product<<<dim3((K + 63) / 64, (M + 63) / 64), 128>>>(a, b, c, M, N, K);
+}
+"""
+
+
+def test_a_size_that_blocks_divide_is_no_depth() -> None:
+    first = next(candidates(guess(COLUMNS_CALLED_K, Path("product.cu"))))
+    assert first.roles == ("A", "B", "C", "M", "K", "N")
+    assert first.grid == ("ceil(N / 64)", "ceil(M / 64)")
+
+
+def test_a_grid_that_one_block_cannot_tell_apart_is_turned_at_a_second_size() -> None:
+    text = COLUMNS_CALLED_K.replace("(K + 63) / 64, (M + 63) / 64), 128", "M / 128, N / 128), 128")
+    start = guess(text, Path("product.cu"))
+    assert start.grid == ("floor(M / 128)", "floor(N / 128)")
+
+    def rows_along_y(kernel: Kernel, size: Problem) -> str:
+        turned = kernel.grid[1].text.startswith("floor(M")
+        return "" if turned or max(size.m, size.n) == 128 else "C is wrong"
+
+    found = settle(start, rows_along_y)
+    assert (found.right, found.grid) == (True, ("floor(N / 128)", "floor(M / 128)"))
+
+
+def test_where_no_launch_is_right_the_file_s_own_that_ran_to_its_end_is_left() -> None:
+    def racy(kernel: Kernel, size: Problem) -> str:
+        if size.m % 64:
+            return "thread 0 writes C[4096], out of bounds"
+        return Verdict.of("12 of 4096 elements of C are wrong", comparable=True)
+
+    found = settle(made(), racy)
+    assert not found.right
+    assert found.settled.endswith(OWN_LAUNCH_IS_WRONG)
+    assert found.block == ("128",)
+    assert "M % 64 == 0" in found.requires

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from listings import HAS_TOOLS, needs_tools
 
-from gemmviz.catalogue.guessing.guess import Guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.cli import guessed, run
 from gemmviz.control import version_course
 

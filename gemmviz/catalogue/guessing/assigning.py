@@ -1,0 +1,183 @@
+"""The most likely role of each parameter of a kernel, from names and uses."""
+
+import re
+from collections.abc import Mapping
+
+from gemmviz.catalogue.guessing.functions import Function, Parameter
+from gemmviz.catalogue.guessing.geometry import Votes, geometry
+from gemmviz.catalogue.guessing.indexing import Indexing
+from gemmviz.catalogue.guessing.roles import (
+    MATRIX_WORDS,
+    REAL,
+    SIZE_WORDS,
+    WHOLE,
+    GuessReason,
+    Roles,
+    is_map,
+    matrix_called,
+    plain_word,
+    size_word,
+)
+from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.language import mark, tr
+
+_CALLED = mark("{name} is called like {role}")
+_FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
+_NAME_WEIGHTS = (6, 3, 1)
+
+
+def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | None = None) -> Roles:
+    """Return the role of each parameter of a function, with the evidence.
+
+    Parameters
+    ----------
+    function, indexing
+        The kernel, and the indices of its accesses.
+    tiles
+        The values of the parameters that give a side of its tile, see `gemmviz.catalogue.guessing.run_time_tiles`.
+    """
+    roles = Roles()
+    _matrices(function, indexing, roles)
+    for name, value in (tiles or {}).items():
+        roles.of[name] = str(value)
+        roles.why[name] = GuessReason(0.7, tr("{name} is called like the side of a tile", name=name))
+    sizes = {
+        p.name
+        for p in function.parameters
+        if not p.pointer
+        and p.type in WHOLE
+        and p.name
+        and p.name.lower() not in ("alpha", "beta")
+        and p.name not in (tiles or {})
+    }
+    votes = geometry(indexing, roles, sizes)
+    _sizes(function, roles, votes)
+    given = sizes | (tiles or {}).keys()
+    reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in given]
+    for p in (one for one in function.parameters if is_map(one)):
+        _map(p, roles)
+    for p in (one for one in reals if not is_map(one)):
+        known = p.type in REAL or p.type not in ("bool", "dim3")
+        role = (
+            "beta"
+            if "beta" in p.name.lower() or (roles.parameter("alpha") and not roles.parameter("beta"))
+            else "alpha"
+        )
+        fits = known and not roles.parameter(role)
+        roles.of[p.name] = role if fits else ""
+        why = (
+            tr("{name} is a single {type}", name=p.name, type=p.type)
+            if fits
+            else tr("the role of {type} {name} is unknown", name=p.name, type=p.type)
+        )
+        roles.why[p.name] = GuessReason(0.9 if p.name.lower() == role else 0.5 if fits else 0.1, why)
+    return roles
+
+
+def _map(parameter: Parameter, roles: Roles) -> None:
+    matrix = matrix_called(parameter.name)
+    role = matrix + SUFFIX if matrix and not roles.parameter(matrix + SUFFIX) else ""
+    roles.of[parameter.name] = role
+    why = (
+        tr("{name} is a tensor map and called like {role}", name=parameter.name, role=matrix)
+        if role
+        else tr("{name} is a tensor map", name=parameter.name)
+    )
+    roles.why[parameter.name] = GuessReason(0.7 if role else 0.1, why)
+
+
+def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
+    pointers = [p for p in function.parameters if p.pointer and p.name and not is_map(p)]
+    mapped = {matrix_called(p.name) for p in function.parameters if is_map(p)}
+    chosen: dict[str, Parameter] = {}
+
+    def choose(role: str, candidates: list[Parameter], confidence: float, why: str) -> None:
+        if role not in chosen and role not in mapped and len(candidates) == 1 and candidates[0] not in chosen.values():
+            chosen[role] = candidates[0]
+            roles.of[candidates[0].name] = role
+            roles.why[candidates[0].name] = GuessReason(confidence, tr(why, name=candidates[0].name, role=role))
+
+    written = [p for p in pointers if indexing.pointers[p.name].writes]
+    open_ = [p for p in pointers if not p.const]
+    choose("C", written, 0.97, mark("{name} is the only matrix that is written"))
+    choose("C", open_, 0.9, mark("{name} is the only matrix that is not const"))
+    choose(
+        "C",
+        [p for p in written or open_ if plain_word(p.name) in MATRIX_WORDS["C"]],
+        0.7,
+        mark("{name} may be written and is called like a result"),
+    )
+    choose("C", (written or open_ or pointers)[-1:], 0.4, mark("{name} is the last that may be written"))
+    for role in ("A", "B"):
+        left = [p for p in pointers if p not in chosen.values()]
+        choose(role, [p for p in left if plain_word(p.name) in MATRIX_WORDS[role]], 0.9, _CALLED)
+    for role in ("A", "B"):
+        left = [p for p in pointers if p not in chosen.values()]
+        choose(role, left[:1], 0.6, _FIRST if role == "A" else _OTHER)
+    for p in pointers:
+        if p in chosen.values():
+            continue
+        if _may_be_none(p.name, function.body) and "bias" not in p.name.lower():
+            roles.of[p.name] = "0"
+            roles.why[p.name] = GuessReason(0.8, tr("{name} may be a null pointer: the kernel tests it", name=p.name))
+        else:
+            roles.of[p.name] = ""
+            roles.why[p.name] = GuessReason(0.1, tr("{name} is one pointer more than A, B and C", name=p.name))
+
+
+def _may_be_none(name: str, body: tuple[str, ...]) -> bool:
+    """Return whether a function tests a pointer for null."""
+    text = " ".join(body)
+    null = r"(?:NULL|nullptr|0)"
+    return (
+        re.search(rf"\b{name} [!=]= {null}\b|\b{null} [!=]= {name}\b|\bif \( !? ?{name} \)|\b{name} \?", text)
+        is not None
+    )
+
+
+def _together(name: str, reasons: list[str]) -> str:
+    """Join the first two reasons about a parameter to a sentence part."""
+    if len(reasons) == 1:
+        return tr("{name} {reason}", name=name, reason=reasons[0])
+    return tr("{name} {first} and {second}", name=name, first=reasons[0], second=reasons[1])
+
+
+def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
+    order = [p.name for p in function.parameters if p.name in votes]
+    scores: dict[tuple[str, str], float] = {}
+    whys: dict[tuple[str, str], str] = {}
+    for name in order:
+        word = size_word(name)
+        for role, levels in SIZE_WORDS.items():
+            level = next((i for i, words in enumerate(levels) if word in words.split()), None)
+            used = votes[name].get(role, [])
+            weight = 1.0 if role.startswith("ld") else 3.0
+            if level is not None or used:
+                by_name = 0 if level is None else _NAME_WEIGHTS[level]
+                scores[name, role] = by_name + weight * min(len(used), 3)
+                called = [tr("is called like {role}", role=role)] if by_name else []
+                whys[name, role] = _together(name, [*called, *map(tr, dict.fromkeys(used))])
+    taken: set[str] = set()
+    plain = [n for n in order if not re.fullmatch(r"(?i)ld_?[abc]|.*(stride|pitch).*", n)]
+    if len(plain) == 1 and (plain[0], "N") not in scores:
+        scores[plain[0], "N"], whys[plain[0], "N"] = 1.0, tr("{name} is the only size", name=plain[0])
+    if len(plain) == 1:
+        scores[plain[0], "N"] += 50  # a kernel with one size is one for square matrices
+    for (name, role), score in sorted(scores.items(), key=lambda item: -item[1]):
+        if name in roles.of or role in taken:
+            continue
+        taken.add(role)
+        roles.of[name] = role
+        roles.why[name] = GuessReason(min(0.95, 0.3 + 0.08 * score), whys[name, role])
+    for name in order:
+        if name not in roles.of:
+            free = next((role for role in ("M", "N", "K") if role not in taken), "")
+            taken.add(free)
+            roles.of[name] = free
+            why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")
+            roles.why[name] = GuessReason(0.2, tr(why, name=name))
+    for role in ("M", "N", "K"):
+        owner = next((n for n in order if votes[n].get(role)), "")
+        given = roles.of.get(owner, "")
+        if role not in taken and given in ("M", "N", "K"):
+            roles.equal.append((role, given))
