@@ -33,7 +33,7 @@ def comparison(window, qtbot):
 def test_one_key_shows_a_second_rung_and_removes_it(window, qtbot):
     session, comparison = window.session, window.session.comparison
     first, size = session.cursor.playable, session.choice.problem
-    shares, panel = window._upper.sizes(), window.inspector.panel
+    shares, panel = window.columns.sizes(), window.inspector.panel
     qtbot.keyClick(window.stage, D)
     qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
     assert session.cursor.playable is first
@@ -50,7 +50,7 @@ def test_one_key_shows_a_second_rung_and_removes_it(window, qtbot):
     assert window.inspector.panel == panel and window.source.isVisible()
     assert window.ladder.isVisible()
     assert session.choice.problem == size and session.cursor.playable is first
-    qtbot.waitUntil(lambda: window._upper.sizes() == shares)
+    qtbot.waitUntil(lambda: window.columns.sizes() == shares)
 
 
 def test_both_stages_show_the_same_lens(window, qtbot, comparison):

@@ -2,7 +2,7 @@
 """The source edited in the window, saved, reverted, and read again when its file changes."""
 
 import pytest
-from window_driving import RECORDING_MS, edit_as_typed, need_qt, open_trusted, put_cursor, wait_recorded
+from window_driving import RECORDING_MS, check_guess, edit_as_typed, need_qt, open_trusted, put_cursor, wait_recorded
 
 need_qt()
 
@@ -326,22 +326,48 @@ def test_a_long_recording_is_cancelled_when_the_text_changes_again(window, qtbot
     assert window.session.cursor.playable.recording.m == 8
 
 
-def test_a_file_without_front_matter_is_described_and_saving_writes_the_description(window, qtbot, tmp_path):
+def bare(window, tmp_path):
     text = window.session.choice.text
-    code = text[text.index("template") : text.index("// ---gemmviz breaks")]
     path = tmp_path / "bare.cu"
-    path.write_text(code)
+    path.write_text(text[text.index("template") : text.index("// ---gemmviz breaks")])
+    return path
+
+
+def test_a_file_whose_launch_is_guessed_without_doubt_opens_at_once(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    code = path.read_text()
     open_trusted(window, path)
-    form = window.findChild(DescribeForm)
-    assert form.isVisible()
+    assert window.session.choice.base.name == "bare" and not window.findChildren(DescribeForm)
+    described = window.source.toPlainText()
+    assert described.startswith("// ---gemmviz") and described.endswith(code) and path.read_text() == code
+    wait_shown(window, qtbot)
+    assert window.session.cursor.playable.recording.wrong == 0
+    assert "guessed" in window.message_bar.text.text()
+    # The user has edited nothing: closing the window asks nothing.
+    assert window.source_heading.whole == "bare.cu" and window.session.choice.all_unsaved() == []
+    assert window.files.save() and path.read_text() == described
+
+
+def test_a_guessed_file_is_guessed_again_when_it_changes(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    path.write_text(path.read_text().replace("float sum = 0;", "float sum = 0.f;"))
+    window.files._on_file_changed(path)
+    assert "float sum = 0.f;" in window.source.toPlainText()
+    assert window.session.choice.kernel.name == "bare"
+
+
+def test_a_corrected_guess_is_an_edit_and_saving_writes_it(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    code = path.read_text()
+    open_trusted(window, path)
+    form = check_guess(window)
     qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
     described = form.accepted_text()
     form.accept()
-    qtbot.waitUntil(lambda: window.session.choice.base.name == "bare")
     assert window.source.toPlainText() == described != code
     assert window.source_heading.whole == "bare.cu, edited" and path.read_text() == code
-    wait_shown(window, qtbot)
-    assert window.session.cursor.playable.recording.wrong == 0
     assert window.files.save() and path.read_text() == described
     assert window.source_heading.whole == "bare.cu"
 

@@ -4,6 +4,7 @@ import pytest
 
 from gemmviz.app import new_session
 from gemmviz.ui.panels.ladder import Ladder
+from gemmviz.ui.panels.row_painter import TitleLines
 
 
 @pytest.fixture
@@ -42,7 +43,8 @@ def test_a_suitable_gpu_gives_no_warning(listed):
 
 def test_a_title_keeps_its_lines_whatever_is_done_with_its_font(listed):
     title = "A title of a kernel that is far too long " * 3 + "for one line of the list"
-    font, lines = listed.title_lines(title)
+    titles, given, width = TitleLines(), listed.font(), listed.viewport().width()
+    font, lines = titles.lines(title, given, width)
     font.setBold(False)
-    again, same = listed.title_lines(title)
+    again, same = titles.lines(title, given, width)
     assert again.bold() and same == lines and len(lines) > 1

@@ -151,13 +151,13 @@ def test_a_key_changes_the_language_and_back_while_the_recording_plays(windows, 
 def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     window = windows.window
     window.setGeometry(40, 30, 1400, 820)  # room for the texts of each language
-    window._upper.setSizes([300, 700, 380])
+    window.columns.setSizes([300, 700, 380])
     window.stage.zoom(1)
     window.charts.setCurrentIndex(2)
     window.measuring.quick.setChecked(True)
     window.recording.auto.setChecked(False)
     window.ladder.setFocus()
-    view, sizes, geometry = window.stage.view, window._upper.sizes(), window.geometry()
+    view, sizes, geometry = window.stage.view, window.columns.sizes(), window.geometry()
     speak(windows, qtbot, "es")
     new = windows.window
     assert new is not window

@@ -110,9 +110,9 @@ def test_one_chapter_is_open_and_shows_its_progress(window, qtbot):
     assert ladder.open_chapter == "tiles"
     shown = [name for name in ladder._items if not ladder.item_of(name).isHidden()]
     assert "gputiled" in shown and "CC" not in shown
-    done, count = ladder.progress("tiles")
+    done, count = ladder.rows.progress("tiles")
     session.preferences.finish("gputiled")
-    assert ladder.progress("tiles") == (done + 1, count)
+    assert ladder.rows.progress("tiles") == (done + 1, count)
     ladder.open("banks")
     assert not ladder.item_of("CC").isHidden() and ladder.item_of("gputiled").isHidden()
 

@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, wait_recorded
+from window_driving import RECORDING_MS, check_guess, need_qt, wait_recorded
 
 need_qt()
 
@@ -18,7 +18,6 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.engine.messages import Failed, ProbeRequest
 from gemmviz.engine.process import EngineProcess
 from gemmviz.session.trust import Trust
-from gemmviz.ui.source.describe_form import DescribeForm
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 HOSTILE = """
@@ -365,7 +364,7 @@ def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot
     marker, path = tmp_path / "was-here", tmp_path / "plain.c"
     path.write_text(BARE + HOSTILE % marker)
     window.open_file(path)
-    form = window.findChild(DescribeForm)
+    form = check_guess(window)
     qtbot.waitExposed(form)
     settle(window, qtbot)
     assert not sent and not marker.exists()
@@ -378,11 +377,9 @@ def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot
     assert not window.session.permission.held
 
 
-def test_the_question_is_asked_about_a_described_file_that_was_not_tried(window, qtbot, sent, tmp_path):
+def test_the_question_is_asked_about_a_file_whose_launch_was_guessed(window, qtbot, sent, tmp_path):
     marker, path = tmp_path / "was-here", tmp_path / "plain.c"
     path.write_text(BARE + HOSTILE % marker)
     window.open_file(path)
-    form = window.findChild(DescribeForm)
-    qtbot.waitExposed(form)
-    qtbot.mouseClick(form.ok, Qt.MouseButton.LeftButton)
+    assert window.session.permission.asks and window.run_question.isVisible()
     assert_not_run(window, qtbot, sent, marker)

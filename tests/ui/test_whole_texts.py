@@ -75,7 +75,9 @@ def test_the_titles_of_kernels_are_whole(make_window, qtbot, language):
     shown = [words.fitted_title(tr(kernel.title), room)[1] for kernel in kernels]
     assert [title for title in shown if "…" in title] == []
     ladder = window.ladder
-    lines = [line for kernel in kernels for line in ladder.title_lines(ladder.short_title(kernel.name))[1]]
+    font, width = ladder.font(), ladder.viewport().width()
+    titles = [ladder.painter_of_rows.title_lines(kernel.name, font, width)[1] for kernel in kernels]
+    lines = [line for title in titles for line in title]
     assert [line for line in lines if line.endswith("…")] == []
 
 
@@ -118,7 +120,7 @@ def test_a_click_on_a_ring_opens_its_chapter(window, qtbot):
     window.rail.fold(True)
     rings = window.rail.rings
     qtbot.waitUntil(lambda: rings.isVisible() and rings.height() > rings.sizeHint().height() / 2)
-    last = window.ladder.chapters()[1]
+    last = list(window.ladder.rows.chapters)[1]
     qtbot.mouseClick(rings, Qt.MouseButton.LeftButton, pos=rings._row(1).center().toPoint())
     assert not window.rail.folded and window.ladder.open_chapter == last
 

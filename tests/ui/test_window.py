@@ -19,7 +19,7 @@ BENCH_MS = 120_000
 
 def pick(window, qtbot, name):
     ladder = window.ladder
-    ladder.open(next(one for one, (_, names) in ladder._chapters.items() if name in names))
+    ladder.open(ladder.rows.chapter_of(name))
     ladder.scrollToItem(ladder.item_of(name))
     area = ladder.visualItemRect(ladder.item_of(name))
     qtbot.mouseClick(ladder.viewport(), Qt.MouseButton.LeftButton, pos=area.center())
@@ -265,7 +265,7 @@ def test_a_file_that_is_no_kernel_is_reported(window, tmp_path):
     path.write_text("int x;\n")
     window.open_file(path)
     assert "front matter" in window.message_bar.text.text()
-    assert len(window.session.choice.kernels) == window.ladder.count() - len(window.ladder._chapters)
+    assert len(window.session.choice.kernels) == window.ladder.count() - len(window.ladder.rows.chapters)
 
 
 def test_measuring_a_cpu_rung_fills_ladder_and_charts(window, qtbot):

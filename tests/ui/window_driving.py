@@ -19,6 +19,15 @@ def open_trusted(window, path):
     window.open_file(path)
 
 
+def check_guess(window):
+    """Open the form for a file whose launch was guessed, and return it."""
+    from gemmviz.ui.source.describe_form import DescribeForm
+
+    assert window.message_bar.answers[0].text() == "Check the guess…"
+    window.message_bar.answer(0)
+    return next(form for form in window.findChildren(DescribeForm) if form.isVisible())
+
+
 def edit_as_typed(session, text):
     """Change the chosen kernel's text, like typing in the editor."""
     session.permission.trust.typed(session.choice.base.path, session.choice.text, text)

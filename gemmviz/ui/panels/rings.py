@@ -6,7 +6,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.ui.look.style import larger, scaled
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.panels.ladder import Ladder, draw_ring
+from gemmviz.ui.panels.ladder import Ladder
+from gemmviz.ui.panels.row_painter import draw_ring
 
 _RING, _APART = 22, 40  # pixels, at a scale of type of 1: a ring, and from one to the next
 _NUMBER = 0.86  # of the window's type
@@ -33,7 +34,7 @@ class Rings(QWidget):
 
     def sizeHint(self) -> QSize:
         """Ask for a row per chapter."""
-        return QSize(round(scaled(_RING)), round(scaled(_APART)) * len(self._ladder.chapters()))
+        return QSize(round(scaled(_RING)), round(scaled(_APART)) * len(self._ladder.rows.chapters))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rings."""
@@ -41,7 +42,7 @@ class Rings(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         font = larger(self.font(), _NUMBER)
-        for number, chapter in enumerate(self._ladder.chapters(), 1):
+        for number, chapter in enumerate(self._ladder.rows.chapters, 1):
             row, ring = self._row(number - 1), self._ring(number - 1)
             is_open = chapter == self._ladder.open_chapter
             if is_open:
@@ -50,8 +51,8 @@ class Rings(QWidget):
             bold = QFont(font)
             bold.setBold(is_open)
             painter.setFont(bold)
-            draw_ring(painter, ring, *self._ladder.progress(chapter), theme)
-            done, count = self._ladder.progress(chapter)
+            draw_ring(painter, ring, *self._ladder.rows.progress(chapter), theme)
+            done, count = self._ladder.rows.progress(chapter)
             if done < count or not count:
                 painter.setPen(QColor(theme.text))
                 ink = QFontMetricsF(bold).tightBoundingRect(str(number))
@@ -67,10 +68,10 @@ class Rings(QWidget):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Name the chapter below the pointer."""
         at = self._at(event.position())
-        QToolTip.showText(event.globalPosition().toPoint(), self._ladder.chapter_title(at) if at else "", self)
+        QToolTip.showText(event.globalPosition().toPoint(), self._ladder.rows.chapters[at].title if at else "", self)
 
     def _at(self, point: QPointF) -> str | None:
-        chapters = self._ladder.chapters()
+        chapters = self._ladder.rows.chapters
         return next((chapter for i, chapter in enumerate(chapters) if self._row(i).contains(point)), None)
 
     def _row(self, at: int) -> QRectF:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
 
 from gemmviz.catalogue import kernel as kernels
@@ -17,6 +17,7 @@ from gemmviz.session import Answer, Message, Session, state_file
 from gemmviz.session.tour import lesson_file
 from gemmviz.session.two_versions import Side
 from gemmviz.ui.connections import listen
+from gemmviz.ui.source.bare_files import BareFiles
 from gemmviz.ui.source.file_watch import FileWatch
 
 _PATTERN = mark("Kernels (*.cu *.c)")
@@ -43,6 +44,7 @@ class KernelFiles(QObject):
         self._window = window
         self.session = session
         self._said: Message | None = None
+        self.bare = BareFiles(window, session)
         self.watch = FileWatch(self)
         self.watch.changed.connect(self._on_file_changed)
         self.watch.gone.connect(self._on_file_gone)
@@ -76,7 +78,7 @@ class KernelFiles(QObject):
                 return
             self.session.choice.add_kernel(kernels.load(path))
         except FrontMatterError as error:
-            if not self._describe(path, lambda text, described: self._take_described(path, text, described)):
+            if not self.bare.open(path):
                 self._tell_fault(path, error)
         except GemmvizError as error:
             self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
@@ -115,48 +117,12 @@ class KernelFiles(QObject):
             path = path.resolve()
             take(kernels.load(path))
         except FrontMatterError as error:
-            if not self._describe(path, lambda text, described: self._take_version(path, text, described, take)):
+            if not self.bare.open_version(path, take):
                 self._tell_fault(path, error)
         except GemmvizError as error:
             self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
         except OSError as error:
             self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
-
-    def _take_version(self, path: Path, text: str, described: str, take: Callable[[Kernel], None]) -> None:
-        trust = self.session.permission.trust
-        if trust.allows(path, text):
-            trust.allow_here(path, described)
-        try:
-            take(kernels.parse(described, path))
-        except GemmvizError as error:
-            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
-
-    def _describe(self, path: Path, take: Callable[[str, str], None]) -> bool:
-        """Show the dialog to describe a file without front matter; False if it has no code to run.
-
-        `take` takes the file's text, and that text with its description.
-        """
-        # Late imports: the window's first paint does not wait for modules that few files need.
-        from gemmviz.catalogue.guessing.guess import guess, is_described
-        from gemmviz.ui.source.describe_form import DescribeForm
-
-        text = read_text(path, KERNEL_BYTES)
-        if is_described(text) or not guess(text, path).entry:
-            return False
-        form = DescribeForm(path, text, self.session.permission.trust, self._window)
-        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        form.accepted.connect(lambda: take(text, form.accepted_text()))
-        form.open()
-        return True
-
-    def _take_described(self, path: Path, text: str, described: str) -> None:
-        """Put a file on the ladder with its new front matter: saving writes that, too."""
-        if self.session.permission.trust.allows(path, text):
-            self.session.permission.trust.allow_here(path, described)
-        try:
-            self.session.choice.add_kernel(kernels.parse(described, path), on_file=text)
-        except GemmvizError as error:
-            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
 
     def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
         said = str(error) if error.line else tr("Cannot open {file}", file=error)
@@ -211,7 +177,11 @@ class KernelFiles(QObject):
         try:
             self.session.choice.renew(kernels.load(base.path))
         except FrontMatterError as error:
-            self._tell_fault(base.path, error)
+            guessed = self.bare.renewed(base)
+            if guessed is None:
+                self._tell_fault(base.path, error)
+            elif guessed.text != self.session.choice.on_file(base) or self.session.choice.unsaved(base):
+                self.session.choice.renew(guessed)
         except (GemmvizError, OSError) as error:
             self.session.messages.tell(
                 Message(tr("Cannot read {file}: {reason}", file=base.path.name, reason=error), lasting=True)

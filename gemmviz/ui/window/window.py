@@ -4,14 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import (
-    QMainWindow,
-    QMenu,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from gemmviz.control.controller import Controller
 from gemmviz.language import tr
@@ -48,12 +42,13 @@ from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.transport import Transport
 from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.tour.tour_bar import TourBar
-from gemmviz.ui.window.actions import Action
+from gemmviz.ui.window.columns import Columns
 from gemmviz.ui.window.keys import KeyGuard
 from gemmviz.ui.window.late_tasks import LateTasks
+from gemmviz.ui.window.menus import fill_menus
 from gemmviz.ui.window.pages import Pages
 from gemmviz.ui.window.saver import Saver
-from gemmviz.ui.window.window_actions import PAGES, SUBMENU, window_actions
+from gemmviz.ui.window.window_actions import PAGES, window_actions
 
 if TYPE_CHECKING:
     from gemmviz.control.claims_runner import ClaimsRunner
@@ -61,11 +56,6 @@ if TYPE_CHECKING:
     from gemmviz.ui.claims.claims_page import ClaimsPage
     from gemmviz.ui.versions.versions_page import VersionsPage
 
-# Widths in pixels, at a scale of type of 1: of the kernels and of the right column in a narrow and in a wide window.
-_NARROW_WINDOW, _WIDE_WINDOW = 1280, 1920
-_RAIL, _RIGHT = (176, 204), (376, 480)
-_BESIDE_CHARTS = 300
-_MOST_RIGHT = 0.4  # of the window
 _ROOMY_WINDOW = 1600  # from which on there is room for the kernels beside the text of a lesson
 
 
@@ -87,7 +77,7 @@ class Window(QMainWindow):
         self.session = session
         self.controller = controller
         self.claims_runner = claims_runner
-        self._ended = self._at_once = self._shared = False
+        self._ended = self._at_once = False
         # This comes before the widgets, because they depend on the size of type that it sets.
         listen(self, session.preferences.themed, self._on_theme)
         set_scale(session.preferences.type_scale)
@@ -122,7 +112,7 @@ class Window(QMainWindow):
         self.files.state_wanted.connect(self.saver.states.open)
         self._arrange()
         self.actions_table = window_actions(self)
-        self._make_menus(self.actions_table)
+        fill_menus(self, self.actions_table)
         self.room = ComparisonLayout(self, session.comparison, self.inspector, self.arena.race, self.rail)
         self.source.line_clicked.connect(self._on_line)
         self.source.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.ShortcutFocusReason))
@@ -162,16 +152,9 @@ class Window(QMainWindow):
         self._looks.column.setStretchFactor(self.inspector, 1)
         self._right = _Column(self._looks, self.measuring)
         self.measuring.hide()
-        self._upper = upper = QSplitter(Qt.Orientation.Horizontal)
-        for part, stretch in ((self.rail, 0), (self.pages, 1), (self._right, 0)):
-            upper.addWidget(part)
-            upper.setStretchFactor(upper.count() - 1, stretch)
-        upper.setHandleWidth(1)
-        upper.setChildrenCollapsible(False)
-        upper.splitterMoved.connect(self._on_shared)
-        self.rail.folded_or_shown.connect(self._on_rail)
-        whole = _Column(upper, self.strip)
-        whole.column.setStretchFactor(upper, 1)
+        self.columns = Columns(self.rail, self.pages, self._right)
+        whole = _Column(self.columns, self.strip)
+        whole.column.setStretchFactor(self.columns, 1)
         self.setCentralWidget(whole)
         self._floating = Floating(self.message_bar, whole, self._foot)
 
@@ -185,30 +168,10 @@ class Window(QMainWindow):
             self.pages.turn_to("stage")
             self.inspector.show_panel("source")
 
-    def _on_shared(self) -> None:
-        self._shared = True
-
-    def _on_rail(self) -> None:
-        """Give the width of the kernels to the stage, or take it back."""
-        right = self._upper.sizes()[2]
-        whole, rail = sum(self._upper.sizes()), self.rail.sizeHint().width()
-        self._upper.setSizes([rail, whole - right - rail, right])
-        self._share_width()
-
-    def _share_width(self) -> None:
-        """Give the kernels and the right column their width, unless the user has chosen it."""
-        if self._shared or self.width() <= 0:
-            return
-        share = min(max((self.width() - _NARROW_WINDOW) / (_WIDE_WINDOW - _NARROW_WINDOW), 0.0), 1.0)
-        rail = self.rail.sizeHint().width() if self.rail.folded else round(scaled(_between(_RAIL, share)))
-        wanted = _BESIDE_CHARTS if self.pages.name() == "charts" else _between(_RIGHT, share)
-        right = round(min(scaled(wanted), self.width() * _MOST_RIGHT))
-        self._upper.setSizes([rail, max(self.width() - rail - right, 1), right])
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Distribute the new width."""
         super().resizeEvent(event)
-        self._share_width()
+        self.columns.share()
 
     @property
     def charts(self) -> "MeasurePage":
@@ -273,25 +236,7 @@ class Window(QMainWindow):
         self.measuring.setVisible(page == "charts")
         self.strip.setVisible(page != "charts")
         self._right.setVisible(page in ("stage", "charts"))
-        self._share_width()
-
-    def _make_menus(self, table: list[Action]) -> None:
-        menus: dict[str, QMenu] = {}
-        for record in table:
-            action = QAction(record.title, self)
-            action.setObjectName(record.id)
-            action.setShortcuts([QKeySequence(k) for k in record.keys])
-            action.triggered.connect(lambda *_, record=record: record.callback())
-            self._menu(record.menu, menus).addAction(action)
-
-    def _menu(self, path: str, menus: "dict[str, QMenu]") -> QMenu:
-        """Return the menu at a path such as ``"View > Language"``; make it if it does not exist yet."""
-        menu = menus.get(path)
-        if menu is None:
-            above, _, title = path.rpartition(SUBMENU)
-            parent = self._menu(above, menus) if above else self.menuBar()
-            menu = menus[path] = parent.addMenu(tr(title))
-        return menu
+        self.columns.share()
 
     def open_doors(self) -> None:
         """Show the doors, with three ways to begin."""
@@ -357,12 +302,9 @@ class Window(QMainWindow):
         sheet = style_sheet(theme, self.session.preferences.type_scale)
         if sheet != self.styleSheet():
             self.setStyleSheet(sheet)
-        self._fit_type()
-
-    def _fit_type(self) -> None:
-        """Give the kernels and the right column the room that larger or smaller type needs."""
+        # Larger or smaller type needs another room for the kernels and the right column.
         self.rail.fit()
-        self._share_width()
+        self.columns.share()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept one file on this machine."""
@@ -412,7 +354,3 @@ class _Column(QWidget):
         self.column.setSpacing(0)
         for widget in widgets:
             self.column.addWidget(widget)
-
-
-def _between(ends: tuple[int, int], share: float) -> float:
-    return ends[0] + (ends[1] - ends[0]) * share

@@ -1,0 +1,208 @@
+"""Paints the list of kernels: a chapter with its ring of finished lessons, a kernel with title, alias and figure."""
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import tr
+from gemmviz.ui.look.figure_text import changes_text, shown_name, status_text
+from gemmviz.ui.look.style import NARROWED, larger
+from gemmviz.ui.look.theme import THEMES, Theme
+from gemmviz.ui.panels.kernel_rows import KernelRows
+
+NAME, CHAPTER = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+"""The roles of an item's data: the name of its kernel; the id of its chapter, in the row of a chapter."""
+NAME_LINES, BELOW_LINES = 1.15, 1.1
+"""Heights in lines of text: a kernel's title, and the line below it."""
+# Sizes of the letters where a text is too long, which are narrow, too.
+_SMALLER = (1.0, 0.92, 0.86, 0.8)
+_BEFORE_TITLE, _AFTER_TITLE = 13, 8  # pixels beside the mark and the title of a kernel
+_RING = 0.95  # of a line
+_TOLD = 0.6  # of a row, for the figure or the status
+# A shape and a letter show the status in addition to the colour.
+_MARKS = {
+    "ok": ("✓", "good"),
+    "wrong": ("✗", "bad"),
+    "skipped": ("–", "muted"),
+    "unsupported": ("–", "muted"),
+    "cancelled": ("■", "muted"),
+}
+_UNTOLD = ("○", "muted")
+# An exhibit shows a defect or an inefficiency of a printed kernel.
+_EXHIBIT = ("◇", "warn")
+_NO_FAULT = ("skipped", "unsupported", "cancelled")
+
+
+class TitleLines:
+    """Divides a title into lines where narrow letters are not enough, and keeps the widths that it has measured."""
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._fonts: list[QFont] = []
+        self._widths: dict[str, list[float]] = {}
+
+    def lines(self, title: str, font: QFont, width: float) -> tuple[QFont, list[str]]:
+        """Return the font and the lines of a kernel's title.
+
+        It is measured in bold letters: a row keeps its height when it is chosen.
+
+        Parameters
+        ----------
+        title
+            The title.
+        font
+            The font of the list.
+        width
+            Of the list's rows, in pixels.
+        """
+        self._use(font)
+        room = width - _BEFORE_TITLE - _AFTER_TITLE - 1.1 * QFontMetrics(font).height()
+        wide = self._widths.get(title)
+        if wide is None:
+            wide = self._widths[title] = [QFontMetricsF(one).horizontalAdvance(title) for one in self._fonts]
+        for one, needed in zip(self._fonts, wide, strict=True):
+            if needed <= room:
+                return QFont(one), [title]
+        metrics, lines = QFontMetricsF(self._fonts[-1]), [""]
+        for word in title.split(" "):
+            longer = f"{lines[-1]} {word}".lstrip()
+            if lines[-1] and metrics.horizontalAdvance(longer) > room:
+                lines.append(word)
+            else:
+                lines[-1] = longer
+        return QFont(self._fonts[-1]), [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
+
+    def _use(self, font: QFont) -> None:
+        """Take the fonts of titles, the largest first, from the list's font."""
+        if self._key != font.key():
+            bold = QFont(font)
+            bold.setBold(True)
+            self._key, self._widths = font.key(), {}
+            self._fonts = [bold, *(_smaller(bold, factor) for factor in _SMALLER[:2])]
+
+
+class RowPainter(QStyledItemDelegate):
+    """Paints a chapter, or a kernel: mark, title, alias, and its figure or the reason for a missing one."""
+
+    def __init__(self, rows: KernelRows, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._rows, self._session = rows, rows.session
+        self._titles = TitleLines()
+        self.open_chapter = ""
+        """The id of the chapter whose title is bold."""
+
+    def title_lines(self, name: str, font: QFont, width: float) -> tuple[QFont, list[str]]:
+        """Return the font and the lines of a kernel's short title in a list of that width, in pixels."""
+        return self._titles.lines(self._rows.short_title(name), font, width)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Paint one row."""
+        theme = THEMES[self._session.preferences.theme]
+        painter.save()
+        area = QRectF(option.rect)
+        name = index.data(NAME)
+        if name is None:
+            self._chapter(painter, area, option, str(index.data(CHAPTER)), str(index.data()), theme)
+        else:
+            self._rung(painter, area, option, self._rows.kernels[name], theme)
+        painter.restore()
+
+    def _chapter(
+        self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem, chapter: str, title: str, theme: Theme
+    ) -> None:
+        """Paint a chapter: its title, a ring that shows the share of finished lessons, and their number."""
+        done, count = self._rows.progress(chapter)
+        line = option.fontMetrics.height()
+        ring = QRectF(area.left() + 9, area.center().y() - _RING * line / 2, _RING * line, _RING * line)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        draw_ring(painter, ring, done, count, theme)
+        font = QFont(option.font)
+        font.setBold(chapter == self.open_chapter)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.text))
+        inside = area.adjusted(ring.right() - area.left() + 7, 0, -_AFTER_TITLE, 0)
+        said = f"{done}/{count}"
+        room = inside.width() - painter.fontMetrics().horizontalAdvance(said) - 6
+        whole = painter.font()
+        for factor in _SMALLER:
+            if painter.fontMetrics().horizontalAdvance(title) > room:
+                painter.setFont(_smaller(whole, factor))
+        shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room))
+        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, shown)
+        painter.setFont(whole)
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, said)
+
+    def _rung(
+        self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem, kernel: Kernel, theme: Theme
+    ) -> None:
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        if chosen:
+            painter.fillRect(area, QColor(theme.raised))
+            painter.fillRect(QRectF(area.left(), area.top(), 3, area.height()), QColor(theme.accent))
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.fillRect(area, QColor(theme.panel))
+        variant = self._rows.variant(kernel)
+        row = self._session.results.rows.get((variant or kernel).name)
+        figure = self._rows.figure(kernel.name)
+        needs = self._rows.needs(kernel)
+        mark, colour = _MARKS.get(row["status"], ("!", "bad")) if row else _MARKS["unsupported"] if needs else _UNTOLD
+        if kernel.exhibit:
+            mark, colour = _EXHIBIT
+        painter.setPen(QColor(getattr(theme, colour)))
+        line = option.fontMetrics.height()
+        first = QRectF(area.left() + 9, area.top() + 1, 1.1 * line, NAME_LINES * line)
+        painter.drawText(first, Qt.AlignmentFlag.AlignCenter, mark)
+        left, right = area.left() + _BEFORE_TITLE + 1.1 * line, area.right() - _AFTER_TITLE
+        small = QFont(option.font)
+        small.setPointSizeF(option.font.pointSizeF() * 0.86)
+        font, lines = self.title_lines(kernel.name, option.font, area.width())
+        font.setBold(chosen)
+        painter.setFont(font)
+        painter.setPen(QColor(theme.text))
+        for text in lines:
+            painter.drawText(
+                QRectF(left, first.top(), right - left, first.height()), Qt.AlignmentFlag.AlignVCenter, text
+            )
+            first.translate(0, line)
+        first.translate(0, -line)
+        painter.setFont(small)
+        below = QRectF(left, first.bottom() - 1, right - left, BELOW_LINES * line)
+        if variant is not None:
+            painter.setPen(QColor(theme.warn))
+            text = changes_text(variant)
+            text = painter.fontMetrics().elidedText(f"≠ {text}", Qt.TextElideMode.ElideRight, int(below.width()))
+            painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, text)
+            return
+        # A row has room for the most important facts only; the tip has the others.
+        least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
+        at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
+        told = figure or (status_text(row) if row else "") or (least if needs else "")
+        painter.setPen(QColor(theme.bad if at_fault and not figure else theme.text if chosen else theme.muted))
+        told = painter.fontMetrics().elidedText(told, Qt.TextElideMode.ElideRight, int(below.width() * _TOLD))
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, told)
+        below.setWidth(below.width() - painter.fontMetrics().horizontalAdvance(told) - 6)
+        painter.setPen(QColor(theme.muted))
+        alias = shown_name(kernel, self._session)
+        alias = painter.fontMetrics().elidedText(alias, Qt.TextElideMode.ElideMiddle, int(below.width()))
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, alias)
+
+
+def draw_ring(painter: QPainter, ring: QRectF, done: int, count: int, theme: Theme) -> None:
+    """Draw the ring of a chapter: closed by the part of its lessons that was finished, ticked when all were."""
+    painter.setPen(QPen(QColor(theme.outline), 2))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(ring)
+    painter.setPen(QPen(QColor(theme.good), 2.5))
+    painter.drawArc(ring, 90 * 16, -round(360 * 16 * done / max(count, 1)))
+    if done == count:
+        painter.drawText(ring, Qt.AlignmentFlag.AlignCenter, "✓")
+
+
+def _smaller(font: QFont, factor: float) -> QFont:
+    made = larger(font, factor)
+    made.setStretch(NARROWED)
+    return made
