@@ -118,7 +118,7 @@ class Cursor:
         position
             The position of playback; None: the beginning of the step.
         """
-        step = int(np.clip(step, 0, max(self.steps - 1, 0)))
+        step = min(max(step, 0), max(self.steps - 1, 0))
         before, self.position = self.position, float(step) if position is None else position
         if step != self.step:
             self.step = step

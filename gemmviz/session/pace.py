@@ -1,7 +1,5 @@
 """The pace of playback: steps per second, and the detail of gestures at that pace."""
 
-import numpy as np
-
 from gemmviz.trace.motion.gestures import Motion
 from gemmviz.trace.playable import Playable
 
@@ -24,8 +22,8 @@ def steps_per_second(playable: Playable | None) -> float:
     if playable is None:
         return _SLOWEST
     # A CPU makes one access per step: hundreds of thousands are too many to watch one by one.
-    fastest = np.inf if playable.recording.backend != "cuda" else _FASTEST
-    return float(np.clip(playable.timeline.steps / _PLAY_SECONDS, _SLOWEST, fastest))
+    rate = max(playable.timeline.steps / _PLAY_SECONDS, _SLOWEST)
+    return rate if playable.recording.backend != "cuda" else min(rate, _FASTEST)
 
 
 def motion_at(rate: float) -> Motion:

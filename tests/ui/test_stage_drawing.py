@@ -29,7 +29,7 @@ from gemmviz.ui.look.theme import THEMES, contrast, rgb
 from gemmviz.ui.stage import legend
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.caption import caption
-from gemmviz.ui.stage.cell_text import inks_on
+from gemmviz.ui.stage.cell_text import dark_on
 from gemmviz.ui.stage.colours import DIMMED, SECTOR_TINT, UNTOUCHED, Colours
 from gemmviz.ui.stage.hues import owner_colours
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
@@ -209,7 +209,7 @@ def test_values_are_readable_on_every_colour_of_a_cell():
         for over, share in product((theme.read, theme.write), (SECTOR_TINT, *np.linspace(0.02, 0.92, 31))):
             shades.append(base * (1 - share) + np.array(rgb(over)) * share)
         colours = np.rint(np.vstack(shades)).astype(np.uint8)
-        inks = inks_on(theme, colours[None])[0]
+        inks = np.where(dark_on(colours[None])[0], theme.ink_dark, theme.ink_light)
         worst = min(
             contrast(tuple(map(int, colour)), rgb(str(text))) for colour, text in zip(colours, inks, strict=True)
         )

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QSizePolicy, Q
 from gemmviz.language import LANGUAGES, set_language, tr
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.caption import number
-from gemmviz.ui.stage.cell_text import in_cell
+from gemmviz.ui.stage.cell_values import in_cell
 from gemmviz.ui.window.key_names import key_text
 
 LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)

@@ -1,6 +1,7 @@
 """The log of a recording: the arrays, the places in the source, and one row per access."""
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -55,12 +56,12 @@ class Array:
         """Return the elements, numbered row by row as in the tile, at some memory positions: undo `physical`."""
         return self.physical(places)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of elements."""
         return prod(self.shape)
 
-    @property
+    @cached_property
     def itemsize(self) -> int:
         """Bytes per element."""
         return np.dtype(self.dtype).itemsize
@@ -76,7 +77,7 @@ class Array:
             return elements % rows, elements // rows
         return elements // columns, elements % columns
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int]:
         """(rows, columns) in which the array is drawn.
 

@@ -65,6 +65,11 @@ class AccessedCells:
             self._steps.move_to_end(key)
         return found
 
+    def lately(self, array: int, step: int, trail: int) -> bool:
+        """Return whether any of the last `trail` steps accesses an array: if none does, nothing in it glows."""
+        first = max(0, step - trail + 1)
+        return bool((self._playable.timeline.array[first : step + 1] == array).any())
+
     def glow(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Any, Any]:
         """Return the cells that glow, how strongly (0 to 1), and whether by a write.
 

@@ -13,8 +13,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.accessed_cells import covered
-from gemmviz.ui.stage.caption import number
-from gemmviz.ui.stage.colours import values, written
+from gemmviz.ui.stage.cell_values import LIVE, PLAIN, STORED, CellValues, Part, Said
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 
@@ -27,28 +26,18 @@ _BESIDE_VALUE, _LANE_LEGIBLE = 26.0, 20.0
 _LONGEST = 1.45  # cells that a text of one letter may be wide; longer texts are smaller
 _SMALLEST, _LARGEST = 9, 28  # a larger font than usual may go beyond
 _MOST_VALUES = 3000
-_PLAIN, _LIVE, _STORED = range(3)
 _MOST_GLYPHS = 4096
 # Relative luminance of a channel's value (WCAG 2), and the luminance on which black and white have the same contrast.
 _LINEAR = np.array([c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in range(256)])
 _MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 
 
-def in_cell(value: float) -> str:
-    """Write a value for a cell: its minus is a dash as wide as a digit, as a true minus would touch the next cell."""
-    return number(value).replace("\N{MINUS SIGN}", "\N{EN DASH}")
-
-
 @dataclass(frozen=True)
 class _Texts:
-    """Texts for the visible cells: values, inks, lanes by drawn cell; sizes in pixels; texts beside them.
+    """Texts for the visible cells: values, whether each is dark, lanes by drawn cell; sizes in pixels."""
 
-    The styles are `_PLAIN`, `_LIVE` and `_STORED` by cell, or None if all are plain.
-    """
-
-    said: list[list[str]]
-    inks: Any
-    styles: Any
+    said: Said
+    dark: list[list[bool]]
     lanes: dict[int, str]
     size: int
     small: int
@@ -80,12 +69,10 @@ class CellText:
         self._vector = vector
         self._glyphs: dict[tuple[str, str, int, int], tuple[QPixmap, float, float]] = {}
         self._widths: dict[tuple[str, int], float] = {}
-        self._values: dict[int, tuple[Any, list[list[str]], Any]] = {}
+        self._values = CellValues(playable)
+        self._dark: dict[int, tuple[Any, Part, list[list[bool]]]] = {}
+        self._banks: dict[int, list[str]] = {}
         self._layers: dict[int, tuple[Any, QPixmap | None]] = {}
-        timeline = playable.timeline
-        self._writes = [
-            np.flatnonzero((timeline.array == i) & timeline.write) for i in range(len(playable.recording.arrays))
-        ]
 
     def draw(self, painter: QPainter, panel: Panel, visible: QRectF, moment: Moment, image: Any, ratio: float) -> None:
         """Write into the visible cells of a panel.
@@ -106,9 +93,8 @@ class CellText:
         part = _visible_part(panel, visible)
         if (part[0].stop - part[0].start) * (part[1].stop - part[1].start) > _MOST_VALUES:
             return
-        texts = self._texts(panel, moment, part, inks_on(self._theme, image[part]))
-        known = self._values[panel.array][0], texts.inks.tobytes(), tuple(texts.lanes.items())
-        key = panel, part, *known, texts.size, ratio
+        texts = self._texts(panel, moment, part, self._darkness(panel.array, image, part))
+        key = panel, part, texts.said.key, texts.dark, tuple(texts.lanes.items()), texts.size, ratio
         kept = self._layers.get(panel.array)
         if self._vector or kept is None or kept[0] != key:
             self._layers[panel.array] = key, None
@@ -120,10 +106,17 @@ class CellText:
         self._layers[panel.array] = key, layer
         painter.drawPixmap(corner, layer)
 
-    def _texts(self, panel: Panel, moment: Moment, part: tuple[slice, slice], inks: Any) -> _Texts:
+    def _darkness(self, array: int, image: Any, part: Part) -> list[list[bool]]:
+        """Return which of some cells have a dark text; an image of the same colours is the same object."""
+        kept = self._dark.get(array)
+        if kept is None or kept[0] is not image or kept[1] != part:
+            kept = self._dark[array] = image, part, dark_on(image[part]).tolist()
+        return kept[2]
+
+    def _texts(self, panel: Panel, moment: Moment, part: Part, dark: list[list[bool]]) -> _Texts:
         """Return the texts for some cells, and their sizes."""
         summed = panel.array == C and panel.cell >= SUM_CELL
-        said, styles = self._values_at(panel.array, moment.step, moment.block, part, summed)
+        said = self._values.at(panel.array, moment.step, moment.block, part, summed)
         # In small cells the text takes all the room.
         size = int(min(max(panel.cell * 0.54, min(panel.cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
         small = max(_SMALLEST, int(panel.cell * 0.18))
@@ -136,9 +129,9 @@ class CellText:
         told = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
         if not beside and told + 2 > panel.cell:
             lanes = {}  # a lane here and a value there would be read as one kind of figure
-        return _Texts(said, inks, styles, lanes, size, small, beside, banks, told)
+        return _Texts(said, dark, lanes, size, small, beside, banks, told)
 
-    def _layer(self, panel: Panel, part: tuple[slice, slice], texts: _Texts, ratio: float, corner: QPointF) -> QPixmap:
+    def _layer(self, panel: Panel, part: Part, texts: _Texts, ratio: float, corner: QPointF) -> QPixmap:
         """Return a picture of the texts of some cells, the first of which stands at a corner."""
         high, wide = ((side.stop - side.start + 1) * panel.cell for side in part)
         layer = QPixmap(int(np.ceil(wide * ratio)), int(np.ceil(high * ratio)))
@@ -150,29 +143,47 @@ class CellText:
         into.end()
         return layer
 
-    def _write(self, painter: QPainter, panel: Panel, part: tuple[slice, slice], texts: _Texts, ratio: float) -> None:
+    def _write(self, painter: QPainter, panel: Panel, part: Part, texts: _Texts, ratio: float) -> None:
         """Write into some cells, one by one."""
-        styles = texts.styles.tolist() if texts.styles is not None else None
-        simple = not texts.banks and not self._vector
+        styles, banks, lanes = texts.said.styles, texts.banks, texts.lanes
         side, first, half, glyphs = panel.cell, part[1].start, panel.cell / 2, self._glyphs
+        inks, up = (self._theme.ink_light, self._theme.ink_dark), panel.cell * 0.1 if banks else 0
         sizes: dict[int, int] = {}
-        for at, (said, inks) in enumerate(zip(texts.said, texts.inks.tolist(), strict=True)):
+        for at, (said, dark) in enumerate(zip(texts.said.texts, texts.dark, strict=True)):
             row = at + part[0].start
-            drawn, y = styles[at] if styles is not None else [_PLAIN] * len(said), panel.y + row * side + half
-            for column, text, ink, style in zip(range(first, first + len(said)), said, inks, drawn, strict=True):
-                if not simple or row * panel.columns + column in texts.lanes:
+            drawn, y = styles[at] if styles is not None else [PLAIN] * len(said), panel.y + row * side + half - up
+            for column, text, is_dark, style in zip(range(first, first + len(said)), said, dark, drawn, strict=True):
+                ink = inks[is_dark]
+                if self._vector or row * panel.columns + column in lanes:
                     self._write_cell(painter, panel, (row, column), texts, text, ink, ratio, style)
                     continue
-                if not text:
-                    continue
-                # As `_write_cell` does it; most cells have a value alone, and there are hundreds.
-                letters = len(text)
-                size = sizes.get(letters) or sizes.setdefault(letters, min(texts.size, int(side * _LONGEST / letters)))
-                glyph, x = glyphs.get((text, ink, size, style)), panel.x + column * side + half
-                if glyph is None:
-                    self._stamp(painter, text, ink, size, x, y, ratio, style)
-                else:
-                    painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
+                # As `_write_cell` does it; most cells have no lane, and there are hundreds.
+                if text:
+                    letters = len(text)
+                    size = sizes.get(letters) or sizes.setdefault(
+                        letters, min(texts.size, int(side * _LONGEST / letters))
+                    )
+                    glyph, x = glyphs.get((text, ink, size, style)), panel.x + column * side + half
+                    if glyph is None:
+                        self._stamp(painter, text, ink, size, x, y, ratio, style)
+                    else:
+                        painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
+                if banks:
+                    self._write_bank(painter, panel, (row, column), texts.small, ink, ratio)
+
+    def _write_bank(
+        self, painter: QPainter, panel: Panel, at: tuple[int, int], small: int, ink: str, ratio: float
+    ) -> None:
+        """Write the bank of a cell into its right lower corner."""
+        banks = self._banks.get(panel.array)
+        if banks is None:
+            step = self._playable.recording.arrays[panel.array].itemsize
+            count = panel.rows * panel.columns
+            banks = self._banks[panel.array] = [str(place * step // 4 % 32) for place in range(count)]
+        bank = banks[at[0] * panel.columns + at[1]]
+        x, y = panel.x + at[1] * panel.cell, panel.y + at[0] * panel.cell
+        right = x + panel.cell - 0.35 * small - self._width(bank, small) / 2
+        self._stamp(painter, bank, ink, small, right, y + panel.cell - small * 0.8, ratio)
 
     def _write_cell(
         self,
@@ -183,7 +194,7 @@ class CellText:
         text: str,
         ink: str,
         ratio: float,
-        style: int = _PLAIN,
+        style: int = PLAIN,
     ) -> None:
         """Write a value, the bank and the lane that accesses the cell now, as far as there is room."""
         small, place = texts.small, at[0] * panel.columns + at[1]
@@ -196,42 +207,16 @@ class CellText:
         if text:
             fit = min(texts.size, int(panel.cell * (1.25 if instead else _LONGEST) / len(text)))
             up = panel.cell * 0.1 if texts.banks or (lane and texts.beside) else 0
-            drawn = _PLAIN if instead else style
+            drawn = PLAIN if instead else style
             self._stamp(painter, text, ink, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio, drawn)
         low, edge = y + panel.cell - small * 0.8, 0.35 * small
         # The lanes that access cells now say more than the banks, which are always the same.
         if texts.banks and (not lane or texts.told + self._width("31", small) + 0.5 * small + 2 * edge <= panel.cell):
-            bank = str(place * self._playable.recording.arrays[panel.array].itemsize // 4 % 32)
-            right = x + panel.cell - edge - self._width(bank, small) / 2
-            self._stamp(painter, bank, ink, small, right, low, ratio)
+            self._write_bank(painter, panel, at, small, ink, ratio)
         if lane and texts.beside:
             wide = self._width(lane, small)
             left = x + min(edge, (panel.cell - wide) / 2) + wide / 2
             self._stamp(painter, lane, ink, small, left, low, ratio)
-
-    def _values_at(
-        self, array: int, step: int, block: int, part: tuple[slice, slice], summed: bool = False
-    ) -> tuple[list[list[str]], Any]:
-        """Return the values of some cells, as texts, and their styles.
-
-        They change with the writes to the array; where C is `summed`, with its running sums, too.
-        """
-        live = self._playable.live_sums if summed else None
-        place = live.place(step) if live is not None else -1
-        key = int(np.searchsorted(self._writes[array], step, side="right")), place, block, part
-        kept = self._values.get(array)
-        if kept is None or kept[0] != key:
-            found, styles = values(self._playable, array, step, block)[part], None
-            empty = np.isnan(found) & ~written(self._playable, array, step, block)[part]
-            if live is not None and live.known.any():
-                running = live.shown(step, written(self._playable, array, step, block))[part]
-                found, empty = np.where(running, live.at(step)[part], found), empty & ~running
-                styles = np.where(running, _LIVE, _STORED)
-            said = [[in_cell(value) for value in row] for row in found.tolist()]
-            for row, column in np.argwhere(empty).tolist():
-                said[row][column] = ""
-            kept = self._values[array] = key, said, styles
-        return kept[1], kept[2]
 
     def write_at(self, painter: QPainter, text: str, colour: str, size: int, x: float, y: float, ratio: float) -> None:
         """Write a short text in a font of `size` pixels, centred at a point."""
@@ -257,7 +242,7 @@ class CellText:
         x: float,
         y: float,
         ratio: float,
-        style: int = _PLAIN,
+        style: int = PLAIN,
     ) -> None:
         """Draw a short text centred at a point, from a cache: a pixmap is many times faster than laying text out."""
         if self._vector:
@@ -295,11 +280,11 @@ class CellText:
             width = self._widths[text, size] = QFontMetricsF(self._sized(size)).horizontalAdvance(text)
         return width
 
-    def _sized(self, size: int, style: int = _PLAIN) -> QFont:
+    def _sized(self, size: int, style: int = PLAIN) -> QFont:
         font = QFont(self._font)
         font.setPixelSize(max(size, 6))
-        font.setItalic(style == _LIVE)
-        font.setBold(style == _STORED)
+        font.setItalic(style == LIVE)
+        font.setBold(style == STORED)
         return font
 
 
@@ -312,25 +297,23 @@ def _visible_part(panel: Panel, visible: QRectF) -> tuple[slice, slice]:
     return slice(first_row, last_row), slice(first_column, last_column)
 
 
-def inks_on(theme: Theme, colours: Any) -> Any:
-    """Return the text colour that reads better on each of many cells: `gemmviz.ui.look.theme.ink`, for all at once.
+def dark_on(colours: Any) -> Any:
+    """Return where a dark text reads better than a light one: `gemmviz.ui.look.theme.ink`, for many cells at once.
 
     Parameters
     ----------
-    theme
-        The theme of the inks.
     colours
-        uint8 (rows, columns, 3 or more).
+        uint8 (rows, columns, 3 or more), the colours of the cells.
 
     Returns
     -------
     ndarray
-        Texts (rows, columns) such as ``"#000000"``.
+        bool (rows, columns).
     """
     luminance = (
         _LINEAR[colours[..., 0]] * 0.2126 + _LINEAR[colours[..., 1]] * 0.7152 + _LINEAR[colours[..., 2]] * 0.0722
     )
-    return np.where(luminance > _MIDDLE, theme.ink_dark, theme.ink_light)
+    return luminance > _MIDDLE
 
 
 def lanes_at(playable: Playable, array: int, step: int, block: int, warp: int) -> dict[int, str]:

@@ -79,6 +79,9 @@ class Colours:
     ) -> Image:
         """Return RGBX (rows, columns, 4) of an array at a step, the accesses of the last `trail` steps glowing.
 
+        The image returned is the same object as long as its content is the same and nothing in it glows: nobody changes
+        it.
+
         Parameters
         ----------
         array
@@ -98,7 +101,10 @@ class Colours:
         info = self._playable.recording.arrays[array]
         columns = info.grid[1]
         near = related.cells.get(array) if related is not None else None
-        out = self._kept_base(array, step, block, near, shrink).copy()
+        base = self._kept_base(array, step, block, near, shrink)
+        if not self._touched.lately(array, step, trail):
+            return base
+        out = base.copy()
         flat = out.reshape(-1, 4)
         small = -(-columns // shrink)
         write = bool(self._playable.timeline.write[step]) if self._playable.timeline.steps else False

@@ -16,7 +16,8 @@ from gemmviz.trace.motion.gestures import lift, place
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme, ink, rgb
 from gemmviz.ui.stage.accessed_cells import as_drawn
-from gemmviz.ui.stage.cell_text import CellText, in_cell
+from gemmviz.ui.stage.cell_text import CellText
+from gemmviz.ui.stage.cell_values import in_cell
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 

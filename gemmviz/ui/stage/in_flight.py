@@ -49,6 +49,8 @@ class InFlight:
         moment
             The step, and the block.
         """
+        if not len(self._playable.async_copies.issued):
+            return
         key = moment.block, int(np.searchsorted(self._changes_of(moment.block), moment.step, side="right"))
         if key not in self._kept:
             self._kept[key] = self._find(moment)

@@ -56,14 +56,18 @@ class Marks:
             The step, and the choice.
         """
         painter.setBrush(Qt.BrushStyle.NoBrush)
+        timeline = self.playable.timeline
+        accessed = int(timeline.array[moment.step]) if timeline.steps else -1
         for panel in placed:
             if not QRectF(panel.x, panel.y, panel.width, panel.height).intersects(seen):
                 continue
             self._draw_held(painter, panel, moment)
-            self._draw_sectors(painter, panel, moment)
-            self._draw_accesses(painter, panel, moment)
+            if panel.array == accessed:
+                self._draw_sectors(painter, panel, moment)
+                self._draw_accesses(painter, panel, moment)
             self._draw_wrong(painter, panel, seen, moment)
-            self._draw_misread(painter, panel, seen, moment)
+            if panel.array == accessed:
+                self._draw_misread(painter, panel, seen, moment)
         for panel in placed:
             self._draw_selection(painter, panel, placed, moment)
 
@@ -107,7 +111,7 @@ class Marks:
     def _draw_accesses(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Outline the cells accessed at this step: a thin frame for a read, a thick one for a write."""
         playable = self.playable
-        if panel.cell < _SMALLEST_OUTLINED or not playable.timeline.steps:
+        if panel.cell < _SMALLEST_OUTLINED:
             return
         info = playable.recording.arrays[panel.array]
         block = moment.block if info.space == "shared" else None
@@ -140,10 +144,7 @@ class Marks:
 
     def _draw_misread(self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment) -> None:
         """Mark the shared cells whose value differs from the one that a read of this step got."""
-        timeline = self.playable.timeline
-        if panel.array <= C or not timeline.steps:
-            return
-        if int(timeline.array[moment.step]) != panel.array:
+        if panel.array <= C:
             return
         key = moment.step, moment.block
         if self._misread is None or self._misread[0] != key:

@@ -102,6 +102,7 @@ class StagePainter:
         self._placed: tuple[PlanKey, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
         self.still, self.lens_picture = KeptPicture(), KeptPicture()
+        self._origin: dict[bool, list[str]] = {}
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
@@ -355,7 +356,9 @@ class StagePainter:
         assert plan.words is not None
         high = self.metrics.height()
         title = self.title or self.playable.recording.label
-        said = provenance(self.playable, moment.outdated)
+        if moment.outdated not in self._origin:
+            self._origin[moment.outdated] = provenance(self.playable, moment.outdated)
+        said = self._origin[moment.outdated]
         self._words.draw_title(painter, plan.words, title, said, moment.outdated, self.title_taken)
         if self.captioned and not self.words:
             place = replace(plan.words, top=plan.words.top + (TITLE_LINES + 0.3) * high)

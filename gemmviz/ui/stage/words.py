@@ -1,6 +1,7 @@
 """The words in the free quadrant: title, size and parameters, the recording's verdict, and the step's sentence."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
@@ -19,6 +20,29 @@ _SMALL = 0.88
 _LINE = 1.3
 _BAR = 3.0  # pixels
 _MORE = "…"  # in the place of parameters that have no room
+
+
+@dataclass(frozen=True)
+class _Title:
+    """Where the title and what is below it stand: a text and its place, or the verdict with its colour and place."""
+
+    font: QFont
+    shown: str
+    line: QRectF
+    chips: list[tuple[str, QRectF]]
+    verdict: tuple[str, QRectF] | None
+    colour: QColor
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Where a sentence stands: the font of each part, its place, and its text as far as there is room for it."""
+
+    lead: tuple[QFont, str]
+    font: QFont
+    lines: list[tuple[QRectF, str]]
+    top: QRectF
+    bar: QRectF
 
 
 @dataclass(frozen=True)
@@ -75,6 +99,10 @@ class Words:
         self._bold = QFont(font)
         self._bold.setBold(True)
         self._small_bold = larger(self._bold, _SMALL)
+        self._height = QFontMetricsF(self._font).height()
+        # They are placed again only when something in them changed, and drawn in each frame.
+        self._title: tuple[Any, _Title] | None = None
+        self._sentence: tuple[Any, _Placed] | None = None
 
     def chips(self, place: Bounds, verdict: str = "") -> list[tuple[str, QRectF]]:
         """Return the texts below the title, and their boxes: the size, then each parameter.
@@ -104,10 +132,6 @@ class Words:
             x += wide + 0.4 * high
         return found
 
-    @property
-    def _height(self) -> float:
-        return QFontMetricsF(self._font).height()
-
     def draw_title(
         self, painter: QPainter, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float = 0.0
     ) -> None:
@@ -126,38 +150,48 @@ class Words:
         taken
             Width of something else at the right of the title, in pixels.
         """
-        theme, high = self._theme, self._height
-        painter.setPen(QColor(theme.text))
-        line = QRectF(place.left, place.top, place.width - taken, 1.65 * high)
-        font, shown = self.fitted_title(title, line.width())
-        painter.setFont(font)
-        painter.drawText(line, _MIDDLE, shown)
+        key = place, title, verdict, outdated, taken
+        if self._title is None or self._title[0] != key:
+            self._title = key, self._placed_title(place, title, verdict, outdated, taken)
+        placed, text = self._title[1], QColor(self._theme.text)
+        painter.setPen(text)
+        painter.setFont(placed.font)
+        painter.drawText(placed.line, _MIDDLE, placed.shown)
         painter.setFont(self._small)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(QColor(self._theme.raised))
+        for said, box in placed.chips:
+            if said != _MORE:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+            painter.setPen(text)
+            painter.drawText(box, _CENTRE, said)
+        if placed.verdict is not None:
+            said, box = placed.verdict
+            painter.setPen(QPen(placed.colour, 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+            painter.drawText(box, _CENTRE, said)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setFont(self._font)
+
+    def _placed_title(self, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float) -> _Title:
+        """Return the places of the title and of what is below it: see `draw_title`."""
+        theme, high = self._theme, self._height
+        line = QRectF(place.left, place.top, place.width - taken, 1.65 * high)
         wrong = self._playable.recording.wrong
         mark = "✗ " if wrong else "✓ "
-        x = place.left
-        for text, box in self.chips(place, mark + verdict[-1]):
-            if text != _MORE:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(QColor(theme.raised))
-                painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-            painter.setPen(QColor(theme.text))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-            x = box.right() + 0.5 * high
-        colour = QColor(theme.muted if outdated else theme.bad if wrong else theme.good)
+        chips = self.chips(place, mark + verdict[-1])
+        x = chips[-1][1].right() + 0.5 * high
         metrics = QFontMetricsF(self._small)
+        found = None
         for text in (mark + one for one in verdict):
             wide = metrics.horizontalAdvance(text) + 0.9 * high
             if x + wide <= place.right:
-                box = QRectF(x, place.top + 1.75 * high, wide, 1.35 * high)
-                painter.setPen(QPen(colour, 1))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+                found = text, QRectF(x, place.top + 1.75 * high, wide, 1.35 * high)
                 break
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.setFont(self._font)
+        colour = QColor(theme.muted if outdated else theme.bad if wrong else theme.good)
+        return _Title(*self.fitted_title(title, line.width()), line, chips, found, colour)
 
     def fitted_title(self, title: str, width: float) -> tuple[QFont, str]:
         """Return the largest font in which a title fits into a line, or two small lines, and it as it is written."""
@@ -173,34 +207,47 @@ class Words:
 
     def draw_sentence(self, painter: QPainter, place: Bounds, said: Said) -> None:
         """Write the sentence, as many lines of it as fit, beside a bar in colour."""
-        theme, high = self._theme, self._height
-        painter.fillRect(QRectF(place.left, place.top, _BAR, place.height), QColor(theme.accent))
-        inside = QRectF(place.left + _BAR + 0.7 * high, place.top, place.width - _BAR - 0.7 * high, place.height)
-        metrics = QFontMetricsF(self._small)
-        remark = metrics.horizontalAdvance(said.remark) + high if said.remark else 0.0
+        if self._sentence is None or self._sentence[0] != (place, said):
+            self._sentence = (place, said), self._placed_sentence(place, said)
+        theme, placed = self._theme, self._sentence[1]
+        painter.fillRect(placed.bar, QColor(theme.accent))
         painter.setFont(self._small)
         painter.setPen(QColor(theme.muted))
+        painter.drawText(placed.top, _AT_RIGHT, said.remark)
+        font, lead = placed.lead
+        painter.setFont(font)
+        painter.setPen(QColor(theme.accent))
+        painter.drawText(placed.top, _MIDDLE, lead)
+        painter.setFont(placed.font)
+        painter.setPen(QColor(theme.text))
+        for below, text in placed.lines:
+            painter.drawText(below, _WRAPPED, text)
+
+    def _placed_sentence(self, place: Bounds, said: Said) -> _Placed:
+        """Return the places of a sentence's parts: see `draw_sentence`."""
+        high = self._height
+        inside = QRectF(place.left + _BAR + 0.7 * high, place.top, place.width - _BAR - 0.7 * high, place.height)
+        remark = QFontMetricsF(self._small).horizontalAdvance(said.remark) + high if said.remark else 0.0
         top = QRectF(inside.left(), inside.top(), inside.width(), _LINE * high)
-        painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, said.remark)
         room = inside.width() - remark
         bold = self._bold if QFontMetricsF(self._bold).horizontalAdvance(said.lead) <= room else self._small_bold
-        painter.setFont(bold)
-        painter.setPen(QColor(theme.accent))
-        painter.drawText(top, _MIDDLE, QFontMetricsF(bold).elidedText(said.lead, Qt.TextElideMode.ElideRight, room))
+        lead = QFontMetricsF(bold).elidedText(said.lead, Qt.TextElideMode.ElideRight, room)
         font = self._small if said.chosen else self._font
         metrics = QFontMetricsF(font)
-        painter.setFont(font)
-        painter.setPen(QColor(theme.text))
-        below = inside.adjusted(0, _LINE * high, 0, 0)
+        below, lines = inside.adjusted(0, _LINE * high, 0, 0), []
         for wordings in said.formulas:
             line = next((w for w in wordings if metrics.horizontalAdvance(w) <= below.width()), "")
             if line:
-                painter.drawText(below, _WRAPPED, line)
+                lines.append((QRectF(below), line))
                 below.setTop(below.top() + metrics.height())
-        painter.drawText(below, _WRAPPED, fitting(said.text, metrics, below.size().toTuple()))
+        lines.append((below, fitting(said.text, metrics, below.size().toTuple())))
+        bar = QRectF(place.left, place.top, _BAR, place.height)
+        return _Placed((bold, lead), font, lines, top, bar)
 
 
 _MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_CENTRE = Qt.AlignmentFlag.AlignCenter
 _WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
 
 
