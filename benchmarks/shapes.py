@@ -33,6 +33,7 @@ from gemmviz.backends.cublaslt import LtProduct
 from gemmviz.backends.cuda import CublasBackend, CudaBackend, cupy
 from gemmviz.backends.device import DevicePrepared, l2_bytes, release
 from gemmviz.backends.driver import driver
+from gemmviz.backends.machine import schedule_for_this_gpu
 from gemmviz.backends.nvml import sensors, watch_gpu
 from gemmviz.bench import error_bound
 from gemmviz.catalogue.errors import GemmvizError
@@ -136,7 +137,7 @@ def fill(prepared: list[DevicePrepared], dtype: str) -> None:
 
 def measured(kernel: Kernel, library: Kernel, problem: Problem, cuda: CudaBackend, candidates: int) -> dict[str, Any]:
     """Return the row of a size."""
-    sets = scheduled(kernel, problem)
+    sets, lt = scheduled(kernel, problem), None
     made: list[Any] = [cuda.prepare(launch(kernel, problem, one.params)) for one in sets[: 1 + candidates]]
     reference: Any = CublasBackend().prepare(launch(library, problem))
     try:
@@ -151,14 +152,14 @@ def measured(kernel: Kernel, library: Kernel, problem: Problem, cuda: CudaBacken
         except GemmvizError as error:
             lt, row["lt_refused"] = None, str(error)
         its = [x.data.ptr for x in (reference.a, reference.b)]
-        for number in range(len(lt) if lt else 0):
+        for number in range(0 if lt is None else len(lt)):
             starts[f"lt {number}"] = lambda number=number: lt.start(number, *its, reference.c.address)
         row |= raced(Race(starts), reference)
         row["error_after"] = error_of(made[0], kernel, problem)
-        if lt:
-            lt.close()
         return row
     finally:
+        if lt is not None:
+            lt.close()
         for one in (*made, reference):
             one.close()
         release(cupy())
@@ -232,6 +233,7 @@ def main() -> int:
     if device is None:
         print("no GPU")
         return 2
+    schedule_for_this_gpu()
     sizes = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     kept = json.loads(wanted.json.read_text()) if wanted.json and wanted.json.exists() else {"rows": []}
     kernels, cuda, begun, wrong = ladder(), CudaBackend(), time.monotonic(), 0

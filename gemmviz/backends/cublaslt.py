@@ -88,31 +88,33 @@ class LtProduct:
         cp.cuda.device.get_cublas_handle()  # loads the library
         self._cp = cp
         self._library = ctypes.CDLL(f"libcublasLt.so.{cp.cuda.runtime.runtimeGetVersion() // 1000}")
-        self._open = ExitStack()
         self._workspace = cp.empty(workspace_bytes, "uint8")
         self._scalars = np.array([1, 0], np.float32)
-        self._handle = self._made("cublasLt", "Create", "Destroy")
-        self._product = self._made("cublasLtMatmulDesc", "Create", "Destroy", _COMPUTE_FLOAT, _FLOAT)
-        attributes: list[tuple[int, Any]] = [(_TRANS_A, ctypes.c_int32(_TRANSPOSED))] if by_columns else []
-        if scales is not None:
-            attributes += [(_SCALE_OF_A, ctypes.c_uint64(scales[1])), (_SCALE_OF_B, ctypes.c_uint64(scales[0]))]
-            attributes.append((_FAST_ACCUMULATION, ctypes.c_int8(fast)))
-        for attribute, value in attributes:
-            self._set("cublasLtMatmulDescSetAttribute", self._product, attribute, value)
-        # The library counts by columns: this is the transposed product of the operands swapped.
-        of, out = _NUMBERS[dtype], _NUMBERS[dtype_out]
-        shapes = ((of, k, n) if by_columns else (of, n, k), (of, k, m), (out, n, m))
-        self._layouts = [self._layout(*shape) for shape in shapes]
-        preference = self._made("cublasLtMatmulPreference", "Create", "Destroy")
-        room = ctypes.c_uint64(workspace_bytes)
-        self._set("cublasLtMatmulPreferenceSetAttribute", preference, _MOST_WORKSPACE, room)
-        found, count = (_Found * most)(), ctypes.c_int()
-        b, a, c = self._layouts
-        self._call(
-            "cublasLtMatmulAlgoGetHeuristic",
-            *(self._handle, self._product, b, a, c, c, preference, most, found, ctypes.byref(count)),
-        )
-        self._algorithms = [each for each in found[: count.value] if each.status == 0]
+        with ExitStack() as opened:  # gives back what there is where a call is refused
+            self._open = opened
+            self._handle = self._made("cublasLt", "Create", "Destroy")
+            self._product = self._made("cublasLtMatmulDesc", "Create", "Destroy", _COMPUTE_FLOAT, _FLOAT)
+            attributes: list[tuple[int, Any]] = [(_TRANS_A, ctypes.c_int32(_TRANSPOSED))] if by_columns else []
+            if scales is not None:
+                attributes += [(_SCALE_OF_A, ctypes.c_uint64(scales[1])), (_SCALE_OF_B, ctypes.c_uint64(scales[0]))]
+                attributes.append((_FAST_ACCUMULATION, ctypes.c_int8(fast)))
+            for attribute, value in attributes:
+                self._set("cublasLtMatmulDescSetAttribute", self._product, attribute, value)
+            # The library counts by columns: this is the transposed product of the operands swapped.
+            of, out = _NUMBERS[dtype], _NUMBERS[dtype_out]
+            shapes = ((of, k, n) if by_columns else (of, n, k), (of, k, m), (out, n, m))
+            self._layouts = [self._layout(*shape) for shape in shapes]
+            preference = self._made("cublasLtMatmulPreference", "Create", "Destroy")
+            room = ctypes.c_uint64(workspace_bytes)
+            self._set("cublasLtMatmulPreferenceSetAttribute", preference, _MOST_WORKSPACE, room)
+            found, count = (_Found * most)(), ctypes.c_int()
+            b, a, c = self._layouts
+            self._call(
+                "cublasLtMatmulAlgoGetHeuristic",
+                *(self._handle, self._product, b, a, c, c, preference, most, found, ctypes.byref(count)),
+            )
+            self._algorithms = [each for each in found[: count.value] if each.status == 0]
+            self._open = opened.pop_all()
 
     def __len__(self) -> int:
         """Return the number of proposed algorithms."""

@@ -16,6 +16,7 @@ from gemmviz.backends.nvml import sensors
 from gemmviz.backends.nvrtc import has_mma_header
 from gemmviz.backends.toolchain import compiler
 from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.schedule import made_for
 from gemmviz.sandbox import in_force
 
 
@@ -84,6 +85,12 @@ def device() -> DeviceFacts | None:
     """Return the part ``device`` of a result file: the first GPU, or None."""
     found = driver().device
     return found.to_plain() if found else None
+
+
+def schedule_for_this_gpu() -> None:
+    """Make the schedules of this process for this machine's GPU, if it has one."""
+    found = driver().device
+    made_for(found.sms if found else None)
 
 
 def cpu_model() -> str:

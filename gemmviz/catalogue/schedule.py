@@ -2,7 +2,8 @@
 
 The front matter declares sets of values, and the expression of a cost: a time in any unit, of which only the order
 counts. Of the sets that can be launched the one with the least cost is taken. The names of the expressions are M, N,
-K, the parameters, ``SMS`` (multiprocessors), and those that the schedule declares itself, each from names before it.
+K, the parameters, ``SMS`` (multiprocessors of the GPU, see `made_for`), and those that the schedule declares itself,
+each from names before it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,8 +17,8 @@ from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression, Number
 from gemmviz.catalogue.typed_reading import Misfit, read_as
 
-SMS = 132
-"""Multiprocessors for which schedules are made: those of an H100 (SXM) and of an H200."""
+USUAL_MULTIPROCESSORS = 132
+"""Multiprocessors for which schedules are made where no GPU is known: those of an H100 (SXM) and of an H200."""
 _FORM = (
     "schedule must be a table of sets (a list of tables of parameters), tile (two expressions), tiles, cost, and maybe "
     "names and each"
@@ -77,6 +78,8 @@ class Choice:
         How many blocks' worth of work there are.
     cost
         By the model; a ratio of two of them is a ratio of times.
+    multiprocessors
+        Those of the GPU that the choice is for.
     """
 
     params: Params
@@ -84,11 +87,21 @@ class Choice:
     columns: int
     tiles: int
     cost: float
+    multiprocessors: int
 
     @property
     def busy(self) -> int:
-        """The multiprocessors that have work, of `SMS`."""
-        return min(self.tiles, SMS)
+        """The multiprocessors that have work."""
+        return min(self.tiles, self.multiprocessors)
+
+
+class _Gpu:
+    multiprocessors = USUAL_MULTIPROCESSORS
+
+
+def made_for(multiprocessors: int | None) -> None:
+    """Make the schedules of this process for a GPU with so many multiprocessors; None: with `USUAL_MULTIPROCESSORS`."""
+    _Gpu.multiprocessors = multiprocessors or USUAL_MULTIPROCESSORS
 
 
 def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Schedule:
@@ -136,7 +149,8 @@ def choices(
     given
         Values that the user gives: no set changes them.
     """
-    return _choices(schedule, must_hold, sizes, tuple(defaults.items()), tuple(given.items()))
+    gpu = _Gpu.multiprocessors
+    return _choices(schedule, must_hold, sizes, tuple(defaults.items()), tuple(given.items()), gpu)
 
 
 @lru_cache(maxsize=4096)
@@ -146,8 +160,9 @@ def _choices(
     sizes: Sizes,
     defaults: tuple[tuple[str, int], ...],
     given: tuple[tuple[str, int], ...],
+    multiprocessors: int,
 ) -> tuple[Choice, ...]:
-    known = dict(zip(("M", "N", "K"), sizes, strict=True)) | {"SMS": SMS}
+    known = dict(zip(("M", "N", "K"), sizes, strict=True)) | {"SMS": multiprocessors}
     found: dict[tuple[tuple[str, int], ...], Choice] = {}
     for values in _sets(schedule, known, dict(defaults), dict(given)):
         key = tuple(values.items())
@@ -182,4 +197,4 @@ def _judged(schedule: Schedule, must_hold: tuple[Expression, ...], sizes: Params
         )
     except FrontMatterError:
         return None
-    return Choice(values, int(rows), int(columns), int(tiles), float(cost))
+    return Choice(values, int(rows), int(columns), int(tiles), float(cost), sizes["SMS"])

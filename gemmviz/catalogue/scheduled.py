@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gemmviz.catalogue.conditions import conditions
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
-from gemmviz.catalogue.schedule import SMS, Choice, choices
+from gemmviz.catalogue.schedule import Choice, choices
 from gemmviz.language import tr
 
 
@@ -56,7 +56,7 @@ def why(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> str:
 
 
 def _of(best: Choice) -> str:
-    said = {"rows": best.rows, "columns": best.columns, "busy": best.busy, "sms": SMS}
+    said = {"rows": best.rows, "columns": best.columns, "busy": best.busy, "sms": best.multiprocessors}
     parts = best.params.get("SPLIT", 1)
     if parts > 1:
         return tr(

@@ -19,6 +19,7 @@ from gemmviz.catalogue.user_file import write_text
 from gemmviz.cli import options
 from gemmviz.cli.driving import EngineDriver, driving
 from gemmviz.cli.own_size import fitting
+from gemmviz.cli.schedule_print import reasons
 from gemmviz.cli.tables import print_results
 from gemmviz.cli.tuned_entries import tuned_entries
 from gemmviz.engine import messages
@@ -108,6 +109,8 @@ def _run(args: argparse.Namespace) -> int:
     keep(document)
     if "-" not in (args.json, args.csv):
         print_results(document)
+        for reason in reasons(document, kernels):
+            print(reason)
     for target, text in ((args.json, results.to_json), (args.csv, export.to_csv)):
         if target == "-":
             sys.stdout.write(text(document))

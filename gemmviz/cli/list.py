@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.backends.driver import Device, driver
+from gemmviz.backends.machine import schedule_for_this_gpu
 from gemmviz.catalogue.capability import need
 from gemmviz.catalogue.documents import Document, documents
 from gemmviz.catalogue.kernel import Kernel
@@ -108,6 +109,7 @@ def _schedule(kernel: Kernel) -> Plain | None:
     """Return the choice of a kernel's schedule at 4096, and the reason for it; None without a schedule."""
     if kernel.schedule is None:
         return None
+    schedule_for_this_gpu()
     problem = Problem.cube(_SCHEDULED_AT)
     params = usual(kernel, problem)
     return {"size": _SCHEDULED_AT, "params": params, "why": why(kernel, problem, params)}

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gemmviz.backends.driver import driver
+from gemmviz.backends.machine import schedule_for_this_gpu
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
@@ -73,6 +74,7 @@ def _run(args: argparse.Namespace) -> int:
             if args.kept
             else _again(proofs.read_proofs(args.counted), kernels, args.json)
         )
+    schedule_for_this_gpu()
     gpu = driver().device
     try:
         command = ncu.tool()

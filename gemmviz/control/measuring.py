@@ -145,6 +145,8 @@ class Measuring:
         session = self.session
         match reply:
             case Probed():
+                device = reply.facts["device"]
+                session.choice.schedule_for(device["sms"] if device else None)
                 session.results.set_device(_device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"])
             case Progress() if reply.run == self._run:
                 session.progress.set("bench", (reply.text, reply.share))

@@ -89,6 +89,7 @@ def bench(request: BenchRequest, cancel: threading.Event, send: Callable[[Reply]
     GemmvizError
         For an impossible size or protocol.
     """
+    machine.schedule_for_this_gpu()
     protocol = Protocol.from_plain(request.protocol)
     problems = [Problem(*size) for size in request.sizes]
     kernels = {job: _read(entry) for job, entry in enumerate(request.kernels) if "text" in entry}

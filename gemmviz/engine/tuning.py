@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 
+from gemmviz.backends.machine import schedule_for_this_gpu
 from gemmviz.bench.measure import Bench, Finished, Measurement, MeasureStep
 from gemmviz.bench.row import Row
 from gemmviz.bench.tuning.outcome import outcome, params_text
@@ -47,6 +48,7 @@ def tune(
         For a kernel or size that cannot be tuned, and if no candidate can run on this machine.
     """
     started = time.monotonic() - request.spent_s
+    schedule_for_this_gpu()
     kernel, problem = tuned_kernel(request)
     backends = backends or Backends()
     send(Progress(request.run, tr("Looking at this machine"), 0.0))

@@ -10,6 +10,7 @@ from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, NoFrontMatt
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.schedule import made_for
 from gemmviz.catalogue.scheduled import usual
 from gemmviz.language import tr
 from gemmviz.session import kernel_names
@@ -287,6 +288,13 @@ class Choice:
         self.bench_problem = problem or self.bench_problem
         self.bench_params = self.bench_params | (params or {})
         self.bench_chosen.emit()
+
+    def schedule_for(self, multiprocessors: int | None) -> None:
+        """Make schedules for a GPU with so many multiprocessors; parameters that the kernel's chose follow."""
+        followed = self.bench_params == usual(self.kernel, self.bench_problem)
+        made_for(multiprocessors)
+        if followed:
+            self.choose_bench(params=usual(self.kernel, self.bench_problem))
 
     # The ladder
 

@@ -5,6 +5,7 @@ from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QApplication
 from window_fixtures import wait_recorded
 
+from gemmviz.catalogue.scheduled import usual
 from gemmviz.session import Message
 from gemmviz.ui.source.folding import regions
 from gemmviz.ui.stage.painter import View
@@ -85,6 +86,19 @@ def test_a_click_on_the_size_opens_size_and_parameters(window, qtbot):
     window.recording.size_row.boxes["M"].setValue(12)
     wait_recorded(window, qtbot)
     assert window.session.choice.problem.m == 12
+    window.size_popover.close()
+
+
+def test_the_size_says_why_the_schedule_chose_its_tile(window):
+    choice = window.session.choice
+    window.size_popover.open(QPoint(10, 10))
+    assert not window.size_popover.reason.isVisible()
+    window.size_popover.close()
+    choice.kernel = next(kernel for kernel in choice.kernels if kernel.name == "every_shape")
+    choice.bench_params = usual(choice.kernel, choice.bench_problem)
+    window.size_popover.open(QPoint(10, 10))
+    said = window.size_popover.reason.text()
+    assert window.size_popover.reason.isVisible() and "Tiles of" in said and "of 132 multiprocessors busy" in said
     window.size_popover.close()
 
 

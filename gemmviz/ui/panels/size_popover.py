@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from gemmviz.catalogue.scheduled import why
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.ui.look.figure_text import short_size
 from gemmviz.ui.panels.controls import RecordControls
 
 _MARGIN = 10
@@ -42,6 +44,11 @@ class SizePopover(QFrame):
         column.setContentsMargins(0, _MARGIN // 2, 0, _MARGIN // 2)
         column.addWidget(controls)
         column.addLayout(row)
+        self.reason = QLabel()
+        self.reason.setAccessibleName(tr("Why this tile?"))
+        self.reason.setContentsMargins(_MARGIN, 0, _MARGIN, 0)
+        self.reason.setWordWrap(True)
+        column.addWidget(self.reason)
 
     def open(self, at: QPoint) -> None:
         """Open the sheet below a point of the screen, unless a lesson has chosen the size."""
@@ -49,6 +56,7 @@ class SizePopover(QFrame):
             said = tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours.")
             self._session.messages.tell(Message(said, "info"))
             return
+        self._explain()
         for part in (self, *self.findChildren(QWidget)):
             part.ensurePolished()  # otherwise it first opens with the size of another font
             part.updateGeometry()
@@ -60,3 +68,11 @@ class SizePopover(QFrame):
         self.move(place.topLeft())
         self.show()
         self._controls.size_row.boxes["M"].setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _explain(self) -> None:
+        """Say why the kernel's schedule chooses its tile at the size to measure, where it has a schedule."""
+        choice = self._session.choice
+        reason = why(choice.kernel, choice.bench_problem, choice.bench_params)
+        size = choice.bench_problem.m, choice.bench_problem.n, choice.bench_problem.k
+        self.reason.setText(tr("To measure, at {size}: {reason}", size=short_size(size), reason=reason))
+        self.reason.setVisible(bool(reason))

@@ -9,7 +9,9 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
+from gemmviz.catalogue.schedule import made_for
 from gemmviz.catalogue.scheduled import scheduled, usual, why
+from gemmviz.cli.schedule_print import reasons
 
 HEAD = """// ---gemmviz
 // version  = 6
@@ -54,6 +56,29 @@ def test_the_reason_names_tiles_and_multiprocessors():
     )
     assert why(kernel(), Problem(64, 64, 512), {"TS": 64, "SPLIT": 1}) == ""
     assert why(kernel(""), Problem(64, 64, 512), {"TS": 64, "SPLIT": 1}) == ""
+
+
+@pytest.fixture
+def smaller_gpu():
+    made_for(64)
+    yield
+    made_for(None)
+
+
+@pytest.mark.usefixtures("smaller_gpu")
+def test_the_choice_is_made_for_the_multiprocessors_of_the_gpu():
+    said = why(kernel(), Problem(128, 128, 512), usual(kernel(), Problem(128, 128, 512)))
+    assert "of 64 multiprocessors" in said
+    rung = find("every_shape", ladder())
+    assert launch(rung, Problem(4096, 4096, 4096)).blocks == 64
+    document = {"device": {"sms": 114}, "results": [row(rung, Problem(4096, 4096, 4096), 114)]}
+    [line] = reasons(document, ladder())
+    assert line.startswith("every_shape at 4096 x 4096 x 4096: Tiles of") and "of 114 multiprocessors" in line
+
+
+def row(rung, size, multiprocessors):
+    made_for(multiprocessors)
+    return {"kernel": rung.name, "M": size.m, "N": size.n, "K": size.k, "params": usual(rung, size)}
 
 
 @pytest.mark.parametrize(
