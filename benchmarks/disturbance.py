@@ -3,7 +3,8 @@
 ``python benchmarks/disturbance.py [--size 4096] [--rounds 3] [--screenshot FILE] [KERNEL...]`` measures each kernel in
 turn without a window and inside the real window while a recording plays, offscreen, over several interleaved rounds.
 ``--quick`` takes few samples and only tries whether it works: with ``hostmult1 --size 8`` it needs no GPU.
-It prints the ratio of the medians and of the 5th percentiles of GFLOPS, and ends with 1 when one is off by over 1%.
+It prints the ratio of the medians and of the 5th percentiles of GFLOPS, and its exit status is 1 when one differs by
+over 1%.
 """
 
 import argparse
@@ -88,7 +89,7 @@ def main():
     parser.add_argument("kernels", nargs="*", default=_KERNELS)
     parser.add_argument("--size", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help="few samples: does it work?")
+    parser.add_argument("--quick", action="store_true", help="few samples, to see whether it works")
     parser.add_argument("--screenshot")
     args = parser.parse_args()
     protocol = Protocol.quick() if args.quick else Protocol()

@@ -1,8 +1,8 @@
-"""How smooth two stages side by side are: frames while a pair of rungs plays in step, beside the same rung alone.
+"""The frame times of two stages side by side, while a pair of rungs plays in step, and of the same rung alone.
 
-Run it from the checkout, with nothing else going on: ``python benchmarks/duel.py``. It prints each figure beside its
-target and ends with 1 when one is missed. Everything is offscreen at 1920 x 1080, with the real engines. On a busy
-machine ``--cpu`` counts only the time that the window computes in; ``--quick`` only tries whether it works.
+Run it from the checkout, with no other load on the machine: ``python benchmarks/duel.py``. It prints each figure beside
+its target; the exit status is 1 when a target is missed. Everything is offscreen at 1920 x 1080, with the real engines.
+On a busy machine ``--cpu`` counts only the time that the window computes in; ``--quick`` only tries whether it works.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def main():
     """Measure, print, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", action="store_true", help="count only the time that the window computes in")
-    parser.add_argument("--quick", action="store_true", help="one pair, for a moment: does it work?")
+    parser.add_argument("--quick", action="store_true", help="one pair, for a moment, to see whether it works")
     asked = parser.parse_args()
     seconds = _QUICK_S if asked.quick else _PLAY_S
     from gemmviz.catalogue.ladder import find

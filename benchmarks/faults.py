@@ -1,9 +1,10 @@
 """Provoke every fault that gemmviz promises to survive, and print the message that the user sees.
 
-``python benchmarks/faults.py [NUMBER...] [--kind KIND] [--json FILE]`` prints one line per fault: what goes wrong, what
-the user sees, and whether the promises held: the run after it works, no wrong figure is ranked, and no process is left.
-It ends with 1 when one did not hold. What needs a GPU is left out where there is none. ``--write FILE...`` takes the
-JSON files of such runs, on machines with and without a GPU, and writes the table into ``docs/reliability.md``.
+``python benchmarks/faults.py [NUMBER...] [--kind KIND] [--json FILE]`` prints one line per fault: the fault, what the
+user sees, and whether the promises held: the next run works, no wrong figure is ranked, and no process is left. The
+exit status is 1 when one did not hold. Faults that need a GPU are left out where there is none. ``--write FILE...``
+takes the JSON files of such runs, on machines with and without a GPU, and writes the table into
+``docs/reliability.md``.
 """
 
 import argparse

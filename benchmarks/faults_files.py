@@ -17,11 +17,11 @@ _DEEP = "[" * 100_000
 def sizes(ground: Ground) -> str:
     """Sizes that are none, and sizes that are unusual: refused, or recorded."""
     bad = ("0", "-1", "1000000000", "many")
-    said = [ground.said("record", "gputiled", "--size", size, ends=None).splitlines()[-1] for size in bad]
+    lines = [ground.output_of("record", "gputiled", "--size", size, ends=None).splitlines()[-1] for size in bad]
     for good in (["--size", "1"], ["--size", "13"], ["--m", "3", "--n", "7", "--k", "5"]):
         done = ground.command("record", "hostmult0", *good)
         need(done.returncode == 0, f"{good}: {done.stderr}")
-    return said[0]
+    return lines[0]
 
 
 def no_display(ground: Ground) -> str:
@@ -29,7 +29,7 @@ def no_display(ground: Ground) -> str:
     bare = {"DISPLAY": None, "WAYLAND_DISPLAY": None, "QT_QPA_PLATFORM": None}
     for words in (["--help"], ["list"]):
         need(ground.command(*words, environment=bare).returncode == 0, " ".join(words))
-    return ground.said("window", environment=bare)
+    return ground.output_of("window", environment=bare)
 
 
 def interrupted(ground: Ground) -> str:
@@ -46,7 +46,7 @@ def interrupted(ground: Ground) -> str:
         need(bool(below), "it has no engine yet")
         os.killpg(program.pid, signal.SIGINT)
         begun = time.monotonic()
-        _, said = program.communicate(timeout=60)
+        _, output = program.communicate(timeout=60)
         took = time.monotonic() - begun
         while [pid for pid in below if _alive(pid)] and time.monotonic() < begun + 2:
             time.sleep(0.05)
@@ -57,8 +57,8 @@ def interrupted(ground: Ground) -> str:
     finally:
         program.kill()
         other.kill()
-    need("Traceback" not in said, said)
-    return f"(ends {took:.1f} s after Ctrl-C) {said.strip()}".strip()
+    need("Traceback" not in output, output)
+    return f"(ends {took:.1f} s after Ctrl-C) {output.strip()}".strip()
 
 
 def _descendants(pid: int) -> list[int]:
@@ -75,7 +75,7 @@ def _alive(pid: int) -> bool:
 
 def front_matter(ground: Ground) -> str:
     """Front matter that is no TOML, names an unknown argument, divides by zero, asks for an impossible grid."""
-    said = []
+    lines = []
     cuda = '// block = [{block}]\n// grid = ["{grid}"]\n'
     changes = {
         "x.c": c_kernel().replace("args =", "args = ="),
@@ -91,10 +91,10 @@ def front_matter(ground: Ground) -> str:
     for name, text in changes.items():
         path = ground.folder() / name
         path.write_text(text)
-        told = ground.said("record", str(path), "--size", "4", ends=None)
-        need(path.stem in told, f"{name}: {told}")
-        said.append(told.splitlines()[-1])
-    return said[0]
+        output = ground.output_of("record", str(path), "--size", "4", ends=None)
+        need(path.stem in output, f"{name}: {output}")
+        lines.append(output.splitlines()[-1])
+    return lines[0]
 
 
 def _device(head: str) -> str:
@@ -112,26 +112,26 @@ def result_files(ground: Ground) -> str:
         "deep.json": _DEEP,
         "row.json": json.dumps({"schema_version": 2, "device": None, "env": None, "results": [row]}),
     }
-    said = []
+    lines = []
     for name, text in texts.items():
         path = ground.folder() / name
         path.write_text(text)
-        told = ground.said("compare", str(path), str(path))
-        need(name in told, told)
-        said.append(told.splitlines()[-1])
-    return said[1]
+        output = ground.output_of("compare", str(path), str(path))
+        need(name in output, output)
+        lines.append(output.splitlines()[-1])
+    return lines[1]
 
 
 def no_regular_file(ground: Ground) -> str:
     """Try a pipe, a device and a file of 3 GB in a kernel's place."""
-    said = ""
+    first = ""
     for kind in ("pipe", "device", "huge"):
         path = ground.folder() / f"{kind}.cu"
         make_irregular(path, kind)
-        told = ground.said("record", str(path), ends=None)
-        need(path.name in told, told)
-        said = said or told
-    return said
+        output = ground.output_of("record", str(path), ends=None)
+        need(path.name in output, output)
+        first = first or output
+    return first
 
 
 def bad_file_in_the_ladder(ground: Ground) -> str:
@@ -151,16 +151,16 @@ def bad_file_in_the_ladder(ground: Ground) -> str:
 
 def missing_package(ground: Ground) -> str:
     """Start where a package is not installed."""
-    said = ""
+    output = ""
     for module in ("psygnal", "pyqtgraph"):
-        said = ground.said("window", code=f"import sys; sys.modules[{module!r}] = None")
-        need("pip install" in said and module in said and len(said.splitlines()) == 1, said)
-    return said
+        output = ground.output_of("window", code=f"import sys; sys.modules[{module!r}] = None")
+        need("pip install" in output and module in output and len(output.splitlines()) == 1, output)
+    return output
 
 
 def full_disk(ground: Ground) -> str:
     """Write a recording to a full disk."""
-    return ground.said("record", "hostmult0", "--size", "2", "--json", "/dev/full", ends=1)
+    return ground.output_of("record", "hostmult0", "--size", "2", "--json", "/dev/full", ends=1)
 
 
 FAULTS = [

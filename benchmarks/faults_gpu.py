@@ -26,11 +26,11 @@ def row(status: str, *parts: str, size: tuple[int, int, int] = _SIZE, **changes:
     """Return a function that measures a bad CUDA kernel before a good one, and looks for words in the message."""
 
     def provoke(ground: Ground) -> str:
-        said = ground.bad_row(
+        message = ground.bad_row(
             cuda_kernel(**changes), status, suffix=".cu", size=size, protocol={"deadline_s": 5.0, "timeout_s": 2}
         )
-        need(all(part in said for part in parts), said)
-        return said
+        need(all(part in message for part in parts), message)
+        return message
 
     return provoke
 
@@ -41,13 +41,13 @@ def divergent_barrier(ground: Ground) -> str:
     bad, good = ground.rows(text, cuda_kernel(), suffix=".cu", size=_SIZE, protocol={"deadline_s": 5.0, "timeout_s": 2})
     need(good["status"] == "ok", f"the next kernel: {good['message']}")
     reply = ground.recorded(text, ".cu", size=16)
-    said = getattr(reply, "message", "")
+    message = getattr(reply, "message", "")
     if isinstance(reply, Recorded):
         found = [finding for finding in reply.findings or [] if "diverge" in finding.kind]
         need(bool(found), "the recording does not say it")
-        said = found[0].text
-    need("barrier" in said.lower() or "__syncthreads" in said, said)
-    return f"(measured: {bad['status']}) recorded: {said}"
+        message = found[0].text
+    need("barrier" in message.lower() or "__syncthreads" in message, message)
+    return f"(measured: {bad['status']}) recorded: {message}"
 
 
 def wrong_answer(ground: Ground) -> str:
@@ -88,9 +88,9 @@ def memory_held(ground: Ground) -> str:
 
 def other_architecture(ground: Ground) -> str:
     """Code for a GPU that this one is not: a compute capability that no device has yet."""
-    said = ground.bad_row(cuda_kernel(head='// capability = "99.0a"\n'), "unsupported", suffix=".cu", size=_SIZE)
-    need("99" in said, said)
-    return said
+    message = ground.bad_row(cuda_kernel(head='// capability = "99.0a"\n'), "unsupported", suffix=".cu", size=_SIZE)
+    need("99" in message, message)
+    return message
 
 
 def after_cuda(ground: Ground) -> str:
@@ -200,9 +200,9 @@ def watchdog(ground: Ground) -> str:
         with faults(Stand, chosen):
             raise cp.cuda.runtime.CUDARuntimeError(702)
     except DeviceFault as error:
-        said = str(error)
-    need("smaller size" in said, said)
-    return said
+        message = str(error)
+    need("smaller size" in message, message)
+    return message
 
 
 _NO_CUPY = """

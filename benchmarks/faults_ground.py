@@ -198,12 +198,12 @@ class Ground:
         need("Traceback" not in done.stderr, f"a traceback: {done.stderr.strip().splitlines()[-1:]}")
         return done
 
-    def said(self, *words: str, ends: int | None = 2, **options: Any) -> str:
+    def output_of(self, *words: str, ends: int | None = 2, **options: Any) -> str:
         """Run a command that must end with an exit code; return its standard error."""
         done = self.command(*words, **options)
         need(ends is None or done.returncode == ends, f"exit code {done.returncode}: {done.stderr.strip()[-300:]}")
         lines = [line for line in done.stderr.strip().splitlines() if line]
-        need(bool(lines), "it says nothing")
+        need(bool(lines), "it prints nothing")
         return "\n".join(lines)
 
     def state(self, **parts: Any) -> Path:

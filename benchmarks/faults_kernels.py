@@ -44,9 +44,9 @@ def _both(text: str, status: str, word: str):
 
 def wrong_answer(ground: Ground) -> str:
     """Try a loop that stops one element early."""
-    said = ground.bad_row(c_kernel().replace("l < k", "l < k - 1"), "wrong")
-    need("elements of C are wrong" in said, said)
-    return said
+    message = ground.bad_row(c_kernel().replace("l < k", "l < k - 1"), "wrong")
+    need("elements of C are wrong" in message, message)
+    return message
 
 
 def wrong_later(ground: Ground) -> str:
@@ -65,16 +65,16 @@ def not_a_number(ground: Ground) -> str:
 
 def no_entry(ground: Ground) -> str:
     """Front matter that names another function, and a signature with one parameter more."""
-    said = ground.bad_row(c_kernel().replace('entry = "mine"', 'entry = "other"'), "compile")
-    need("other" in said, said)
-    return said
+    message = ground.bad_row(c_kernel().replace('entry = "mine"', 'entry = "other"'), "compile")
+    need("other" in message, message)
+    return message
 
 
 def no_c(ground: Ground) -> str:
     """Try a text that a compiler refuses: the line is that of the user's file."""
-    said = ground.refused(c_kernel("    this is not C;"))
-    need("mine.c:8:" in said or "mine.c:" in said, said)
-    return said
+    message = ground.refused(c_kernel("    this is not C;"))
+    need("mine.c:8:" in message or "mine.c:" in message, message)
+    return message
 
 
 def takes_all_memory(ground: Ground) -> str:
@@ -88,9 +88,9 @@ def takes_all_memory(ground: Ground) -> str:
 
 def endless(ground: Ground) -> str:
     """Try a loop without an end: recorded and measured."""
-    said = ground.bad_row(_ENDLESS, "timeout", protocol={"deadline_s": 3.0})
-    need("still running" in said, said)
-    return said
+    message = ground.bad_row(_ENDLESS, "timeout", protocol={"deadline_s": 3.0})
+    need("still running" in message, message)
+    return message
 
 
 def cannot_be_killed(ground: Ground) -> str:
@@ -110,16 +110,16 @@ def cannot_be_killed(ground: Ground) -> str:
             try:
                 engine._process.kill()
             except process.ProcessLost as lost:
-                said = str(lost)
+                message = str(lost)
             else:
-                raise Broken("nothing is said")
+                raise Broken("no message appears")
     finally:
         engine.close()
         if pid is not None and Path(f"/proc/{pid}").exists():
             os.kill(pid, 9)
     need(isinstance(ground.recorded(c_kernel(), engine=engine), Recorded), "the next recording")
     engine.close()
-    return said
+    return message
 
 
 def no_compiler(ground: Ground) -> str:
@@ -194,9 +194,9 @@ def writes_to_descriptors(ground: Ground) -> str:
 
 def undefined_symbol(ground: Ground) -> str:
     """Try a kernel that calls a function which is not defined."""
-    said = ground.refused(c_kernel("    nobody_defines_this();", top="void nobody_defines_this(void);"))
-    need("nobody_defines_this" in said, said)
-    return said
+    message = ground.refused(c_kernel("    nobody_defines_this();", top="void nobody_defines_this(void);"))
+    need("nobody_defines_this" in message, message)
+    return message
 
 
 def sixty_edits(ground: Ground) -> str:

@@ -71,7 +71,7 @@ def wait(done: Callable[[], bool], seconds: float = _PATIENCE_S) -> None:
         loop.exec()
 
 
-def said(window: Window) -> str:
+def message_of(window: Window) -> str:
     """Return the message that stands in the window; empty: none."""
     message = window.session.messages.current
     return message.text if message is not None else ""
@@ -96,11 +96,11 @@ def bad_text(ground: Ground) -> str:
         session.choice.edit(text)
         window.controller.recording.record()
         wait(lambda: session.messages.current is not None)
-        told = said(window)
+        shown = message_of(window)
         need(window.source.error() == line, f"the marked line is {window.source.error()}, not {line}")
         need(session.cursor.playable is good, "the last good recording is gone")
         works(window)
-    return told
+    return shown
 
 
 def closed_while_it_runs(ground: Ground) -> str:
@@ -123,16 +123,16 @@ def killed(ground: Ground) -> str:
         for pid in pids:
             os.kill(pid or 0, signal.SIGKILL)
         wait(lambda: session.progress["record"] is None)
-        told = said(window)
+        shown = message_of(window)
         works(window)
-    return told or "(nothing: another process takes over)"
+    return shown or "(nothing: another process takes over)"
 
 
 def type_sizes(ground: Ground) -> str:
     """Type at 0.79 of its size, by key and from the preferences; also 0.5, 0.01 and numbers that are none."""
     kept = preferences_file.file()
     kept.parent.mkdir(parents=True, exist_ok=True)
-    told = ""
+    shown = ""
     try:
         for scale in ("0.79", "0.5", "0.01", "1e308", "NaN", '"large"'):
             kept.write_text(f'{{"type_scale": {scale}}}')
@@ -141,15 +141,15 @@ def type_sizes(ground: Ground) -> str:
                 for page in ("charts", "claims", "stage"):
                     window.pages.turn_to(page)
                     QApplication.processEvents()
-                told = told or "; ".join(window.session.faults)
+                shown = shown or "; ".join(window.session.faults)
     finally:
         kept.unlink()
-    return told
+    return shown
 
 
 def preferences_that_are_none(ground: Ground) -> str:
     """Try a pipe, deep nesting and bytes that are no text in the place of the preferences."""
-    kept, told = preferences_file.file(), ""
+    kept, shown = preferences_file.file(), ""
     kept.parent.mkdir(parents=True, exist_ok=True)
     for kind in ("pipe", "deep", "bytes"):
         if kind == "pipe":
@@ -158,16 +158,16 @@ def preferences_that_are_none(ground: Ground) -> str:
             kept.write_bytes(b"[" * 100_000 if kind == "deep" else b"\xff\xfe")
         try:
             with opened() as window:
-                told = told or "; ".join(window.session.faults)
-                need(bool(window.session.faults), f"{kind}: nothing is said")
+                shown = shown or "; ".join(window.session.faults)
+                need(bool(window.session.faults), f"{kind}: no message appears")
         finally:
             kept.unlink()
-    return told
+    return shown
 
 
 def states(ground: Ground) -> str:
     """States with a zoom of 0, NaN and 1e308, with huge numbers, deep nesting, a wrong kernel, or no state at all."""
-    told = ""
+    shown = ""
     parts = ['"view": {"zoom": 0}', '"view": {"zoom": NaN}', '"view": {"zoom": 1e308, "shift": [0.1, 0.1]}']
     parts += [
         f'"step": {"1" * 5000}',
@@ -182,14 +182,14 @@ def states(ground: Ground) -> str:
             window.open_file(path)
             QApplication.processEvents()
             window.grab()
-            told = told or said(window)
+            shown = shown or message_of(window)
         works(window)
-    return told
+    return shown
 
 
 def no_regular_files(ground: Ground) -> str:
     """Try a state, a lesson and a kernel that are a pipe, a device, or 3 GB."""
-    told = ""
+    shown = ""
     with opened() as window:
         for suffix in (".gemmviz", ".toml", ".cu"):
             for kind in ("pipe", "device", "huge"):
@@ -198,17 +198,17 @@ def no_regular_files(ground: Ground) -> str:
                 window.session.messages.tell(None)
                 window.open_file(path)
                 need(
-                    any(word in said(window) for word in ("not a regular file", "larger than")),
-                    f"{kind}: {said(window)}",
+                    any(word in message_of(window) for word in ("not a regular file", "larger than")),
+                    f"{kind}: {message_of(window)}",
                 )
-                told = told or said(window)
+                shown = shown or message_of(window)
         works(window)
-    return told
+    return shown
 
 
 def lessons(ground: Ground) -> str:
     """Lessons with huge numbers, deep nesting, a kernel that does not exist, and no TOML."""
-    told = ""
+    shown = ""
     texts = [f'kernel = "gputiled"\nsize = {"1" * 5000}\n', f"a = {'[' * 5000}", 'kernel = "nothing"\n', "= ="]
     with opened() as window:
         for text in texts:
@@ -216,10 +216,10 @@ def lessons(ground: Ground) -> str:
             path.write_text(text)
             window.session.messages.tell(None)
             window.open_file(path)
-            need("my.toml" in said(window), said(window) or "nothing is said")
-            told = told or said(window)
+            need("my.toml" in message_of(window), message_of(window) or "no message appears")
+            shown = shown or message_of(window)
         works(window)
-    return told
+    return shown
 
 
 def out_of_range(ground: Ground) -> str:
@@ -265,11 +265,11 @@ def terminated(ground: Ground) -> str:
             from gemmviz.ui.window.leaving import offer
 
             offer(window.session, Drafts(window.session))
-            told = said(window)
-            need("still there" in told, told or "nothing is offered")
+            shown = message_of(window)
+            need("still there" in shown, shown or "nothing is offered")
     finally:
         os.environ["XDG_STATE_HOME"] = before
-    return f"(ends after {took:.1f} s; at the next start:) {told}"
+    return f"(ends after {took:.1f} s; at the next start:) {shown}"
 
 
 FAULTS = [

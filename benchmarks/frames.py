@@ -1,7 +1,7 @@
 """What a frame of every rung costs: each demo played at 1920 x 1080, with its gestures and step by step.
 
 Run it from the checkout. It prints the slowest first, in milliseconds of processor time of the window's thread (wall
-time beside it), and ends with 1 when the 95th percentile of one is above the target::
+time beside it), and its exit status is 1 when the 95th percentile of one is above the target::
 
     python benchmarks/frames.py                     # every rung: some minutes
     python benchmarks/frames.py --rungs gputiled stream_k --json frames.json
@@ -85,7 +85,7 @@ class Meter:
 
 
 def yardstick_ms():
-    """Return the processor time of a fixed piece of work: it says how much others slow this machine down."""
+    """Return the processor time of a fixed piece of work: it grows when other programs slow this machine down."""
     begin = time.thread_time()
     sum(number % 7 for number in range(_YARD))
     return (time.thread_time() - begin) * 1e3
@@ -155,7 +155,7 @@ def arguments():
     parser.add_argument("--rungs", nargs="*", default=[], metavar="NAME", help="which rungs (default: all)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the milliseconds of every frame")
     parser.add_argument("--profile", action="store_true", help="print the functions that take the most time")
-    parser.add_argument("--quick", action="store_true", help="a few frames only: does it work?")
+    parser.add_argument("--quick", action="store_true", help="a few frames only, to see whether it works")
     return parser.parse_args()
 
 

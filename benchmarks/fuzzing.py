@@ -1,12 +1,12 @@
-"""Does any damaged file crash the window? Opens thousands of damaged files in the real window, offscreen.
+"""Whether a damaged file crashes the window: opens thousands of damaged files in the real window, offscreen.
 
     python benchmarks/fuzzing.py                                    a few of every kind: seconds
     python benchmarks/fuzzing.py --counts front-matter=5000 kernels=2000 states=1000 lessons=1000 results=1000
     python benchmarks/fuzzing.py --kinds kernels --first 1234 --counts kernels=1 --seed 7     one file again
 
-A file counts as opened when it is on the window, or when the window asks something about it; as refused when the window
-says why; everything else is a fault: an exception anywhere, a message that shows Python's own words, silence, more than
-the deadline, a process, thread or timer that is left when the window is closed. The file of each fault is kept.
+A file counts as opened when the window shows it, or asks a question about it, and as refused when the window shows why.
+Everything else is a fault: an exception anywhere, a message with Python's own text, no message, a time above the
+deadline, or a process, thread or timer that is left after the window closes. The file of each fault is kept.
 """
 
 import argparse
@@ -27,7 +27,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 KINDS = ("front-matter", "kernels", "states", "lessons", "results", "preferences")
 _FEW = 2
-_SAID = 300  # characters of a fault that the table's notes show
+_SHOWN = 300  # characters of a fault that the table's notes show
 _HANGS = 4  # deadlines after which the program gives up and prints its present state
 
 
@@ -125,13 +125,16 @@ class Campaign:
         self.room.forget(path)
         path.unlink(missing_ok=True)
         if self.args.verbose and opened is not None:
-            print(f"    {number} {took:.2f} s, {opened.outcome}: {' | '.join(opened.said)[:_SAID]!r}", flush=True)
+            print(
+                f"    {number} {took:.2f} s, {opened.outcome}: {' | '.join(opened.texts)[:_SHOWN]!r}",
+                flush=True,
+            )
         row.tried += 1
         row.longest_s = max(row.longest_s, took)
         if opened is not None:
             row.opened += opened.outcome == "opened"
             row.refused += opened.outcome == "refused"
-            faults += [f"says {found!r}: {said}" for said in opened.said if (found := ugly(said, damaged.raw))]
+            faults += [f"says {found!r}: {text}" for text in opened.texts if (found := ugly(text, damaged.raw))]
             faults += ["neither opened nor refused"] if opened.outcome == "silent" else []
         faults += self.watch.taken()
         row.tracebacks += bool(faults)
@@ -150,7 +153,7 @@ class Campaign:
             (self.args.keep / (name + damaged.suffix)).write_bytes(damaged.raw)
         (self.args.keep / f"{name}.txt").write_text("\n\n".join(faults), encoding="utf-8", errors="replace")
         last = " | ".join(map(_last_words, faults))
-        print(f"    {name}: {last[:_SAID]}", flush=True)
+        print(f"    {name}: {last[:_SHOWN]}", flush=True)
 
 
 def _last_words(fault):
@@ -208,14 +211,14 @@ def arguments():
     parser.add_argument("--per-window", type=int, default=250, metavar="N", help="files for each window")
     parser.add_argument("--together", action="store_true", help="all kinds in one window; by default one for each")
     parser.add_argument("--progress", type=int, default=0, metavar="N", help="print a line after every N files")
-    parser.add_argument("--verbose", action="store_true", help="say what came of each file")
+    parser.add_argument("--verbose", action="store_true", help="print the outcome of each file")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the files of faults go")
     args = parser.parse_args()
     counts = dict.fromkeys(KINDS, _FEW)
-    for said in args.counts:
-        kind, _, count = said.partition("=")
+    for count_of in args.counts:
+        kind, _, count = count_of.partition("=")
         if kind not in counts or not count.isdigit():
-            parser.error(f"--counts takes KIND=N, with one of {', '.join(KINDS)}; not {said}")
+            parser.error(f"--counts takes KIND=N, with one of {', '.join(KINDS)}; not {count_of}")
         counts[kind] = int(count)
     args.counts = counts
     args.keep = args.keep or Path(tempfile.gettempdir()) / "gemmviz-fuzzing"

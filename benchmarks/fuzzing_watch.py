@@ -48,11 +48,11 @@ class Watch:
     def taken(self):
         """Return the faults since the last call."""
         self._file.seek(0)
-        said = self._file.read().decode("utf-8", "replace")
+        output = self._file.read().decode("utf-8", "replace")
         self._file.seek(0)
         self._file.truncate()
         seen, self._seen = self._seen, []
-        return seen + ([said] if "Traceback" in said else [])
+        return seen + ([output] if "Traceback" in output else [])
 
     def close(self):
         """Let stderr be as it was."""

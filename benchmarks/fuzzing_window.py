@@ -39,10 +39,10 @@ class QuickEngine(Engine):
 
 
 class Opened:
-    """The outcome of a file: ``outcome`` is ``"opened"``, ``"refused"`` or ``"silent"``; ``said`` are all messages."""
+    """The outcome of a file: ``outcome`` is ``"opened"``, ``"refused"`` or ``"silent"``; ``texts``: all messages."""
 
     def __init__(self):
-        self.outcome, self.said = "silent", []
+        self.outcome, self.texts = "silent", []
 
 
 class Room:
@@ -70,7 +70,7 @@ class Room:
         self.windows.window.show()
         session.messages.changed.connect(self._on_message)
         session.choice.choose(problem=Problem.cube(8))
-        self.said, self._failing = [], False
+        self.shown, self._failing = [], False
         session.permission.trust.allow_folder(folder / "trusted")
         self.controller.recording.record()
         self.wait()
@@ -87,7 +87,7 @@ class Room:
 
     def _on_message(self):
         if self.session.messages.current is not None:
-            self.said.append(self.session.messages.current)
+            self.shown.append(self.session.messages.current)
 
     def turn(self, milliseconds=0):
         """Let the window process its events."""
@@ -114,23 +114,23 @@ class Room:
 
     def open(self, damaged, path):
         """Open a file as the window does; return `Opened`, and whether that ended before the deadline."""
-        self.said.clear()
+        self.shown.clear()
         opened = Opened()
         kind = "kernels" if damaged.sort in ("kernels", "front-matter") else damaged.sort
         in_time = getattr(self, f"_{kind}")(path, opened)
-        opened.said = [message.text for message in self.said]
+        opened.texts = [message.text for message in self.shown]
         for dialog in self.window.findChildren(QDialog):
             opened.outcome = "opened"  # the form that asks how a kernel is to be run
             dialog.reject()
         self.turn()
-        if opened.outcome == "silent" and any(said.strip() for said in opened.said):
+        if opened.outcome == "silent" and any(text.strip() for text in opened.texts):
             opened.outcome = "refused"
         return opened, in_time
 
     def _kernels(self, path, opened):
         session = self.session
         session.choice.choose_kernel(find("gputiled", session.choice.kernels))
-        self.said.clear()
+        self.shown.clear()
         self.window.open_file(path)
         if session.choice.base.path == path:
             self.controller.recording.record()
@@ -158,14 +158,14 @@ class Room:
         begun = []
         wanted = self.session.reopening.recording_wanted
         wanted.connect(lambda: begun.append(True))
-        before = len(self.said)
+        before = len(self.shown)
         self.window.open_file(path)
         message = self.session.messages.current
         if message is not None and message.asks:
             message.answers[0].act()
         self.controller.recording.pause.stop()
         in_time = self.wait()
-        if begun and not any(m.kind == "error" for m in self.said[before:]):
+        if begun and not any(m.kind == "error" for m in self.shown[before:]):
             opened.outcome = "opened"
             self._look()
         if begun:
@@ -281,7 +281,7 @@ class Room:
             for t in window.findChildren(QTimer) + self.controller.engines.loop.findChildren(QTimer)
             if t.isActive()
         ]
-        left += [f"process {said}" for said in processes_left()]
+        left += [f"process {found}" for found in processes_left()]
         self.windows._wanted.stop()
         window.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -1,7 +1,7 @@
-"""How fast a recording of 10 million accesses is counted, prepared and asked where its values come from.
+"""The times to count and prepare a recording of 10 million accesses, and to trace where its values come from.
 
-Run it from the checkout, with nothing else going on: ``python benchmarks/provenance.py``. It prints each figure beside
-its target and ends with 1 when one is missed. ``--quick`` only tries whether it works, with small
+Run it from the checkout, with no other load on the machine: ``python benchmarks/provenance.py``. It prints each figure
+beside its target; the exit status is 1 when a target is missed. ``--quick`` only tries whether it works, with small
 matrices of two kernels.
 """
 
@@ -62,7 +62,7 @@ def slowest_ms(provenance: Provenance) -> dict[str, float]:
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two kernels, small matrices: does it work?")
+    parser.add_argument("--quick", action="store_true", help="two kernels, small matrices, to see whether it works")
     quick = parser.parse_args().quick
     rungs, missed = ladder(), 0
     print(

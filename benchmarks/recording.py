@@ -120,7 +120,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="rungs; all without any")
     parser.add_argument("--as-written", action="store_true", help="record every access that the text names")
-    parser.add_argument("--quick", action="store_true", help="small sizes, one run: does it work?")
+    parser.add_argument("--quick", action="store_true", help="small sizes, one run, to see whether it works")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.one:

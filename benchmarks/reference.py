@@ -40,7 +40,7 @@ def case(row: Row) -> tuple[Any, ...]:
 
 
 def with_run(document: Document) -> Document:
-    """Return a new run with each row saying when it began and its best library; a reference says so already."""
+    """Return a new run whose rows have their start and their best library; a reference has both already."""
     if "runs" in document["protocol"]:
         return document
     rows = [row for row in document["results"] if not any(flag.startswith(_CUT_SHORT) for flag in row["flags"])]

@@ -1,20 +1,21 @@
-"""The cycles of a kernel's multiply-adds, given the banks of its registers: a model.
+"""A model of the cycles that a kernel's multiply-adds take, from the banks of its registers.
 
     python benchmarks/register_banks.py KERNEL [--set NAME=VALUE] [--size N] [--arch sm_90]
 
-Compiles a kernel of the ladder with NVRTC, as ``gemmviz bench`` does, takes the loop with the most FFMAs apart, and
-prints what it costs. No GPU is needed, only NVRTC and nvdisasm (``gemmviz[assembly]``, or a CUDA toolkit); with
-``--listing FILE``, what ``nvdisasm -c`` wrote elsewhere, neither.
+Compiles a kernel of the ladder with NVRTC, as ``gemmviz bench`` does, disassembles the loop with the most FFMAs, and
+prints its cycles. It needs no GPU, only NVRTC and nvdisasm (``gemmviz[assembly]``, or a CUDA toolkit); with ``--listing
+FILE``, the output of ``nvdisasm -c`` from another machine, it needs neither.
 
-The model: registers stand in two banks, the even and the odd ones, and each gives one operand per cycle. An operand
-that the FFMA right before had in the same place, and marked ``.reuse``, is not read again. An FFMA takes as many cycles
-as it has to read from the fuller bank, at least one; every other instruction of the loop takes one.
+The model: registers are in two banks, the even and the odd ones, and each bank delivers one operand per cycle. An
+operand that the previous FFMA had in the same position, and marked ``.reuse``, is not read again. An FFMA takes as many
+cycles as it reads operands from the bank that it reads more from, and at least one; every other instruction of the loop
+takes one.
 
-It is a model, and not what NVIDIA says. It comes from FP32 kernels on an H200 that differed in little but the order of
-their FFMAs and the numbers of their registers: where it said between 1.1 and 1.5 cycles, it told the change of their
-GFLOPS within a few percent. Beyond that it says too much: a kernel of 1.83 cycles ran faster than that, so the hardware
-seems to even out some conflicts between neighbours. The second figure is what was left if it evened out all of them.
-Bank conflicts in shared memory, barriers and waiting for data are no part of it.
+NVIDIA does not document this model. It was fitted to FP32 kernels on an H200 that differ in little but the order of
+their FFMAs and the numbers of their registers: between 1.1 and 1.5 cycles it predicts the change of their GFLOPS within
+a few percent. Above that it predicts too many cycles: a kernel of 1.83 cycles ran faster, so the hardware appears to
+resolve some conflicts between neighbouring instructions. The second figure assumes that the hardware resolves all of
+them. The model leaves out bank conflicts in shared memory, barriers and waiting for data.
 """
 
 import argparse

@@ -4,25 +4,25 @@
     python benchmarks/sanitizer.py wgmma 66_cluster      some of them, by name or by the number that they begin with
     python benchmarks/sanitizer.py --build               only write and compile the programs: no GPU is needed
 
-A rung is launched at a small odd size and at a rectangular one, or those nearest that it takes, where blocks take tiles
-in turns also with so few blocks that each gets several, and where the changes that it declares show. Each launch is one
-program, in which A, B and C are allocations of their exact size, and which compares C with a plain sum. A launch is
-clean when a tool reports nothing and C is right under the tool too.
+A rung is launched at a small odd size and at a rectangular one, or the nearest sizes that it takes. A rung whose blocks
+take tiles in turns is also launched with so few blocks that each gets several. Sizes at which its declared changes show
+are launched too. Each launch is one program, in which A, B and C are allocations of their exact size, and which
+compares C with a plain sum. A launch is clean when a tool reports nothing and C is right under the tool too.
 
-What the tools can see of copies that go on in the background (Compute Sanitizer's documentation, "Racecheck support
-for asynchronous copy" and "Racecheck cluster entry and exit race detection", and its release notes):
+What the tools check of asynchronous copies (Compute Sanitizer's documentation, "Racecheck support for asynchronous
+copy" and "Racecheck cluster entry and exit race detection", and its release notes):
 
-* Racecheck looks at shared memory only. It knows ``cp.async`` and mbarriers since 2021.2, and says when a destination
-  is touched before the wait for its group; remote shared memory is looked at where a block may not have begun, or may
-  have left. Copies by the copy engine from global to shared memory (``cp.async.bulk``) count since 2024.4. No document
-  says that it looks at what ``wgmma`` reads, or whether ``fence.proxy.async`` stands between a plain write and the copy
-  engine, so that silence there proves nothing.
+* Racecheck checks shared memory only. It supports ``cp.async`` and mbarriers since 2021.2, and reports an access to a
+  destination before the wait for its group. It checks remote shared memory where a block may not have started, or may
+  have ended. It supports copies by the copy engine from global to shared memory (``cp.async.bulk``) since 2024.4. No
+  document states that it checks the reads of ``wgmma``, or a missing ``fence.proxy.async`` between a plain write and
+  the copy engine, so the absence of a report there proves nothing.
 * Before 2025.4 racecheck had false alarms with mbarriers, before 2026.1 with barriers of a warpgroup and with barriers
-  across clusters, before 2026.3 where bytes complete an mbarrier. CUDA 13.0 comes with 2025.3: a hazard that it reports
-  between a copy and a product that only an mbarrier keeps apart has to be looked at before it is believed.
-* Memcheck looks at copies with a tensor map since 2026.2; before, it sees only those without one. The copy engine
-  itself drops what lies outside of a matrix.
-* The tools count mbarriers from what the compiler says, which can be too few; 64 are asked for here.
+  across clusters, before 2026.3 where bytes complete an mbarrier. CUDA 13.0 comes with 2025.3: check by hand each
+  hazard that it reports between a copy and a product that only an mbarrier separates.
+* Memcheck checks copies with a tensor map since 2026.2; before, only copies without one. The copy engine itself drops
+  elements outside a matrix.
+* The tools take the number of mbarriers from the compiler, which can be too low; this program sets 64.
 """
 
 import argparse
@@ -148,8 +148,8 @@ def looked_at(rows: list[dict[str, Any]], folder: Path, tools: list[str], jobs: 
     def under(task: tuple[str, dict[str, Any]]) -> None:
         tool, row = task
         row["tools"][tool] = seen = look_at(folder / row["program"], tool, extra, limit_s)
-        said = seen["status"] if seen["errors"] is None else f"{seen['errors']} reported, C {seen['status']}"
-        print(f"{row['rung']} {row['size']} {tool}: {said}, {seen['seconds']} s", file=sys.stderr, flush=True)
+        summary = seen["status"] if seen["errors"] is None else f"{seen['errors']} reported, C {seen['status']}"
+        print(f"{row['rung']} {row['size']} {tool}: {summary}, {seen['seconds']} s", file=sys.stderr, flush=True)
 
     # The longest jobs come first.
     order = sorted(tools, key=("racecheck", "initcheck", "memcheck", "synccheck").index)
@@ -194,13 +194,13 @@ def machine() -> dict[str, str]:
         "nvcc": ["nvcc", "--version"],
         "compute-sanitizer": ["compute-sanitizer", "--version"],
     }
-    said = {"date": time.strftime("%Y-%m-%d")}
+    versions = {"date": time.strftime("%Y-%m-%d")}
     for name, command in asked.items():
         if shutil.which(command[0]):
             output = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
             version = re.search(r"V\d+\.[\d.]+|Version [\d.]+", output)
-            said[name] = version[0] if version else output
-    return said
+            versions[name] = version[0] if version else output
+    return versions
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ def run(folder: Path, jobs: int) -> int:
 
 
 def _look_at(source: Path, exactly: str, extra: dict[str, list[str]]) -> dict[str, Any]:
-    if said := build(source, exactly):
-        return {"status": "does not compile", "tools": {}, "output": said}
+    if output := build(source, exactly):
+        return {"status": "does not compile", "tools": {}, "output": output}
     program = source.with_suffix("")
     return {"status": plain_run(program), "tools": {tool: look_at(program, tool, extra) for tool in TOOLS}}
 

@@ -106,8 +106,8 @@ def look_at(program: Path, tool: str, extra: dict[str, list[str]], limit_s: floa
     """Run one tool on a compiled program and return its report.
 
     ``errors`` is the number in its summary, None without one; ``status`` is how the program itself ended under the
-    tool, as in `plain_run`; ``lines`` are those of kernels, ``places`` also those of headers; ``trouble`` is what the
-    tool says of itself; ``report`` is how its output begins, where anything is reported.
+    tool, as in `plain_run`; ``lines`` are those of kernels, ``places`` also those of headers; ``trouble`` is the tool's
+    message about itself; ``report`` is the start of its output, where it reports anything.
     """
     command = ["compute-sanitizer", "--tool", tool, "--print-limit", "50", *extra[tool], str(program)]
     started = time.monotonic()

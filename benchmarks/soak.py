@@ -1,12 +1,12 @@
-"""A soak: the real window with its engines, used at random for some minutes. Ends with 1 when a promise is broken.
+"""A soak: the real window with its engines, used at random for some minutes.
 
-Promised are: no exception and no warning of Qt's; memory that is flat after the first five minutes, within a tenth;
-a program that has ended a second after it was closed; no process left. Settings, results and compiled kernels go
-into a folder of its own, which is thrown away. However short it is, each action is done once::
+The targets: no exception and no warning from Qt; after the first five minutes, memory that stays within a tenth; a
+program that ends within a second of its closing; no process left. The exit status is 1 when a target is missed.
+Settings, results and compiled kernels go into a temporary folder. However short the run is, each action is done once::
 
     python benchmarks/soak.py --minutes 15 --seed 1
-    python benchmarks/soak.py --minutes 8 --objects     # also which Python objects there are more of
-    python benchmarks/soak.py --minutes 1 --own-cache   # compiled kernels are taken from the user's cache
+    python benchmarks/soak.py --minutes 8 --objects     # also count which Python objects grow in number
+    python benchmarks/soak.py --minutes 1 --own-cache   # take compiled kernels from the user's cache
 """
 
 import argparse
@@ -147,7 +147,7 @@ class Soak:
         samples.append(taken)
         print(
             f"{passed / 60:6.2f} min {how:10} window {taken.window / _MIB:7.1f} MiB, "
-            f"{taken.own / _MIB:7.1f} of no file   {taken.count} processes below it "
+            f"{taken.own / _MIB:7.1f} outside files   {taken.count} processes below it "
             f"{taken.others / _MIB:7.1f} MiB   {sum(self.done.values())} actions",
             flush=True,
         )
@@ -242,14 +242,14 @@ def report(soak, faults, closing_s, going_s, left):
         for name, count in (soak.objects[1] - soak.objects[0]).most_common(25):
             print(f"  {name:60} +{count}")
     rows = [
-        ("exceptions and warnings", len(faults.said), "", not faults.said),
+        ("exceptions and warnings", len(faults.texts), "", not faults.texts),
         ("closing took", round(closing_s, 2), f"s, < {_MOST_CLOSING_S:g}", closing_s < _MOST_CLOSING_S),
         ("the last process then went after", round(going_s, 2), f"s, < {_GOING_S:g}", not left),
         ("processes left", len(left), "", not left),
     ]
     for what, samples, of in (
         ("window at rest", soak.rests, lambda s: s.window),
-        ("window at rest that is of no file", soak.rests, lambda s: s.own),
+        ("window at rest, outside files", soak.rests, lambda s: s.own),
         ("window in use", soak.samples, lambda s: s.window),
         ("mean process below it at rest", soak.rests, lambda s: s.others / max(s.count, 1)),
     ):
@@ -270,10 +270,10 @@ def arguments():
     """Return what to do."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=15.0, help="for how long (default 15)")
-    parser.add_argument("--seed", type=int, default=1, help="of what is chosen at random")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the random choices")
     parser.add_argument("--own-cache", action="store_true", help="take compiled kernels from the user's cache")
-    parser.add_argument("--objects", action="store_true", help="say of which Python objects there are more at the end")
-    parser.add_argument("--parts", type=Path, help="append to this file what memory at rest is made of, as JSON lines")
+    parser.add_argument("--objects", action="store_true", help="print the Python objects that grow in number")
+    parser.add_argument("--parts", type=Path, help="append the parts of memory at rest to this file, as JSON lines")
     return parser.parse_args()
 
 

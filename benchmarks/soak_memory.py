@@ -99,8 +99,8 @@ def _heap():
     with suppress(OSError, AttributeError):
         ask = ctypes.CDLL(None).mallinfo2
         ask.restype = _Heap
-        said = ask()
-        return {"heap in use": said.uordblks, "heap free": said.fordblks, "heap mapped singly": said.hblkhd}
+        found = ask()
+        return {"heap in use": found.uordblks, "heap free": found.fordblks, "heap mapped singly": found.hblkhd}
     return {}
 
 
@@ -116,8 +116,8 @@ def _arenas():
             os.dup2(kept, 2)
             os.close(kept)
         file.seek(0)
-        said = _ARENAS.search(file.read().decode(errors="replace"))
-    return int(said[1].replace(",", "")) << 20 if said else 0
+        found = _ARENAS.search(file.read().decode(errors="replace"))
+    return int(found[1].replace(",", "")) << 20 if found else 0
 
 
 def _objects():

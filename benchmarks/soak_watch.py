@@ -26,7 +26,7 @@ class Faults:
     """Collects faults, with the actions before each of them."""
 
     def __init__(self):
-        self.said = []
+        self.texts = []
         self._recent = deque(maxlen=_RECENT)
         faulthandler.enable()
         sys.excepthook = self._on_exception
@@ -40,7 +40,7 @@ class Faults:
 
     def note(self, text):
         """Take down a fault and print it."""
-        self.said.append(text)
+        self.texts.append(text)
         print(f"FAULT after {', '.join(self._recent) or 'the start'}:\n{text.rstrip()}", flush=True)
 
     def on_reply(self, reply):
@@ -88,10 +88,10 @@ def sample(at_s):
 def processes_below():
     """Return the processes below this one, and those that lost their parent there; not Python's own helper.
 
-    Of one that has ended, only the exit code is left until its parent asks for it: it does not count.
+    An ended process that still waits for its parent to collect its exit code does not count.
     """
     found = [process.listed for process in processes.descendants(processes.own_listed_number())]
-    return [pid for pid in found if (said := _command(pid)) and "resource_tracker" not in said]
+    return [pid for pid in found if (command := _command(pid)) and "resource_tracker" not in command]
 
 
 def describe(pid):
@@ -106,7 +106,7 @@ def _command(pid):
 
 
 def _memory(pid, key):
-    """Return resident memory (``"Rss"``), what of it is of no file (``"Anonymous"``), or a share of it (``"Pss"``)."""
+    """Return resident memory (``"Rss"``), its part outside files (``"Anonymous"``), or its share (``"Pss"``)."""
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines():
             if line.startswith(f"{key}:"):

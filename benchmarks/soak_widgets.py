@@ -43,7 +43,7 @@ def choose_in(box, random):
 
 
 def _usable(widget, window):
-    """Say whether a widget can be used now, and neither measures for minutes nor opens a menu that waits."""
+    """Return whether a widget can be used now, and neither measures for minutes nor opens a modal menu."""
     if not (widget.isVisible() and widget.isEnabled() and widget.window() is window):
         return False
     if isinstance(widget, QToolButton | QPushButton) and widget.menu() is not None:

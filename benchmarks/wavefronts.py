@@ -135,8 +135,8 @@ def main() -> int:
         predicted = of_request(np.where(places < 0, -1, places.astype(np.int64) * width), width, way == "st")
         if predicted != wavefronts:
             wrong += 1
-            print(f"{width} bytes, {way}, {name}: {wavefronts} wavefronts, and the rule says {predicted}: {places}")
-    print(f"{len(rows) - wrong} of {len(rows)} requests take the wavefronts that the rule says")
+            print(f"{width} bytes, {way}, {name}: {wavefronts} wavefronts, and the rule predicts {predicted}: {places}")
+    print(f"{len(rows) - wrong} of {len(rows)} requests take as many wavefronts as the rule predicts")
     return 1 if wrong else 0
 
 

@@ -1,6 +1,6 @@
-"""How smooth the window is: frames of every rung while it plays, stalls, memory over minutes, time to the first paint.
+"""Measures the window: frame times of every rung while it plays, stalls, memory over minutes, time to the first paint.
 
-Run it from the checkout, with nothing else going on; it prints each figure beside its target and ends with 1 when one
+Run it from the checkout on an idle machine; it prints each figure beside its target, and its exit code is 1 if a target
 is missed. Everything is offscreen, with the real engine::
 
     python benchmarks/window.py                      # a few rungs at 1920 x 1080, stalls, start-up: a minute
@@ -12,62 +12,37 @@ is missed. Everything is offscreen, with the real engine::
 import argparse
 import gc
 import os
-import resource
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
+
+from window_start import measure_start
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 RESOLUTIONS = {"hd": (1920, 1080), "4k": (3840, 2160), "large": (1920, 1080)}
 FRAME_P95_MS = {"hd": 12.0, "4k": 33.0, "large": 1000 / 30}
-STALL_MS, PAINTED_S, RECORDED_S, GROWTH_MB = 50.0, 1.0, 1.5, 10.0
+STALL_MS, GROWTH_MB = 50.0, 10.0
 USUAL = ("hostmult0", "matmul_kernel_naive", "gputiled", "matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling")
 LARGE = (("gpumult0_restrict", {"BX": 16, "BY": 16}), ("gputiled", {"TS": 16}))
 _RUNG_S, _PLAY_S, _QUICK_S = 2.5, 8.0, 0.5
 _STARTS = 3
 _SIZE, _QUICK_SIZE = 64, 16
-_STARTED = "gputiled"
 _BEAT_MS = 2
 _RECORDING_S = 300.0
 _SETTLED_MS = 400  # longer than the window waits for a further choice before it records
-# Prints the time at which the real command's window is first painted, and at which it first shows a recording of the
-# chosen kernel; then closes it. Its arguments are those of the command.
-_FIRST_FRAMES = """
-import sys, time
-from gemmviz.ui.stage.stage import Stage
-paint, asked = Stage.paintEvent, sys.argv[1:]
-seen = []
-def timed(self, event):
-    paint(self, event)
-    if not seen:
-        seen.append("painted")
-        print(time.time(), flush=True)
-    recorded = self.staged.cursor.playable is not None and not self.staged.outdated
-    if "--kernel" not in asked or recorded:
-        if recorded:
-            print(time.time(), flush=True)
-        Stage.paintEvent = paint
-        from PySide6.QtCore import QTimer
-        QTimer.singleShot(0, self.window().close)
-Stage.paintEvent = timed
-from gemmviz.cli import run
-sys.exit(run(["window", *asked]))
-"""
 
 
 class LoopMeter:
-    """Measures frames (from the clock's tick until everything it changed is painted) and gaps of the event loop.
+    """Measures frames (from the clock's tick until everything that it changed is painted) and gaps of the event loop.
 
     Parameters
     ----------
     window
         The window to watch.
     clock
-        Tells the time, in seconds, that frames are measured in.
+        Returns the time in seconds, for measuring frames.
     """
 
     def __init__(self, window, clock):
@@ -86,7 +61,7 @@ class LoopMeter:
 
         def timed_paint(widget, event):
             paint(widget, event)
-            # Runs when the event loop is back: after all widgets of this repaint, and after the waiting events.
+            # Runs when the event loop continues: after all widgets of this repaint, and after the waiting events.
             QTimer.singleShot(0, self._frame)
 
         session.advance, stage.paintEvent = timed_advance, timed_paint
@@ -120,7 +95,7 @@ class LoopMeter:
 
 
 class Table:
-    """Prints figures beside their targets, and remembers whether one was missed."""
+    """Prints figures beside their targets, and counts the missed targets."""
 
     def __init__(self):
         self.missed = 0
@@ -135,7 +110,7 @@ class Table:
 
 
 def wait(milliseconds):
-    """Run the event loop as the real window does: it blocks between events, so that the meter sees every stretch."""
+    """Run the event loop as the real window does: it blocks between events, so that the meter sees every gap."""
     from PySide6.QtCore import QEventLoop, QTimer
 
     loop = QEventLoop()
@@ -163,7 +138,7 @@ def open_window(clock):
 
 
 def wait_recorded(session, seconds=_RECORDING_S):
-    """Wait until the recording of the choice is on the stage; return False if there is a message instead."""
+    """Wait until the chosen recording is on the stage; return False if there is an error message instead."""
     until = time.monotonic() + seconds
     wait(_SETTLED_MS)
     while time.monotonic() < until:
@@ -181,7 +156,7 @@ def play(window, meter, seconds):
     session = window.session
     session.playback.pause()
     session.cursor.seek(0)
-    # At 60 frames a second every frame then has a new step, as far as the speeds reach.
+    # At 60 frames per second every frame then has a new step, up to the largest speed.
     session.playback.set_speed(16.0)
     session.playback.play()
     wait(300)
@@ -193,7 +168,7 @@ def play(window, meter, seconds):
 
 
 def percentile(values, percent):
-    """Return a percentile; NaN, which misses every target, where there is no value."""
+    """Return a percentile; without values NaN, which misses every target."""
     import numpy as np
 
     return float(np.percentile(values, percent)) if len(values) else float("nan")
@@ -231,7 +206,7 @@ def measure_large(table, window, meter):
     resize(window, "large")
     for name, params in LARGE:
         kernel = next(k for k in session.choice.kernels if k.name == name)
-        window.session.choice.auto = False  # one change after the other, and only the last is recorded
+        window.session.choice.auto = False  # several changes, of which only the last is recorded
         session.choice.choose(problem=Problem.cube(256))
         session.choice.choose_kernel(kernel, {key: value for key, value in params.items() if key in kernel.params})
         window.session.choice.auto = True
@@ -254,7 +229,7 @@ def measure_large(table, window, meter):
 
 
 def measure_stalls(table, window, meter, seconds, size):
-    """Measure the longest stall of the window: playing, while a recording arrives, beside a benchmark."""
+    """Measure the longest stall of the window: while playing, while a recording arrives, and during a benchmark."""
     from gemmviz.catalogue.ladder import find
     from gemmviz.catalogue.problem import Problem
 
@@ -284,11 +259,11 @@ def measure_stalls(table, window, meter, seconds, size):
     table.row("longest stall while a benchmark runs", bench_stall, "ms", STALL_MS)
     if not measured:
         table.missed += 1
-        print("the benchmark gave no sample: the stall during it says nothing")
+        print("the benchmark gave no sample: the stall during it was not measured")
 
 
 def measure_memory(table, window, minutes):
-    """Play for some minutes; after the first tenth, memory must not grow."""
+    """Play for some minutes; after the first tenth of the time, memory must not grow."""
     from gemmviz.catalogue.ladder import find
 
     session = window.session
@@ -320,62 +295,19 @@ def resident_mb():
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def measure_start(table, starts, compiled=False):
-    """Measure the time from the command to its first painted window, and to the first frame of a recording.
-
-    The best and the worst of a few starts, and the median of the processor's time, engine included. The first start
-    is not counted: it compiles, unless all is compiled. The window opens as for a new user (with the doors); the
-    recording has none before it. Where all is compiled, one start gives both.
-    """
-    painted, recorded, cpu = [], [], []
-    with tempfile.TemporaryDirectory() as config:
-        if not compiled:
-            start_window(config, "--kernel", _STARTED)
-        for _ in range(starts):
-            times, seconds = start_window(config, "--kernel", _STARTED)
-            painted.append(times[0] if compiled else start_window(config)[0][0])
-            recorded.append(times[-1])
-            cpu.append(seconds)
-    more = f"  {percentile(cpu, 50):.2f} s of processor"
-    table.row("command to first painted window, best", min(painted), "s", PAINTED_S)
-    table.row("command to first painted window, worst", max(painted), "s", PAINTED_S)
-    table.row(f"command to first frame of {_STARTED}, best", min(recorded), "s", RECORDED_S, more)
-    table.row(f"command to first frame of {_STARTED}, worst", max(recorded), "s", RECORDED_S)
-
-
-def start_window(config, *arguments):
-    """Return the seconds from the command to each time that it prints, and its seconds of processor."""
-    before, begin = processor_s(), time.time()
-    done = subprocess.run(
-        [sys.executable, "-c", _FIRST_FRAMES, *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parent.parent,
-        env=os.environ | {"XDG_CONFIG_HOME": config},
-    )
-    return [float(line) - begin for line in done.stdout.split()], processor_s() - before
-
-
-def processor_s():
-    """Return the seconds of processor that ended children have used, with those below them."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def arguments():
-    """Return what to run."""
+    """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rungs", nargs="*", default=list(USUAL), metavar="NAME", help="which rungs, or: all")
+    parser.add_argument("--rungs", nargs="*", default=list(USUAL), metavar="NAME", help="names of rungs, or: all")
     parser.add_argument(
         "--sizes", nargs="+", choices=RESOLUTIONS, default=["hd"], help="hd, 4k, and large: 256 x 256 matrices"
     )
-    parser.add_argument("--memory", action="store_true", help="also watch the memory while it plays")
-    parser.add_argument("--minutes", type=float, default=1.0, help="for how long (default 1; 10 to be sure)")
-    parser.add_argument("--quick", action="store_true", help="everything for a moment only: does it work?")
-    parser.add_argument("--skip", nargs="+", choices=("stalls", "start"), default=[], help="what to leave out")
+    parser.add_argument("--memory", action="store_true", help="also measure the memory while it plays")
+    parser.add_argument("--minutes", type=float, default=1.0, help="the duration (default 1; better 10)")
+    parser.add_argument("--quick", action="store_true", help="run everything for a moment only, to see that it works")
+    parser.add_argument("--skip", nargs="+", choices=("stalls", "start"), default=[], help="parts to leave out")
     parser.add_argument(
-        "--cpu", action="store_true", help="count only the time that the window computes in: for a busy machine"
+        "--cpu", action="store_true", help="measure only the processor time of the window's thread: for a busy machine"
     )
     return parser.parse_args()
 

@@ -1,1 +1,1 @@
-"""Runs kernels for real: C through a compiler, CUDA through CuPy, and the library references."""
+"""Runs kernels natively: C through a compiler, CUDA through CuPy, and the library references."""

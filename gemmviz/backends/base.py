@@ -1,4 +1,4 @@
-"""The interface of every backend: prepare a launch, run it, time it, and hand C back."""
+"""The interface of every backend: prepare a launch, run it, time it, and return C."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -21,11 +21,11 @@ _ALIGNMENT = 4096
 
 
 class LaunchError(GemmvizError):
-    """The device refuses the launch (too many threads, registers, shared memory); it stays usable."""
+    """The device refuses the launch (too many threads, registers, shared memory), but can still be used."""
 
 
 class DeviceFault(GemmvizError):
-    """The kernel broke the device's context (illegal address, assert): this process cannot use it any more."""
+    """The kernel broke the device's context (illegal address, assert): this process can no longer use the device."""
 
 
 class OutOfMemory(GemmvizError):
@@ -34,7 +34,7 @@ class OutOfMemory(GemmvizError):
 
 @dataclass(frozen=True)
 class Build:
-    """The facts about a kernel once it is compiled.
+    """The facts about a compiled kernel.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Build:
     flags
         The compiler's flags.
     registers, shared_bytes, local_bytes
-        Per thread, per block (static and dynamic), per thread; None if unknown.
+        Registers per thread, shared memory per block (static and dynamic), local memory per thread; None if unknown.
     notes
         Notes for people, for example that the cache folder cannot be written.
     variant
@@ -66,19 +66,19 @@ class Prepared(ABC):
 
     @abstractmethod
     def load(self, a: Matrix, b: Matrix) -> None:
-        """Put A (M x K) and B (K x N) where the kernel will read them."""
+        """Copy A (M x K) and B (K x N) to the kernel's memory."""
 
     @abstractmethod
     def poison(self) -> None:
-        """Fill C, and the guard zones around it, with a pattern that is no result."""
+        """Fill C, and the guard zones around it, with a pattern that cannot be a result."""
 
     @abstractmethod
     def set_scalars(self, alpha: float, beta: float) -> None:
-        """Hand alpha and beta over from the next launch on, where the kernel takes them; at first they are 1 and 0."""
+        """Set alpha and beta for the next launches, if the kernel takes them; initially they are 1 and 0."""
 
     @abstractmethod
     def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
-        """Put C (M x N) and a bias (N) where the kernel reads them, if they are given; `poison` undoes that."""
+        """Copy C (M x N) and a bias (N) to the kernel's memory, if they are given; `poison` undoes that."""
 
     @abstractmethod
     def run(self) -> None:
@@ -97,9 +97,9 @@ class Prepared(ABC):
         Parameters
         ----------
         launches
-            How many to run back to back.
+            The number of launches, back to back.
         cold
-            Whether to clear the GPU's L2 cache before (a CPU's caches are left as they are).
+            Whether to clear the GPU's L2 cache before (a CPU's caches are not changed).
 
         Returns
         -------
@@ -115,21 +115,21 @@ class Prepared(ABC):
     def fetch(self) -> Matrix:
         """Return C as a matrix (M x N) of the kernel's result type, in the host's memory.
 
-        Of a batch all entries, one below the other, each turned back to the rows and columns of entry 0
+        For a batch, all entries one below the other, each turned back to the rows and columns of entry 0
         (`gemmviz.catalogue.batch_entries.turned`).
         """
 
     @abstractmethod
     def intact(self) -> bool:
-        """Whether the guard zones around C are as `poison` left them."""
+        """Return whether the guard zones around C are unchanged since `poison`."""
 
     @abstractmethod
     def close(self) -> None:
-        """Give the memory back; the launch cannot be used any more."""
+        """Free the memory; the launch can no longer be used."""
 
 
 class HasRival(ABC):
-    """A reference that has to be at least as fast as the same product by another library."""
+    """A reference that should be at least as fast as the same product by another library."""
 
     @abstractmethod
     def rival(self) -> tuple[float, float]:
@@ -137,11 +137,11 @@ class HasRival(ABC):
 
 
 class Trip(ABC):
-    """Matrices on both sides of the bus: the host's are in pageable memory, as ``malloc`` and NumPy give it."""
+    """Matrices on both sides of the bus: those of the host are in pageable memory, as from ``malloc`` and NumPy."""
 
     @abstractmethod
     def go(self) -> tuple[float, float]:
-        """Copy A and B to the device, then C back; return the seconds of each way."""
+        """Copy A and B to the device, then C back; return the seconds of each direction."""
 
     @abstractmethod
     def close(self) -> None:
@@ -149,11 +149,11 @@ class Trip(ABC):
 
 
 class Backend(ABC):
-    """A place where kernels run."""
+    """A device, or a library, that runs kernels."""
 
     name: str
     clears_l2 = False
-    """Whether a cold sample really clears a cache."""
+    """Whether a cold sample clears a cache."""
 
     @abstractmethod
     def prepare(self, launch: Launch) -> Prepared:
@@ -194,7 +194,7 @@ class Backend(ABC):
         Raises
         ------
         Unavailable
-            Where kernels read the host's own memory.
+            If kernels read the host's memory directly.
         """
         raise Unavailable(f"{self.name}: nothing is copied, kernels read the host's memory")
 
@@ -208,23 +208,23 @@ class Backend(ABC):
 
 
 class Guarded:
-    """The result between two guard zones, in the memory of NumPy or CuPy, and the C that the kernel reads.
+    """The result between two guard zones, in memory of NumPy or CuPy, and the C that the kernel reads.
 
     Attributes
     ----------
     view, address
-        The result, flat, and where it is.
+        The result, flat, and its address.
     read
-        C as the kernel reads it, flat: the result's own memory, or memory of its own where the kernel has D.
+        C as the kernel reads it, flat: the memory of the result, or separate memory if the kernel has D.
     bias
-        The bias, N elements; empty where the kernel takes none.
+        The bias, N elements; empty if the kernel takes none.
 
     Parameters
     ----------
     xp
         The array module: ``numpy`` or ``cupy``.
     launch
-        Whose C it is.
+        The launch.
     """
 
     def __init__(self, xp: Any, launch: Launch) -> None:
@@ -241,19 +241,19 @@ class Guarded:
         self._pattern = poison_byte(launch.kernel)
         self._separate = launch.kernel.has_d
         self.read = xp.empty(self.view.shape, dtype) if self._separate else self.view
-        # A kernel without beta adds C as it is.
+        # A kernel without beta adds C unchanged.
         self._read_pattern = HUGE_BYTE if "beta" in launch.kernel.args else 0
         self.bias = xp.zeros(problem.n if launch.kernel.has_bias else 0, dtype)
 
     def poison(self) -> None:
-        """Fill the result, both guard zones, and a C of its own with their patterns; set the bias to zero."""
+        """Fill the result, both guard zones, and a separate C with their patterns; set the bias to zero."""
         self.raw.fill(self._pattern)
         if self._separate:
             self.read.view("uint8").fill(self._read_pattern)
         self.bias.fill(0)
 
     def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
-        """Put C, flat, and a bias where the kernel reads them, if they are given."""
+        """Copy C, flat, and a bias to the kernel's memory, if they are given."""
         for memory, values in ((self.read, c), (self.bias, bias)):
             if values is not None:
                 memory[...] = self._xp.asarray(values.view(memory.dtype))
@@ -265,25 +265,25 @@ class Guarded:
         self._fill_gaps()
 
     def _fill_gaps(self) -> None:
-        """Fill what lies between the entries of a batch."""
+        """Fill the memory between the entries of a batch."""
         for gap in self._gaps:
             self.view[gap].view("uint8").fill(self._pattern)
 
     def intact(self) -> bool:
-        """Whether both guard zones, and what lies between the entries of a batch, still hold the pattern."""
+        """Return whether both guard zones, and the memory between the entries of a batch, still have the pattern."""
         gaps = (self.view[gap].view("uint8") for gap in self._gaps)
         zones = (self.raw[: self._start], self.raw[self._start + self._bytes :], *gaps)
         return all(bool((zone == self._pattern).all()) for zone in zones)
 
 
 def _gaps(launch: Launch) -> list[slice]:
-    """Return what lies between the entries of a batch's C, in elements."""
+    """Return the ranges between the entries of a batch's C, in elements."""
     places = [place for _, place in entries(launch.batch, "C", launch.problem.m * launch.problem.n)]
     return [slice(one.stop, other.start) for one, other in pairwise(places) if one.stop < other.start]
 
 
 def all_entries(launch: Launch, matrix: str, values: Matrix) -> Matrix:
-    """Return a matrix as the kernel's memory holds it, flat: of a batch, with all of its entries.
+    """Return a matrix as in the kernel's memory, flat; for a batch, with all of its entries.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def all_entries(launch: Launch, matrix: str, values: Matrix) -> Matrix:
 
 
 def from_entries(launch: Launch, flat: Matrix) -> Matrix:
-    """Return C (M x N) from memory; of a batch all entries, one below the other, as `Prepared.fetch` does."""
+    """Return C (M x N) from memory; for a batch all entries, one below the other, as for `Prepared.fetch`."""
     kernel, problem = launch.kernel, launch.problem
     return np.concatenate(
         [
@@ -316,12 +316,12 @@ def from_entries(launch: Launch, flat: Matrix) -> Matrix:
 
 
 class GuardedPrepared(Prepared):
-    """A launch whose result stands between guard zones in memory of this process: the host's or the device's.
+    """A launch whose result is between guard zones in memory of this process, on the host or on the device.
 
     Attributes
     ----------
     launch
-        What is run; its scalars may change.
+        The launch; its scalars may change.
     c
         The result.
     """
@@ -334,17 +334,17 @@ class GuardedPrepared(Prepared):
         self.c.poison()
 
     def set_scalars(self, alpha: float, beta: float) -> None:
-        """Hand alpha and beta over from the next launch on."""
+        """Set alpha and beta for the next launches."""
         self.launch = replace(self.launch, alpha=alpha, beta=beta)
         self.bind()
 
     def bind(self) -> None:
-        """Hand over what the launch says; a library is always called with alpha = 1 and beta = 0."""
+        """Pass the scalars of the launch; a library is always called with alpha = 1 and beta = 0."""
 
     def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
-        """Put C, in the kernel's layout, and a bias where the kernel reads them."""
+        """Copy C, in the kernel's layout, and a bias to the kernel's memory."""
         self.c.fill(None if c is None else all_entries(self.launch, "C", c), bias)
 
     def intact(self) -> bool:
-        """Whether nothing was written around C."""
+        """Return whether nothing was written around C."""
         return self.c.intact()

@@ -14,7 +14,7 @@ from gemmviz.catalogue.problem import unstored
 
 
 class NumpyBackend(HostBackend):
-    """``numpy.matmul``, with as many threads as its BLAS takes."""
+    """``numpy.matmul``, with as many threads as its BLAS uses."""
 
     name = "numpy"
 
@@ -39,7 +39,7 @@ class _NumpyPrepared(HostPrepared):
 
 
 def blas_facts() -> dict[str, str]:
-    """Return name, version and, for OpenBLAS, the CPU core it chose its code for and its number of threads."""
+    """Return name, version and, for OpenBLAS, the core type of its code and its number of threads."""
     config: Any = np.show_config(mode="dicts")
     blas = config.get("Build Dependencies", {}).get("blas", {})
     facts = {"name": str(blas.get("name", "unknown")), "version": str(blas.get("version", ""))}
@@ -63,7 +63,7 @@ def symbols(code: ctypes.CDLL) -> tuple[str, str] | None:
 
 
 def loaded_library(part: str) -> str | None:
-    """Return the path of a shared library of this process whose file name holds `part`."""
+    """Return the path of a shared library of this process whose file name contains `part`."""
     try:
         lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
     except OSError:

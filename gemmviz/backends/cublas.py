@@ -1,4 +1,4 @@
-"""Products by cuBLAS, through a CuPy that the caller hands in."""
+"""Products by cuBLAS, through a CuPy that the caller passes."""
 
 from typing import Any
 
@@ -43,13 +43,13 @@ class CublasPrepared(DevicePrepared):
         self._cp.dot(a, b, out=c)
 
     def close(self) -> None:
-        """Give the device memory back."""
+        """Free the device memory."""
         self._views = []
         super().close()
 
 
 class MixedPrepared(DevicePrepared):
-    """``cublasGemmEx``; it counts by columns, so that it computes the transposed product of the operands swapped."""
+    """``cublasGemmEx``: as it stores by columns, it computes the transposed product of the swapped operands."""
 
     def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
         super().__init__(cp, launch, build)

@@ -1,8 +1,8 @@
 """Products by cuBLASLt, through ctypes: CuPy has no call for 8-bit floats, nor for the library's choice of algorithms.
 
-``cublasLtMatmulAlgoGetHeuristic`` gives several algorithms for a product, the one that it expects to be the fastest
-first; which one really is has to be measured. cuBLAS, "Using the cuBLASLt API"; the numbers are those of
-``cublasLt.h``, ``cublas_api.h`` and ``library_types.h``.
+``cublasLtMatmulAlgoGetHeuristic`` gives several algorithms for a product, in the expected order of speed; the fastest
+one has to be found by measuring. cuBLAS, "Using the cuBLASLt API"; the numbers are those of ``cublasLt.h``,
+``cublas_api.h`` and ``library_types.h``.
 """
 
 import ctypes
@@ -20,14 +20,14 @@ from gemmviz.language import tr
 TYPES = {"float8_e4m3fn"}
 """The element types of A and B for which only cuBLASLt has a product."""
 WORKSPACE_BYTES = 32 << 20
-"""As much as cuBLAS itself takes on Hopper."""
+"""The size that cuBLAS itself uses on Hopper."""
 _MORE_WORKSPACE_BYTES = 64 << 20
 _NUMBERS = {"float32": 0, "float16": 2, "bfloat16": 14, "float8_e4m3fn": 28}
 _FLOAT, _COMPUTE_FLOAT, _TRANSPOSED = 0, 68, 1
 _TRANS_A, _SCALE_OF_A, _SCALE_OF_B, _FAST_ACCUMULATION = 3, 17, 18, 25
 _MOST_WORKSPACE = 1
 _ROUNDS, _LAUNCHES = 5, 4
-_APART = 64  # floats: the library wants its scales aligned
+_APART = 64  # in floats: the library needs aligned scales
 _NO_NAN = 0xBF  # clears a bit that every NaN has
 
 
@@ -59,11 +59,11 @@ class LtProduct:
     scales
         Addresses of two floats on the device, by which A and B are multiplied; None for types without scales.
     fast
-        With scales: whether sums stay in the tensor cores, with fewer bits.
+        With scales: whether sums stay in the tensor cores, which have fewer bits.
     workspace_bytes
         Memory that an algorithm may use.
     most
-        How many algorithms to ask for.
+        The number of algorithms to request.
 
     Raises
     ------
@@ -100,7 +100,7 @@ class LtProduct:
                 attributes.append((_FAST_ACCUMULATION, ctypes.c_int8(fast)))
             for attribute, value in attributes:
                 self._set("cublasLtMatmulDescSetAttribute", self._product, attribute, value)
-            # The library counts by columns: this is the transposed product of the operands swapped.
+            # The library stores by columns: this is the transposed product of the swapped operands.
             of, out = _NUMBERS[dtype], _NUMBERS[dtype_out]
             shapes = ((of, k, n) if by_columns else (of, n, k), (of, k, m), (out, n, m))
             self._layouts = [self._layout(*shape) for shape in shapes]
@@ -135,7 +135,7 @@ class LtProduct:
         )
 
     def close(self) -> None:
-        """Give the library's objects and the workspace back."""
+        """Free the library's objects and the workspace."""
         self._open.close()
         self._workspace = None
 
@@ -144,7 +144,7 @@ class LtProduct:
         return self._made("cublasLtMatrixLayout", "Create", "Destroy", *shape)
 
     def _made(self, what: str, make: str, end: str, *values: Any) -> ctypes.c_void_p:
-        """Return a new object of the library, which `close` gives back."""
+        """Return a new object of the library, which `close` frees."""
         made = ctypes.c_void_p()
         self._call(what + make, ctypes.byref(made), *values)
         self._open.callback(getattr(self._library, what + end), made)
@@ -163,7 +163,7 @@ class LtProduct:
 class LtPrepared(DevicePrepared):
     """A reference by cuBLASLt with B by columns and C in float32, and a scale for each of A and B.
 
-    The library proposes algorithms; the one that is fastest here, on random numbers, is taken.
+    The library proposes algorithms; the one that is fastest on this device, with random numbers, is used.
     """
 
     def __init__(self, cp: Any, launch: Launch, build: Build) -> None:
@@ -188,13 +188,13 @@ class LtPrepared(DevicePrepared):
         self._product.start(self._number, self.a.data.ptr, self.b.data.ptr, self.c.address)
 
     def close(self) -> None:
-        """Give the library's objects and the device memory back."""
+        """Free the library's objects and the device memory."""
         self._product.close()
         del self._scales
         super().close()
 
     def _fastest(self) -> int:
-        """Return the number of the algorithm whose median is the least, in turns."""
+        """Return the number of the algorithm with the smallest median, measured in turns."""
         random = np.random.default_rng(0)
         for matrix in (self.a, self.b):
             matrix.set(random.integers(0, 256, matrix.size, np.uint8) & _NO_NAN)
@@ -209,7 +209,7 @@ class LtPrepared(DevicePrepared):
         return usable[int(np.argmin([median(its[1:]) for its in seconds]))]
 
     def _runs(self, number: int) -> bool:
-        """Whether the library can do what it proposes."""
+        """Return whether the library can run a proposed algorithm."""
         self._number = number
         try:
             self.start()

@@ -51,12 +51,12 @@ def cupy() -> Any:
     Raises
     ------
     Unavailable
-        When CUDA kernels cannot run here; the message gives the reason and a remedy.
+        When CUDA kernels cannot run here; the message gives the reason and what to do.
     """
     verdict = cuda_verdict()
     if not verdict.usable:
         raise Unavailable(str(verdict))
-    # A figure called FP32 must be FP32, whatever the user's environment variables are.
+    # A figure labelled FP32 must be FP32, whatever the user's environment variables are.
     os.environ["CUPY_TF32"] = "0"
     os.environ.setdefault("CUPY_CACHE_DIR", str(data.cache_folder("cupy")[0]))
     try:
@@ -83,7 +83,7 @@ def nvrtc_version() -> str | None:
 
 @contextmanager
 def profiled() -> Iterator[None]:
-    """Let a profiler of this process see the launches inside."""
+    """Profile the launches in this context, if a profiler runs this process."""
     runtime = cupy().cuda.runtime
     runtime.profilerStart()
     try:
@@ -103,12 +103,12 @@ class _DeviceBackend(Backend):
         return np.asarray(product)
 
     def free_bytes(self) -> int | None:
-        """Return the device memory that is free."""
+        """Return the free device memory."""
         free, _ = cupy().cuda.runtime.memGetInfo()
         return int(free)
 
     def needed_bytes(self, problem: Problem, itemsize: int) -> int:
-        """Count the larger of the reference (float64) and the kernel's own matrices with the buffer that clears L2."""
+        """Return the larger of the reference's need (float64) and that of the kernel's matrices and the L2 buffer."""
         m, n, k = problem.m, problem.n, problem.k
         reference = (8 + itemsize) * (m * k + k * n) + 8 * m * n
         own = itemsize * (m * k + k * n + m * n) + 4 * GUARD_BYTES + 2 * l2_bytes()
@@ -135,7 +135,7 @@ class _DeviceBackend(Backend):
 
 
 class CudaBackend(_DeviceBackend):
-    """CUDA kernels, compiled by NVRTC, each launch once.
+    """CUDA kernels, compiled by NVRTC, once per launch.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class CudaBackend(_DeviceBackend):
         self._extra_flags = extra_flags
 
     def prepare(self, launch: Launch) -> Prepared:
-        """Compile, or take an earlier build, and allocate."""
+        """Compile, or use an earlier build, and allocate."""
         source = launch.kernel
         _check_device(launch)
         shape = (launch.block, launch.cluster, launch.shared_bytes)
@@ -193,7 +193,7 @@ def _check_device(launch: Launch) -> None:
     Raises
     ------
     ConstraintError
-        When it lacks the compute capability that the kernel needs, or the shared memory of a block.
+        When it does not have the compute capability that the kernel needs, or enough shared memory for a block.
     """
     device = driver().device
     if device is None:
@@ -241,7 +241,7 @@ def _too_much_shared(launch: Launch, wanted: int, limit: int) -> ConstraintError
 class CublasBackend(_DeviceBackend):
     """cuBLAS: in true single precision, or on the tensor cores.
 
-    There with the types of `gemmviz.backends.cublas.MIXED`, or with 8-bit floats by cuBLASLt.
+    On tensor cores with the types of `gemmviz.backends.cublas.MIXED`, or with 8-bit floats by cuBLASLt.
     """
 
     name = "cublas"
@@ -271,7 +271,7 @@ class _CudaPrepared(DevicePrepared):
         self._padding = Padding(cupy(), launch, {"A": self.a, "B": self.b})
         mapped = self._matrices | self._padding.copies
         self._maps = {matrix + SUFFIX: encode(launch, matrix, mapped[matrix].data.ptr) for matrix in launch.maps}
-        for name in self._maps.keys() & types.keys():  # the kernel takes a pointer to it
+        for name in self._maps.keys() & types.keys():  # the kernel takes a pointer to the map
             self._maps[name] = cupy().asarray(np.frombuffer(self._maps[name].tobytes(), np.uint8))
         self._pointers = {name: self._entries(name) for name in launch.kernel.args if name in POINTERS}
         self._structs = struct_fillers(module, launch)
@@ -297,7 +297,7 @@ class _CudaPrepared(DevicePrepared):
         return cupy().asarray(memory.data.ptr + np.arange(count) * (stride * memory.itemsize), np.uint64)
 
     def start(self) -> None:
-        """Queue one launch, behind what it needs: C set to zero, or copies of A and B with longer rows."""
+        """Queue one launch, after its preparation: C set to zero, or copies of A and B with longer rows."""
         launch = self.launch
         self._padding.start()
         if launch.kernel.zeroed:
@@ -305,7 +305,7 @@ class _CudaPrepared(DevicePrepared):
         self._kernel(launch.grid, launch.block, self._arguments, shared_mem=launch.shared_bytes)
 
     def close(self) -> None:
-        """Give the device memory back."""
+        """Free the device memory."""
         self._arguments, self._matrices, self._maps, self._pointers = (), {}, {}, {}
         self._padding.close()
         super().close()

@@ -1,4 +1,4 @@
-"""Whether CuPy can be used here, found out without importing it; and if not, the reason and the remedy."""
+"""Finds out, without importing CuPy, whether it can be used here; if not, the reason and what to do."""
 
 import re
 import sys
@@ -25,9 +25,9 @@ class CudaSupport:
     usable
         Whether they can.
     reason
-        Why not: a short phrase; empty when they can.
+        The reason if they cannot, as a short phrase; else empty.
     remedy
-        The remedy; empty if nothing helps.
+        What to do; empty if nothing helps.
     """
 
     usable: bool
@@ -55,7 +55,7 @@ def cupy_packages() -> list[Package]:
 
 
 def cupy_major() -> int | None:
-    """Return the CUDA version that the installed CuPy is made for, 13 for ``cupy-cuda13x``; None: there is no such."""
+    """Return the CUDA version of the installed CuPy, 13 for ``cupy-cuda13x``; None if there is none."""
     names = (_NAME.match(name) for name, _ in cupy_packages())
     return next((int(name["major"]) for name in names if name and name["major"]), None)
 
@@ -63,7 +63,7 @@ def cupy_major() -> int | None:
 def _called_cupy() -> Iterator[PathDistribution]:
     """Yield the packages in folders named after CuPy: reading the names of all packages takes 25 ms."""
     for folder in map(Path, sys.path):
-        with suppress(OSError):  # no folder, or an archive
+        with suppress(OSError):  # not a folder, or an archive
             for place in folder.iterdir():
                 if place.name.lower().startswith("cupy") and place.suffix in (".dist-info", ".egg-info"):
                     yield PathDistribution(place)
@@ -109,6 +109,6 @@ def judge(packages: list[Package], found: CudaDriver) -> CudaSupport:
 
 
 def install_line(found: CudaDriver) -> str:
-    """Return the command that installs the CuPy which fits a driver, with NVRTC and its headers."""
+    """Return the command that installs a CuPy for a driver, with NVRTC and its headers."""
     major = found.cuda[0] if found.cuda else _NEWEST
     return f"pip install 'gemmviz[cuda{min(max(major, _OLDEST), _NEWEST)}]'"

@@ -1,4 +1,4 @@
-"""The common part of all launches on a GPU, through a CuPy that the caller hands in: matrices, events, errors."""
+"""The common part of all launches on a GPU, through a CuPy that the caller passes: matrices, events, errors."""
 
 import sys
 import time
@@ -54,7 +54,8 @@ class DevicePrepared(GuardedPrepared):
         """Time with a pair of CUDA events."""
         with faults(self._cp, self.launch):
             if cold:
-                # Twice: while the second pass runs, the host queues the launch, so that the events see no gap.
+                # Twice: the host queues the launch while the second pass runs, so that there is no gap between the
+                # events.
                 for _ in range(2):
                     self._cp.cuda.runtime.memsetAsync(
                         self._scratch.data.ptr, 0, self._scratch.nbytes, self._cp.cuda.get_current_stream().ptr
@@ -67,7 +68,7 @@ class DevicePrepared(GuardedPrepared):
             return float(self._cp.cuda.get_elapsed_time(self._begin, self._end)) / 1e3 / launches
 
     def queue_s(self) -> float:
-        """Time the calls that queue a launch, each into an empty queue."""
+        """Return the host's time to queue a launch, each into an empty queue."""
         stream = self._cp.cuda.get_current_stream()
         seconds: list[float] = []
         with faults(self._cp, self.launch):
@@ -95,7 +96,7 @@ class DevicePrepared(GuardedPrepared):
 
 
 class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
-    """Turns CuPy's exceptions into `LaunchError`, or `DeviceFault` when the context did not survive."""
+    """Converts CuPy's exceptions to `LaunchError`, or to `DeviceFault` if the context is broken."""
 
     def __init__(self, cp: Any, launch: Launch) -> None:
         self._cp = cp
@@ -120,25 +121,25 @@ class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
 
 
 def _no_more_complaints() -> None:
-    """Keep quiet about buffers that cannot be freed: in a broken context none can, and the process is about to end."""
+    """Suppress errors about freeing buffers: in a broken context it is impossible, and the process ends soon."""
     sys.excepthook = lambda *_: None
     sys.unraisablehook = lambda _: None
 
 
 def l2_bytes() -> int:
-    """Return the size of the L2 cache, in bytes; a guess that is not 0 where it is unknown."""
+    """Return the size of the L2 cache, in bytes; if it is unknown, a guess above 0."""
     device = driver().device
     return max(device.l2_bytes if device else 0, 1 << 20)
 
 
 def release(cp: Any) -> None:
-    """Give unused memory back to the device."""
-    # In a broken context nothing can be freed; the process is about to end anyway.
+    """Free unused memory on the device."""
+    # In a broken context nothing can be freed, but the process ends soon.
     with suppress(cp.cuda.runtime.CUDARuntimeError):
         cp.get_default_memory_pool().free_all_blocks()
 
 
 def _with_room(cp: Any, size: int, dtype: str) -> Any:
-    """Allocate with as much room behind as C has: reading a little too far shows as a wrong C, not as a dead device."""
+    """Allocate with some room after the array: reading a little too far gives a wrong C and not a broken device."""
     stored_type = cp.dtype(stored_as(dtype))
     return cp.empty(size + GUARD_BYTES // stored_type.itemsize, stored_type)[:size]

@@ -1,4 +1,4 @@
-"""The text of a kernel as every compiler of kernels gets it: of CUDA with its own headers, without host code."""
+"""The text of a kernel for all compilers: for CUDA with its own headers, without host code."""
 
 from collections.abc import Callable
 
@@ -9,14 +9,14 @@ from gemmviz.catalogue.launch import Launch
 
 
 def source_of_device(launch: Launch, has_header: Callable[[str], bool] = lambda name: True) -> str:
-    """Return what a launch needs of its kernel's file and of the headers that lie with it.
+    """Return the parts of a kernel's file and of its own headers that a launch needs.
 
     Parameters
     ----------
     launch
         The launch of a CUDA kernel.
     has_header
-        Says whether the compiler has a header of CUDA's.
+        Returns whether the compiler has a header of CUDA.
     """
     kernel = launch.kernel
     text = with_constants(with_own_headers(kernel.text, kernel.path), launch.constants, kernel.path.name)
@@ -24,5 +24,5 @@ def source_of_device(launch: Launch, has_header: Callable[[str], bool] = lambda 
 
 
 def source_of_host(launch: Launch) -> str:
-    """Return the text of a C kernel's file, in which the constants that stand for sizes have the launch's values."""
+    """Return the text of a C kernel's file, with the launch's values for constants that stand for sizes."""
     return with_constants(launch.kernel.text, launch.constants, launch.kernel.path.name)

@@ -22,7 +22,7 @@ _NO_DEVICE = 100
 
 
 class DeviceFacts(TypedDict, total=False):
-    """A GPU as a result file has it: one that is only published has the first fields, and an old file may lack some."""
+    """A GPU in a result file: for a published GPU only the first fields exist, and an old file may have fewer."""
 
     name: Required[str]
     cc: Required[str]
@@ -48,7 +48,7 @@ class DeviceFacts(TypedDict, total=False):
 class Device:
     """One GPU: compute capability, multiprocessors, bytes of L2 and of memory, clocks, and the capacity of one SM.
 
-    The clocks are the highest ones that the device may run at. A limit that an old driver does not know is 0.
+    The clocks are the highest ones of the device. A limit that an old driver does not know is 0.
     """
 
     name: str
@@ -82,11 +82,11 @@ class CudaDriver:
     Attributes
     ----------
     installed
-        Whether there is one.
+        Whether there is a driver.
     cuda
         The newest CUDA that it supports, as (major, minor); None without a driver.
     version
-        Its own version, for example ``"580.65.06"``; empty when unknown.
+        Its version, for example ``"580.65.06"``; empty if unknown.
     device
         The first GPU, or None.
     problem
@@ -102,7 +102,7 @@ class CudaDriver:
 
 @cache
 def driver() -> CudaDriver:
-    """Ask the driver, once per process."""
+    """Return the facts from the driver, read once per process."""
     try:
         code = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -129,7 +129,7 @@ def _device(code: ctypes.CDLL) -> Device:
     name = ctypes.create_string_buffer(256)
     code.cuDeviceGetName(name, len(name), handle)
     identity = (ctypes.c_ubyte * 16)()
-    # MIG devices have their own UUIDs, which the second version of the call returns.
+    # MIG devices have separate UUIDs, which the second version of the call returns.
     getter = code.cuDeviceGetUuid_v2 if hasattr(code, "cuDeviceGetUuid_v2") else code.cuDeviceGetUuid
     getter(identity, handle)
     memory = ctypes.c_size_t(0)

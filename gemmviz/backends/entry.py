@@ -1,4 +1,4 @@
-"""How compiled C or C++ calls a kernel's entry: from an array of pointers, one per argument."""
+"""The call of a kernel's entry in compiled C or C++: from an array of pointers, one per argument."""
 
 from collections.abc import Sequence
 
@@ -28,9 +28,9 @@ def call(launch: Launch) -> str:
             kind = "double" if name in ("alpha", "beta") else "long long"
             arguments.append(f"gv_number<{kind}>{{{name if name.isdecimal() else f'*({kind} *)a[{index}]'}}}")
         elif name in (*MATRICES, D, BIAS, *POINTERS):
-            # C++ converts no void pointer by itself: the recorder's header has a type that does.
+            # C++ does not convert void pointers: the recorder's header has a type that does.
             arguments.append(f"a[{index}]" if launch.kernel.backend == "c" else f"gv_pointer{{a[{index}]}}")
-        elif name.isdecimal():  # as it is, 0 is a pointer too
+        elif name.isdecimal():  # a literal, because 0 can also be a pointer
             arguments.append(name)
         elif name.endswith(SUFFIX):
             arguments.append(f"gv_tensor_map_at{{a[{index}]}}")
@@ -40,14 +40,14 @@ def call(launch: Launch) -> str:
 
 
 def in_braces(arguments: Sequence[str], structs: Sequence[tuple[int, int]]) -> list[str]:
-    """Return the arguments with those in braces that are members of one structure.
+    """Return the arguments, with the members of each structure in braces.
 
     Parameters
     ----------
     arguments
-        All of them in a row.
+        All arguments in order.
     structs
-        Of each structure the first member, and the one after the last: see `gemmviz.catalogue.kernel.Kernel`.
+        For each structure its first member, and the index after its last one: see `gemmviz.catalogue.kernel.Kernel`.
     """
     joined, at = [], 0
     for first, end in structs:
@@ -59,8 +59,7 @@ def in_braces(arguments: Sequence[str], structs: Sequence[tuple[int, int]]) -> l
 def flags(launch: Launch) -> list[str]:
     """Return the parameters that become macros, and the folder of the kernel's own headers.
 
-    The compiler's own headers go first for ``<...>``: a file of that folder must not take a system header's place
-    unseen.
+    The compiler's own headers have priority for ``<...>``: a file of that folder must not replace a system header.
     """
     macros = [f"-D{name}={value}" for name, value in launch.macros.items()]
     if launch.batch:
@@ -72,7 +71,7 @@ def flags(launch: Launch) -> list[str]:
 def explain(error: BuildError, launch: Launch) -> BuildError:
     """Return the error with its reason: a feature that cannot be recorded, or a prototype that does not fit ``args``.
 
-    The prototype is the reason when no line is to blame, and no limit stopped the compiler.
+    The prototype is the reason if the error has no line, and if no limit stopped the compiler.
     """
     if isinstance(error, CompileStopped):
         return error
@@ -80,7 +79,7 @@ def explain(error: BuildError, launch: Launch) -> BuildError:
     error = unsupported.explain(error, kernel) if kernel.backend == "cuda" else error
     if error.line is not None:
         return error
-    if error.file not in ("", ARGUMENTS):  # a header: the compiler's own text says what is wrong there
+    if error.file not in ("", ARGUMENTS):  # a header: the compiler's text describes the error
         text = str(error).removeprefix(f"{kernel.path.name}: ")
         return BuildError(f"{kernel.path.name}: {error.file}: {text}", file=error.file)
     reason = str(error).split(": ", 1)[-1]

@@ -1,4 +1,4 @@
-"""The machine beside its GPU, as a result file describes it: versions of the libraries, and the processor."""
+"""The machine without its GPU, in the form of a result file: versions of the libraries, and the processor."""
 
 from typing import TypedDict
 
@@ -7,7 +7,7 @@ from gemmviz.catalogue.typed_reading import FromZero
 
 
 class CpuFacts(TypedDict):
-    """A processor; ``cores`` are those that the process may use."""
+    """A processor; ``cores`` is the number that the process may use."""
 
     model: str
     cores: int
@@ -28,14 +28,14 @@ class CompilerFacts(TypedDict):
 
 
 class OpenblasFacts(TypedDict):
-    """The core type that OpenBLAS chose its code for, and its threads."""
+    """The core type of OpenBLAS's code, and its threads."""
 
     core: str
     threads: int
 
 
 class Environment(TypedDict, total=False):
-    """The part ``env`` of a result file; None stands for a part that is absent, or was not requested."""
+    """The part ``env`` of a result file; None for a part that is missing, or was not requested."""
 
     os: str
     python: str

@@ -48,7 +48,7 @@ class HostPrepared(GuardedPrepared):
 
     @abstractmethod
     def call(self, launches: int) -> None:
-        """Run the kernel as often as asked, without Python in between where possible."""
+        """Run the kernel `launches` times, without Python in between if possible."""
 
 
 class HostBackend(Backend):
@@ -59,7 +59,7 @@ class HostBackend(Backend):
         return np.asarray(a.astype(np.float64) @ b.astype(np.float64))
 
     def free_bytes(self) -> int | None:
-        """Return the memory that is available, as Linux says."""
+        """Return the available memory, as reported by Linux."""
         return available_memory()
 
     def needed_bytes(self, problem: Problem, itemsize: int) -> int:
@@ -68,7 +68,7 @@ class HostBackend(Backend):
 
 
 def host_bytes(problem: Problem, itemsize: int) -> int:
-    """Return the host memory that measuring takes at its peak, in bytes, whatever the backend.
+    """Return the peak host memory of a measurement, in bytes, for any backend.
 
     Counted are the inputs of both trials and the kernel's, their float64 copies while a reference is computed, C, C
     before the launch, and four float64 matrices of its size (three references and the magnitudes).

@@ -20,7 +20,7 @@ def load(library: Path, launch: Launch) -> ctypes.CDLL:
     Raises
     ------
     BuildError
-        When it cannot be loaded: the kernel calls a function that is declared and not defined. ``line`` is its
+        When it cannot be loaded because the kernel calls a function that is declared but not defined. ``line`` is its
         line in the kernel's file.
     """
     try:
@@ -43,7 +43,7 @@ def _plain(symbol: str) -> str:
 
 
 def _line_of(name: str, launch: Launch) -> int | None:
-    """Return the last line that names a symbol: mere declarations come before."""
+    """Return the last line that contains a symbol: declarations come earlier."""
     lines = plain_code(launch.kernel.text).split("\n")
     pattern = re.compile(rf"\b{re.escape(name)}\b")
     named = [number for number, line in enumerate(lines, 1) if pattern.search(line)]

@@ -1,4 +1,4 @@
-"""The equipment of this machine: processor, compiler, GPU, driver, libraries; and remedies for missing ones."""
+"""The equipment of this machine: processor, compiler, GPU, driver, libraries; and how to install missing parts."""
 
 import os
 import platform
@@ -22,16 +22,16 @@ from gemmviz.sandbox import in_force
 
 @dataclass(frozen=True)
 class Fact:
-    """One thing that a machine has or lacks.
+    """One part of the machine's equipment, which may be missing.
 
     Attributes
     ----------
     name, value
-        Its name and the finding, in words for people.
+        Its name and the finding, as text for people.
     state
         ``"ok"``, ``"missing"`` (something does not work without it) or ``"absent"`` (gemmviz works without it).
     remedy
-        The remedy; empty when none is needed.
+        What to do; empty if nothing is needed.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Fact:
 def gather() -> Probe:
     """Return everything.
 
-    Imports CuPy where CUDA kernels can run, so only the engine's process may call it.
+    Imports CuPy if CUDA kernels can run, so only the engine's process may call it.
     """
     facts = [
         Fact("Python", platform.python_version()),
@@ -104,7 +104,7 @@ def cpu_model() -> str:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -158,7 +158,7 @@ def _sensors(gpu: Device) -> Fact:
 
 
 def _cupy(listed: str) -> list[Fact]:
-    # Imported here: this is the engine's process, and only a machine with a usable GPU pays for it.
+    # Imported here: this is the engine's process, and only a machine with a usable GPU needs the import.
     from gemmviz.backends import cuda
 
     try:

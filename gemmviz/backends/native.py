@@ -31,7 +31,7 @@ from gemmviz.catalogue.problem import Matrix
 from gemmviz.sandbox import confined, kept
 
 _GUARD = Path(__file__).with_name("stack_guard.c")
-# No -ffast-math: the order of a sum, as C defines it, is a part of the lesson.
+# No -ffast-math: the order of a sum, as defined by C, is a part of the lesson.
 OPTIMISATION = ("-O3", "-march=native", "-std=gnu11")
 
 
@@ -49,7 +49,7 @@ class NativeBackend(HostBackend):
 
 
 class _Apart(Prepared):
-    """A kernel with its matrices in its own process, which it may crash. Timing happens there."""
+    """A kernel with its matrices in a separate process, which it may crash. The timing is done in that process."""
 
     def __init__(self, launch: Launch, build: Build, library: Path) -> None:
         self.build = build
@@ -60,7 +60,7 @@ class _Apart(Prepared):
             raise self._fault(error) from None
 
     def load(self, a: Matrix, b: Matrix) -> None:
-        """Copy A and B there, in the kernel's layout."""
+        """Copy A and B to that process, in the kernel's layout."""
         self._ask("load", a, b)
 
     def poison(self) -> None:
@@ -68,11 +68,11 @@ class _Apart(Prepared):
         self._ask("poison")
 
     def set_scalars(self, alpha: float, beta: float) -> None:
-        """Hand alpha and beta over from the next launch on."""
+        """Set alpha and beta for the next launches."""
         self._ask("set_scalars", alpha, beta)
 
     def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
-        """Put C and a bias where the kernel reads them."""
+        """Copy C and a bias to the kernel's memory."""
         self._ask("fill", c, bias)
 
     def run(self) -> None:
@@ -132,19 +132,19 @@ class _NativePrepared(HostPrepared):
         self._arguments = (ctypes.c_void_p * len(names))(*(addresses[name] for name in names))
 
     def guard_stack(self) -> None:
-        """Let this process end by a special signal when the kernel overflows the stack: see `stack_guard.c`.
+        """End this process by a special signal if the kernel overflows the stack: see `stack_guard.c`.
 
-        Only for a process apart, which has no other use for the signals of a crash.
+        Only for a separate process, which does not use the signals of a crash otherwise.
         """
         self._guard()
 
     def bind(self) -> None:
-        """Hand the scalars over."""
+        """Pass the scalars."""
         for name, cell in self._cells.items():
             cell[...] = self.launch.scalar(name)
 
     def call(self, launches: int) -> None:
-        """Run the kernel; ctypes lets other threads of Python run meanwhile."""
+        """Run the kernel; ctypes lets other threads of Python run at the same time."""
         each = 1 if self.launch.kernel.zeroed else launches
         for _ in range(launches // each):
             if self.launch.kernel.zeroed:
@@ -155,7 +155,7 @@ class _NativePrepared(HostPrepared):
 def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     """Return the shared library of a C kernel.
 
-    Libraries are kept in the user's cache folder under the SHA-256 of everything that decides their content.
+    Libraries are kept in the user's cache folder under the SHA-256 of everything that determines their content.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     copies, own = str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent)
     folders = (Path(copies), _our_headers())
     headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
-    # Where the copies of these lie is another folder in each process, and changes nothing.
+    # The folder of their copies differs between processes, but does not change the result.
     told = tuple(flag.replace(copies, own) for flag in flags)
     parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *told, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -196,8 +196,8 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
 
 
 def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:
-    """Return the flags that decide a kernel's machine code."""
-    # `zig cc` would otherwise plant checks for undefined behaviour.
+    """Return the flags that determine a kernel's machine code."""
+    # Otherwise `zig cc` inserts checks for undefined behaviour.
     plain = ("-fno-sanitize=undefined",) if tool.kind == "clang" else ()
     return (*OPTIMISATION, *plain, *entry.flags(launch), f"-I{_our_headers()}")
 
@@ -215,7 +215,7 @@ def _wrapper(launch: Launch) -> str:
             '#line 1 "gemmviz_arguments"',
             "static void gv_once(void **a)",
             f"{{ {entry.call(launch)} }}",
-            # Through a volatile pointer: else the compiler may drop all launches but the last.
+            # Through a volatile pointer: otherwise the compiler may remove all launches except the last.
             "static void (*volatile gv_pointer)(void **) = gv_once;",
             "void gv_call(void **a, long long n)",
             "{ for (long long i = 0; i < n; i++) gv_pointer(a); }",

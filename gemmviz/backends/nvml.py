@@ -10,11 +10,11 @@ from typing import Any
 
 from gemmviz.backends.watch import Observed
 
-# Often enough for some readings per stretch, and rare enough not to be felt: a reading takes well below a millisecond.
+# Often enough for several readings, and rarely enough not to disturb: a reading takes well below a millisecond.
 _PERIOD_S = 0.07
-# The counter moves some ten times a second.
+# The counter is updated about ten times a second.
 _SHORTEST_ENERGY_S = 1.0
-# nvml.h, "Clocks event reasons". Idle is no reason to worry about while the host prepares the next launch.
+# nvml.h, "Clocks event reasons". Idle is normal while the host prepares the next launch.
 _REASONS = {
     0x2: "applications_clocks",
     0x4: "sw_power_cap",
@@ -32,7 +32,7 @@ CHOSEN = frozenset({"applications_clocks", "display_clocks"})
 
 
 class Sensors:
-    """One GPU's sensors; one that the GPU lacks gives None.
+    """One GPU's sensors; a missing sensor gives None.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Sensors:
         return self._ask(lambda n, h: float(n.nvmlDeviceGetMaxClockInfo(h, n.NVML_CLOCK_SM)))
 
     def power_w(self) -> float | None:
-        """Return the power in W: of this moment where the GPU reports it, else its own average over about a second."""
+        """Return the power in W: the current value if the GPU reports it, else its average over about a second."""
         return self._ask(self._instant_power_w) or self._ask(lambda n, h: n.nvmlDeviceGetPowerUsage(h) / 1e3)
 
     def temp_c(self) -> float | None:
@@ -67,14 +67,14 @@ class Sensors:
         return self._ask(lambda n, h: n.nvmlDeviceGetTotalEnergyConsumption(h) / 1e3)
 
     def throttle(self) -> set[str]:
-        """Return the reasons why the clock is held back now."""
+        """Return the current reasons for a reduced clock."""
         bits = self._ask(lambda n, h: float(n.nvmlDeviceGetCurrentClocksEventReasons(h)))
         if bits is None:  # the name before CUDA 12.2
             bits = self._ask(lambda n, h: float(n.nvmlDeviceGetCurrentClocksThrottleReasons(h)))
         return {name for bit, name in _REASONS.items() if int(bits or 0) & bit}
 
     def processes(self) -> int:
-        """Return how many processes have a CUDA context on the GPU; 0 where it is unknown."""
+        """Return the number of processes with a CUDA context on the GPU; 0 if it is unknown."""
         return int(self._ask(lambda n, h: float(len(n.nvmlDeviceGetComputeRunningProcesses(h)))) or 0)
 
     def _ask(self, question: Callable[[Any, Any], float]) -> float | None:
@@ -108,12 +108,12 @@ def sensors(uuid: str) -> Sensors | None:
 
 @contextmanager
 def watch_gpu(found: Sensors | None) -> Iterator[Observed]:
-    """Read the sensors in a thread until the stretch is over; without sensors, observe nothing."""
+    """Read the sensors in a thread until the context ends; without sensors, observe nothing."""
     observed = Observed(telemetry=found is not None)
     if found is None:
         yield observed
         return
-    # One of the processes is this one. NVML's numbers of processes mean nothing inside a container.
+    # One of the processes is this one. Inside a container NVML's process numbers cannot be compared.
     observed.contended = found.processes() > 1
     over = threading.Event()
     reader = threading.Thread(target=_read, args=(found, observed, over), name="sensors", daemon=True)
@@ -137,13 +137,13 @@ def _read(found: Sensors, observed: Observed, over: threading.Event) -> None:
         (observed.power_w, found.power_w),
         (observed.temp_c, found.temp_c),
     )
-    # The first reading comes after a while: at the very start the clock may still be an idle one.
+    # The first reading is delayed: at the very start the clock may still be that of an idle GPU.
     while not over.wait(_PERIOD_S):
         for values, source in sources:
             value = source()
             if value is not None:
                 values.append(round(value, 1))
-        # A reason outlasts its cause by a moment: one from before the stretch does not lower a full clock.
+        # A reason stays for a moment after its cause: at full clock, an earlier reason does not count.
         if not observed.sm_mhz or observed.sm_mhz[-1] < highest:
             reasons |= found.throttle()
         observed.throttle = sorted(reasons)

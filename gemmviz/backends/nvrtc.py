@@ -1,4 +1,4 @@
-"""Compiles CUDA kernels with NVRTC, through a CuPy that the caller hands in."""
+"""Compiles CUDA kernels with NVRTC, through a CuPy that the caller passes."""
 
 import importlib.util
 import os
@@ -25,19 +25,19 @@ from gemmviz.catalogue.plain_code import plain_code
 
 _ERROR = re.compile(r"^(?P<file>[^\n]*?)\((?P<line>\d+)\): (?:catastrophic )?error:? ?(?P<text>.*)$", re.MULTILINE)
 
-# Words that nvcc has from the host's headers.
+# Names that nvcc takes from the host's headers.
 _WORDS = "#include <words.h>"
-# The driver's header, which is the host's, has the type.
+# The type is in the driver's header, which is a header of the host.
 _TENSOR_MAP = "#include <words_tensor_map.h>"
 _NAMES_A_MAP = re.compile(r"\bCUtensorMap\b")
 
 OF_CUPY = "-ftz=true"
-"""The flag that CuPy adds by itself: denormals count as zero."""
+"""The flag that CuPy adds itself: denormals count as zero."""
 
 
 def program_text(launch: Launch) -> str:
-    """Return the text that NVRTC compiles: a kernel's file without its host code, and what describes its types."""
-    # The #line keeps the numbers of the user's file, whatever CuPy puts before it.
+    """Return the text that NVRTC compiles: a kernel's file without its host code, and code that reports its types."""
+    # #line keeps the line numbers of the user's file, whatever CuPy puts before it.
     path = launch.kernel.path
     code = source_of_device(launch)
     words = f"{_WORDS}\n{_TENSOR_MAP}" if _NAMES_A_MAP.search(plain_code(code)) else _WORDS
@@ -45,16 +45,16 @@ def program_text(launch: Launch) -> str:
 
 
 def options(launch: Launch) -> tuple[str, ...]:
-    """Return NVRTC's options for a launch: all but `OF_CUPY`, and the architecture where the kernel needs none."""
+    """Return NVRTC's options for a launch, without `OF_CUPY`; with an architecture only if the kernel needs one."""
     kernel = launch.kernel
     macros = (f"-D{name}={value}" for name, value in launch.macros.items())
     ours = data.root("kernels") / "include"
     exactly = architecture(kernel.capability)
     return (
         f"--std={cxx_standard(source_of_device(launch))}",
-        # nvcc takes a constexpr function without a mark for a function of both sides.
+        # For nvcc a constexpr function without an attribute is a function of host and device.
         "--device-as-default-execution-space",
-        # Without it CuPy compiles for the device, without the instructions that only this architecture has.
+        # Otherwise CuPy compiles for the device, without the instructions that only this architecture has.
         *((f"--gpu-architecture={exactly}",) if exactly else ()),
         *macros,
         *(f"-I{folder}" for folder in (source_folder(kernel.path).resolve(), ours, *mma_folders(), ours / "nvrtc")),
@@ -95,7 +95,7 @@ def compile_launch(cp: Any, launch: Launch, extra_flags: tuple[str, ...] = ()) -
     try:
         with _without_cache():
             function = module.get_function(launch.entry)
-            # Asking for an attribute makes CuPy load the function.
+            # Reading an attribute makes CuPy load the function.
             registers = int(function.num_regs)
     except cp.cuda.compiler.CompileException as error:
         raise nvrtc_error(str(error), kernel.path, launch.entry) from None
@@ -128,17 +128,17 @@ def nvrtc_error(log: str, path: Path, entry: str) -> BuildError:
 
 @cache
 def mma_folders() -> tuple[Path, ...]:
-    """Return the include folders that hold mma.h and crt/mma.h, which NVRTC does not bring itself."""
+    """Return the include folders with mma.h and crt/mma.h, which are not part of NVRTC."""
     named = (os.environ.get(variable) for variable in ("CUDA_HOME", "CUDA_PATH"))
     candidates = [Path(folder) / "include" for folder in named if folder]
     spec = importlib.util.find_spec("nvidia")
     for place in (spec.submodule_search_locations or []) if spec else []:
-        # Beside a CuPy for CUDA 12 there may be headers of 13: gemmviz[assembly] brings them.
+        # With a CuPy for CUDA 12 there may be headers of 13, from gemmviz[assembly].
         major = cupy_major()
         foreign = {f"cu{other}" for other in (13, 14) if major is not None and other != major}
         candidates += sorted(Path(place).glob("*/include"), key=lambda one: (one.parent.name in foreign, one))
     candidates.append(Path("/usr/local/cuda/include"))
-    # The first folder with each header is enough; a toolkit of another version behind it must not mix in.
+    # Only the first folder with each header is used, so that headers of another toolkit version are not mixed in.
     chosen: list[Path] = []
     for head in ("mma.h", "crt/mma.h"):
         first = next((folder for folder in candidates if (folder / head).is_file()), None)
@@ -159,7 +159,7 @@ def first_line(error: object) -> str:
 
 @contextmanager
 def _without_cache() -> Iterator[None]:
-    """Make CuPy compile anew, so that the time it takes is the compiler's."""
+    """Make CuPy compile without its cache, so that the measured time is that of the compiler."""
     name = "CUPY_CACHE_IN_MEMORY"
     before = os.environ.get(name)
     os.environ[name] = "1"

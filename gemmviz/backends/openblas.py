@@ -1,6 +1,6 @@
 """OpenBLAS at its best: a second copy of NumPy's own, set to the code path that is the fastest on this CPU.
 
-OpenBLAS chooses a path for the processor it believes to see when it is loaded, and does not always choose well
+When OpenBLAS is loaded, it chooses a path for the processor that it detects, and not always the best one
 (`gemmviz.backends.openblas_trials` finds the fastest). A copy of the library is loaded with that path.
 """
 
@@ -27,14 +27,14 @@ from gemmviz.catalogue.launch import Launch
 
 _ENTRIES = {"float32": ("cblas_sgemm", ctypes.c_float), "float64": ("cblas_dgemm", ctypes.c_double)}
 _ROW_MAJOR, _AS_IT_IS = 101, 111
-# OpenBLAS's threads go on spinning for some 30 ms after a product; two copies of it must not disturb each other.
+# OpenBLAS's threads spin for some 30 ms after a product; two copies of it must not disturb each other.
 _PAUSE_S = 0.05
 _RIVAL_TURNS, _RIVAL_S = 7, 2.0
 
 
 @dataclass(frozen=True)
 class Library:
-    """A loaded OpenBLAS: its core type, its number of threads, and how its symbols are written."""
+    """A loaded OpenBLAS: its core type, its number of threads, and the prefix and suffix of its symbols."""
 
     code: ctypes.CDLL
     core: str
@@ -49,7 +49,7 @@ class Library:
 
 
 class OpenblasBackend(HostBackend):
-    """``cblas_sgemm`` of OpenBLAS at its best core type, with as many threads as it takes."""
+    """``cblas_sgemm`` of OpenBLAS at its best core type, with as many threads as it uses."""
 
     name = "openblas"
 
@@ -81,7 +81,7 @@ class _OpenblasPrepared(HostPrepared, HasRival):
         self._arguments = (_ROW_MAJOR, _AS_IT_IS, _AS_IT_IS, m, n, k, scalar(1), a, k, b, n, scalar(0), c, n)
 
     def rival(self) -> tuple[float, float]:
-        """Take turns with NumPy, which uses the code path that OpenBLAS chose by itself."""
+        """Measure in turns with NumPy, which uses the code path that OpenBLAS chose itself."""
         problem, own, numpys = self.launch.problem, list[float](), list[float]()
         a, b = self.a.reshape(problem.m, problem.k), self.b.reshape(problem.k, problem.n)
         c = np.empty((problem.m, problem.n), a.dtype)
@@ -95,7 +95,7 @@ class _OpenblasPrepared(HostPrepared, HasRival):
         return min(own), min(numpys)
 
     def call(self, launches: int) -> None:
-        """Multiply; ctypes lets other threads of Python run meanwhile."""
+        """Multiply; ctypes lets other threads of Python run at the same time."""
         for _ in range(launches):
             self._entry(*self._arguments)
 
@@ -120,10 +120,10 @@ def best() -> Library:
 
 
 def _load(original: Path, spelling: tuple[str, str], core: str) -> Library:
-    """Load a copy of the library: the loader hands out the original, with its core type, a second time."""
+    """Load a copy of the library: for the original, the loader would return the loaded one, with its core type."""
     folder, _ = data.cache_folder("openblas")
     stat = original.stat()
-    # Not by its own name: a search for NumPy's library among the loaded ones must not find this one.
+    # Under another name: a search for NumPy's library among the loaded ones must not find this copy.
     copy = folder / f"copy-{stat.st_size}-{stat.st_mtime_ns}.so"
     if not copy.exists():
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file, original.open("rb") as source:
@@ -133,7 +133,7 @@ def _load(original: Path, spelling: tuple[str, str], core: str) -> Library:
     if core:
         os.environ[VARIABLE] = core
     try:
-        # The libraries that it links against are loaded already, by NumPy's own.
+        # The libraries that it links against are loaded already, by NumPy's copy.
         code = ctypes.CDLL(str(copy))
     finally:
         os.environ.pop(VARIABLE, None)

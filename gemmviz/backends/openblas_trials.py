@@ -1,4 +1,4 @@
-"""Which code path of OpenBLAS is the fastest on this machine: trials that take turns, and the choice kept on disk."""
+"""Finds the fastest code path of OpenBLAS on this machine: trials in turns, and the choice kept on disk."""
 
 import hashlib
 import os
@@ -31,9 +31,9 @@ _PATHS = {
 _CPUINFO = Path("/proc/cpuinfo")
 _SIZE, _TURNS = 768, 6
 _ANSWER_LIMIT_S = 30.0
-# Its threads go on spinning for some 30 ms after a product, on cores that the next trial needs.
+# Its threads spin for some 30 ms after a product, on cores that the next trial needs.
 _PAUSE_S = 0.05
-# A choice is kept when half of its turns came within this of the fastest one: else the machine was busy.
+# A choice is kept if half of its turns are within this share of the fastest one: else the machine was busy.
 _STEADY = 1.1
 # Each line of the input requests a turn: three products; the fastest counts.
 _TRIAL = """
@@ -58,7 +58,7 @@ class Choice(msgspec.Struct, frozen=True):
     Attributes
     ----------
     machine
-        Digest of the library's file and of the CPU that it was made for.
+        Digest of the library's file and of the CPU.
     core
         The fastest core type; empty: OpenBLAS's own choice.
     seconds
@@ -73,15 +73,15 @@ class Choice(msgspec.Struct, frozen=True):
 def fastest_core(original: Path, spelling: tuple[str, str]) -> str | None:
     """Return the core type that multiplies the fastest here; None: none of them works.
 
-    The trials take turns, so that other load slows all of them, and the fastest turn of each counts. The result is
-    kept for the machine, unless it was too busy to tell.
+    The trials are run in turns, so that other load slows all of them, and the fastest turn of each counts. The result
+    is kept for the machine, unless it was too busy.
 
     Parameters
     ----------
     original
         The library's file.
     spelling
-        What stands before and behind the names of its functions.
+        Prefix and suffix of the names of its functions.
     """
     file = data.cache_folder("openblas")[0] / "fastest.json"
     machine = _machine(original)
@@ -101,7 +101,7 @@ def fastest_core(original: Path, spelling: tuple[str, str]) -> str | None:
 
 
 class _Trial:
-    """A process that multiplies with one core type when it is asked to."""
+    """A process that multiplies with one core type on request."""
 
     def __init__(self, original: Path, spelling: tuple[str, str], core: str) -> None:
         prefix, suffix = spelling
@@ -139,9 +139,9 @@ class _Trial:
 
 
 def take_turns(trials: Sequence[_Trial]) -> dict[str, list[float]]:
-    """Return the seconds of each turn by core type; one that fails is left out.
+    """Return the seconds of each turn by core type; core types that fail are left out.
 
-    The first turn of each warms up and does not count.
+    The first turn of each is for warming up and does not count.
     """
     found: dict[str, list[float]] = {trial.core: [] for trial in trials}
     try:
@@ -160,15 +160,15 @@ def take_turns(trials: Sequence[_Trial]) -> dict[str, list[float]]:
 
 
 def _candidates() -> list[str]:
-    """Return the core types worth a trial; the empty one is OpenBLAS's own choice."""
+    """Return the core types to try; the empty one is OpenBLAS's own choice."""
     flags = set(_cpu_line("flags").split())
     able = [core for core, needs in _PATHS.items() if needs <= flags]
-    # Older paths are for older processors: where a newer one runs, they are not faster.
+    # Older paths are for older processors: if a newer path runs, they are not faster.
     return ["", *able[:4]]
 
 
 def _cpu_line(name: str) -> str:
-    """Return a line about the first processor; empty where there is none, or the processor is no x86."""
+    """Return a line about the first processor; empty if there is none, or if it is not an x86 processor."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Copies A and B to rows of multiples of 16 bytes, for the copy engine (TMA), through a CuPy that is handed in."""
+"""Copies A and B to rows of multiples of 16 bytes, for the copy engine (TMA), through a CuPy that is passed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ _TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsign
 
 
 def padded_row_bytes(row_bytes: int) -> int:
-    """Return the bytes of a row with those that are added behind it."""
+    """Return the bytes of a row including the padding after it."""
     return -(-row_bytes // UNIT_BYTES) * UNIT_BYTES
 
 
@@ -59,7 +59,7 @@ class _Rows:
 
 
 class Padding:
-    """The copies of a launch's A and B that it needs, if any.
+    """The padded copies of A and B that a launch needs, if any.
 
     Parameters
     ----------
@@ -100,5 +100,5 @@ class Padding:
             self._kernel(self._grid, (_THREADS,), self._arguments)
 
     def close(self) -> None:
-        """Give the device memory back."""
+        """Free the device memory."""
         self.copies, self._arguments, self._kernel = {}, (), None

@@ -1,7 +1,7 @@
 """The types of a CUDA kernel's parameters, from the compiler itself.
 
-A launch copies raw bytes: an int handed to a parameter of type size_t would leave half of it undefined. So a second,
-tiny kernel is compiled along with the user's; it reports the parameters' types, and the launch follows them.
+A launch copies raw bytes: an int for a parameter of type size_t would leave half of it undefined. So a second, tiny
+kernel is compiled together with the user's kernel; it reports the parameters' types, which the launch uses.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ extern "C" __global__ void %(name)s(int *out) { gv_kinds(out, (decltype(&%(entry
 
 
 def describing_source(entry: str) -> str:
-    """Return CUDA to put behind the user's: a kernel that writes the number of parameters and the kind of each."""
+    """Return CUDA code to append to the user's: a kernel that writes the number of parameters and the kind of each."""
     kinds = {"pointer": _POINTER, "map": _MAP, "map_pointer": _MAP_POINTER}
     return _SOURCE % {**kinds, "most": MOST, "name": DESCRIBE, "entry": entry}
 
@@ -59,16 +59,16 @@ def scalar_types(
     answer
         The output of the describing kernel.
     args
-        The parameters as the front matter declares them.
+        The parameters as declared in the front matter.
     entry
-        For messages.
+        The name of the entry, for messages.
     structs
         The arguments that are members of one parameter: see `gemmviz.catalogue.kernel.Kernel`.
 
     Raises
     ------
     BuildError
-        When the front matter does not fit the parameters: this would crash the kernel, or worse, not crash it.
+        When the front matter does not fit the parameters: the kernel would crash, or compute something else.
     """
     count = int(answer[0])
     given = in_braces(args, structs)

@@ -1,8 +1,8 @@
 """Structures as parameters of CUDA kernels: the GPU's compiler itself lays out their members.
 
-A launch copies raw bytes. Where the members of a structure lie, and of which types they are, is the compiler's
-knowledge; so a further kernel is compiled along with the user's: it makes the structure of the members' values, and
-writes its bytes. These bytes are then the argument.
+A launch copies raw bytes. Only the compiler knows the offsets and types of a structure's members. So another kernel is
+compiled together with the user's kernel: it makes the structure from the members' values, and writes its bytes. These
+bytes are the argument.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 
 _FILL = "gv_fill_struct_"
-_MOST_BYTES = 4096  # of all parameters of a kernel together, up to CUDA 12.0
+_MOST_BYTES = 4096  # for all parameters of a kernel together, up to CUDA 12.0
 _TYPES = """
 #line 1 "gemmviz_arguments"
 template <class N> struct gv_number {
@@ -47,7 +47,7 @@ Fill = Callable[[Any, Sequence[Any]], Any]
 
 
 def filling_source(launch: Launch) -> str:
-    """Return CUDA to put behind the user's: a kernel for each structure among its parameters; empty without one."""
+    """Return CUDA code to append to the user's: a kernel for each structure parameter; empty without structures."""
     kernel = launch.kernel
     parts = [_TYPES] if kernel.structs else []
     members = in_braces([str(n) for n in range(len(kernel.args))], kernel.structs)
@@ -69,7 +69,7 @@ def _member(name: str, at: int) -> str:
 
 
 def struct_fillers(module: Any, launch: Launch) -> list[Fill]:
-    """Return, for each structure, a function that makes the argument of its members' values.
+    """Return, for each structure, a function that makes the argument from its members' values.
 
     Parameters
     ----------

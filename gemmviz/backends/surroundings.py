@@ -1,4 +1,4 @@
-"""The files around a kernel's: headers that are compiled with it, and neighbours that launch it."""
+"""The files around a kernel's file: headers that are compiled with it, and other files that launch it."""
 
 import re
 from contextlib import suppress
@@ -17,7 +17,7 @@ _OF_OTHERS = re.compile(r"\..*|build.*|third_?party|3rdparty|external|extern|dep
 
 
 def surroundings(path: Path, text: str) -> Surroundings:
-    """Return what the files around a kernel's say of its words and its launches.
+    """Return names and launches of a kernel from the files around its file.
 
     Parameters
     ----------

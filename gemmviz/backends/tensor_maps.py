@@ -25,16 +25,16 @@ _NO_INTERLEAVE, _L2_PROMOTION_128_BYTES, _ZEROS_OUTSIDE = 0, 2, 0
 
 @dataclass(frozen=True)
 class Geometry:
-    """The description of a matrix for the driver; the first dimension is along a row as it is stored.
+    """The description of a matrix for the driver; the first dimension is along a stored row.
 
     Attributes
     ----------
     element
         The driver's number of the element type.
     sizes, box
-        Of the tensor and of a box, in elements.
+        Sizes of the tensor and of a box, in elements.
     strides
-        In bytes, from one to the next along each dimension but the first.
+        Distances in bytes along each dimension except the first.
     swizzle
         The driver's number of the swizzle.
     """
@@ -47,7 +47,7 @@ class Geometry:
 
 
 def geometry(launch: Launch, matrix: str) -> Geometry:
-    """Return how a launch's tensor map of a matrix looks to the driver."""
+    """Return the driver's description of a launch's tensor map of a matrix."""
     kernel, wanted = launch.kernel, launch.maps[matrix]
     rows, columns = launch.problem.shape(matrix)
     sizes = (rows, columns) if matrix in kernel.column_major else (columns, rows)
@@ -73,11 +73,11 @@ def encode(launch: Launch, matrix: str, address: int) -> Any:
     Parameters
     ----------
     launch
-        Which has such a map.
+        A launch with such a map.
     matrix
         ``"A"``, ``"B"`` or ``"C"``.
     address
-        Where it begins in the GPU's memory.
+        Its address in the GPU's memory.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def encode(launch: Launch, matrix: str, address: int) -> Any:
     known = geometry(launch, matrix)
     rank = len(known.sizes)
     memory = np.zeros(BYTES + _ALIGNMENT, np.uint8)
-    # The driver writes to a multiple of 64 bytes only.
+    # The driver writes only to a multiple of 64 bytes.
     start = -memory.ctypes.data % _ALIGNMENT
     encoded = memory[start : start + BYTES]
     error = code.cuTensorMapEncodeTiled(

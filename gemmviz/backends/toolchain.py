@@ -1,4 +1,4 @@
-"""The C compiler: Clang from the ``ziglang`` wheel, or the one that an environment variable names."""
+"""The C compiler: Clang from the ``ziglang`` wheel, or the compiler in an environment variable."""
 
 import importlib.util
 import os
@@ -25,7 +25,7 @@ _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:fatal )
 _ASKED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:note: in instantiation of|  required from)", re.MULTILINE
 )
-# In the words of the C library, and of Zig.
+# The messages of the C library, and of Zig.
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\bNoSpaceLeft\b|\bDiskQuota\b")
 # The first use of a compiler is slow: it may build its own runtime first.
 BUILD_TIMEOUT_S = 300
@@ -38,15 +38,15 @@ class Compiler:
     Attributes
     ----------
     command
-        The command as people would type it.
+        The command as text for people.
     start
         The command that starts it.
     programs
-        The programs that it starts, itself included, by path; none if they are unknown.
+        The programs that it starts, including itself, by path; empty if they are unknown.
     kind
         The dialect of its flags.
     version
-        The first line of its answer.
+        The first line of its version text.
     """
 
     command: tuple[str, ...]
@@ -65,7 +65,7 @@ def compiler() -> Compiler:
     Raises
     ------
     Unavailable
-        When there is none; the message gives the way to get one.
+        When there is none; the message says how to install one.
     """
     named = shlex.split(os.environ.get(VARIABLE, ""))
     if named:
@@ -76,7 +76,7 @@ def compiler() -> Compiler:
         command = start = tuple(named)
     elif spec := importlib.util.find_spec("ziglang"):
         command = (sys.executable, "-m", "ziglang", "cc")
-        # The program that the module starts, without a Python in between.
+        # The program that the module starts, without Python in between.
         zig = Path(spec.origin or "").parent / "zig"
         start = (str(zig), "cc") if zig.is_file() else command
     else:
@@ -91,7 +91,7 @@ def compiler() -> Compiler:
 
 
 def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
-    """Return the programs that a compiler starts, itself included; none if they are unknown."""
+    """Return the programs that a compiler starts, including itself; empty if they are unknown."""
     found = shutil.which(start[0])
     if found is None or start == (sys.executable, "-m", "ziglang", "cc"):
         return ()
@@ -107,7 +107,7 @@ def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
         place = shutil.which(result.stdout.strip())
         if result.returncode or place is None:
             continue
-        # Beside GCC's own compiler lie those for other languages, and the linker's wrapper.
+        # The folder of GCC's compiler also has those for other languages, and the linker's wrapper.
         parts.append(Path(place).resolve().parent if name == "cc1" else Path(place).resolve())
     return tuple(parts)
 
@@ -120,7 +120,7 @@ def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[
     sources
         Files and the ``-x language`` switches between them, in order.
     output
-        Where the library goes: a folder to compile in, where the compiler may write.
+        The path of the library, in a build folder that the compiler may write.
     flags
         Further arguments.
     blame
@@ -142,7 +142,7 @@ def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path
 
 
 def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
-    """Write `source` with its macros and includes filled in, and line markers, to the file `output`.
+    """Write `source` with expanded macros and includes, and line markers, to the file `output`.
 
     Otherwise as `compile_shared`.
     """
@@ -161,7 +161,7 @@ def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
     program = shutil.which(tool.start[0]) or tool.start[0]
     command = [program, *tool.start[1:], *arguments, "-o", str(output)]
     cache = Path(environment["ZIG_GLOBAL_CACHE_DIR"])
-    # Clang's headers lie beside zig.
+    # Clang's headers are next to zig.
     beside = [Path(program).resolve().parent] if Path(program).name == "zig" else []
     access = rules.compiling(
         output.parent, [*beside, scratch.copies(own), *_read_by(arguments)], [cache], tool.programs
@@ -183,23 +183,23 @@ def _read_by(arguments: Sequence[str]) -> list[Path]:
 
 
 def line_directive(path: Path) -> str:
-    """Return the directive after which the compiler counts lines as if it read the file of that name."""
+    """Return the directive with which the compiler counts lines as in the file of that name."""
     escaped = path.name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'#line 1 "{escaped}"'
 
 
 def included(text: str, folder: Path) -> list[str]:
-    """Return the texts of the files that `text`, which lies in `folder`, includes, directly or not."""
+    """Return the texts of the files that `text`, in `folder`, includes, directly or indirectly."""
     return [body.decode("utf-8", "replace") for _, body in sorted(scratch.reached(text, folder))]
 
 
 def with_own_headers(text: str, path: Path) -> str:
-    """Return a CUDA source with the texts of its own headers in the place of their includes.
+    """Return a CUDA source in which the includes of its own headers are replaced by their texts.
 
     Parameters
     ----------
     text, path
-        The source, and where it lies.
+        The source, and its path.
     """
     own = confined.scratch()
     place = source_folder(path) / path.name
@@ -221,7 +221,7 @@ def with_own_headers(text: str, path: Path) -> str:
 
 
 def no_room(text: str, folder: Path) -> Unavailable | None:
-    """Return the error of a compiler that had no room to write, for which no source is to blame; None elsewhere."""
+    """Return the error of a compiler that had no room to write, which no source causes; None for other errors."""
     if not _FULL.search(text):
         return None
     return Unavailable(
@@ -239,7 +239,7 @@ def first_error(text: str, blame: Path) -> BuildError:
     ends = [*(d.start() for d in found[1:]), len(text)]
     begins = [0, *(d.end() for d in found)]
     for error, begin, end in zip(found, begins, ends, strict=False):
-        # Clang names the place of a template's use after an error, GCC before.
+        # Clang prints the place of a template's use after an error, GCC before it.
         after, around = text[error.end() : end], text[begin:end]
         line = _line_in(blame, error) or _asked_for(blame, after) or _asked_for(blame, around)
         if line:
@@ -256,13 +256,13 @@ def _line_in(blame: Path, error: re.Match[str]) -> int:
 
 
 def _asked_for(blame: Path, text: str) -> int:
-    """Return the line of the file `blame` that made the compiler look at a template, or 0."""
+    """Return the line of the file `blame` that instantiates a template, or 0."""
     found = [m for m in _ASKED.finditer(text) if Path(m["file"]).name == blame.name]
     return int(found[-1]["line"]) if found else 0
 
 
 def _said(error: re.Match[str]) -> str:
-    """Return the text of an error; of an assertion its own sentence."""
+    """Return the text of an error; for an assertion, its own sentence."""
     return re.sub(r"^static assertion failed(?: due to requirement '.*?')?: ", "", error["text"])
 
 
@@ -272,7 +272,7 @@ def source_folder(path: Path) -> Path:
 
 
 def build_folder() -> "tempfile.TemporaryDirectory[str]":
-    """Return a new folder to compile in, which is removed on leaving it as a context."""
+    """Return a new build folder as a context, which is removed at its end."""
     return tempfile.TemporaryDirectory(prefix="gemmviz-", dir=confined.scratch())
 
 

@@ -1,4 +1,4 @@
-"""Times the copies of a problem's matrices to the GPU and back, through a CuPy that the caller hands in."""
+"""Times the copies of a problem's matrices to the GPU and back, through a CuPy that the caller passes."""
 
 import time
 from typing import Any
@@ -12,7 +12,7 @@ from gemmviz.catalogue.problem import Problem
 
 
 class DeviceTrip(Trip):
-    """A, B and C on both sides; the host's in pageable memory.
+    """A, B and C on both sides; on the host in pageable memory.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ class DeviceTrip(Trip):
     def __init__(self, cp: Any, problem: Problem, dtype: str, dtype_out: str) -> None:
         self._cp = cp
         sizes = {name: problem.shape(name)[0] * problem.shape(name)[1] for name in MATRICES}
-        # Ones, because a fresh page of zeros is no memory yet.
+        # Ones, because new pages of zeros are not allocated yet.
         types = {name: stored_as(dtype_out if name == "C" else dtype) for name in sizes}
         self._host = {name: np.ones(size, types[name]) for name, size in sizes.items()}
         self._device = {name: cp.empty(size, types[name]) for name, size in sizes.items()}
 
     def go(self) -> tuple[float, float]:
-        """Copy A and B there and C back, each way until the device has finished."""
+        """Copy A and B to the device and C back; each direction is timed until the device has finished."""
         stream = self._cp.cuda.get_current_stream()
         stream.synchronize()
         started = time.perf_counter()
@@ -46,7 +46,7 @@ class DeviceTrip(Trip):
         return there - started, time.perf_counter() - there
 
     def close(self) -> None:
-        """Give both sides' memory back."""
+        """Free the memory on both sides."""
         self._host.clear()
         self._device.clear()
         self._cp.get_default_memory_pool().free_all_blocks()

@@ -11,9 +11,9 @@ from gemmviz.language import mark, tr
 
 _SYNC = mark("use __syncthreads(), __syncwarp(), the waits of <cuda_pipeline.h> or the barriers of <gemmviz/ptx.h>")
 _COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from <gemmviz/ptx.h>")
-# Functions of <gemmviz/ptx.h> among these are no reason to refuse anything.
+# Functions of <gemmviz/ptx.h> with such names are allowed.
 _OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_rank)\b)"
-# A pattern for the source without its comments and texts, a name for the match, and a remedy.
+# A pattern for the source without its comments and string literals, a name for the match, and what to do.
 _REFUSED = [
     (r"\b(?:cuda\s*::\s*(?:ptx\s*::|device\s*::\s*(?:experimental\s*::)?)|cde\s*::)\s*\w+", "{name}", _COPY),
     (r"\bcuda\s*::\s*barrier\b", "cuda::barrier",
@@ -50,7 +50,7 @@ class Unsupported:
 
 
 def explain(error: BuildError, kernel: Kernel) -> BuildError:
-    """Return an error that names the feature which cannot be recorded, where a kernel does not compile because of it.
+    """Return an error that names the feature that cannot be recorded, if a kernel does not compile because of it.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
     Returns
     -------
     BuildError
-        The same error if its reason is another one.
+        The same error if it has another reason.
     """
     name = kernel.path.name
     missing = _NO_FILE.search(str(error))
@@ -75,7 +75,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
             what=f"#include <{missing[1]}>",
         )
         return BuildError(f"{name}:{line}: {text}", line)
-    # Of the file only what its kernel needs was compiled.
+    # Only the parts of the file that its kernel needs were compiled.
     found = find(device_code(kernel.text, kernel.entry))
     blamed = next(
         (r for r in found if error.line is not None and r.line <= error.line <= r.last_line),
@@ -89,7 +89,7 @@ def explain(error: BuildError, kernel: Kernel) -> BuildError:
 
 def find(text: str) -> list[Unsupported]:
     """Return every use of something that cannot be recorded, in the order of the lines."""
-    # Texts may look like code, and PTX in them is not C++: both are replaced by spaces.
+    # String literals may look like code, and PTX in them is not C++: they are replaced by spaces.
     code = plain_code(text)
     found = []
     for pattern, what, instead in _REFUSED:

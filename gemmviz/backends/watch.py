@@ -1,4 +1,4 @@
-"""The state of the machine while a kernel is timed: clocks, power and heat, and other load on the cores."""
+"""The state of the machine while a kernel is timed: clocks, power and temperature, and other load on the cores."""
 
 import os
 import time
@@ -9,32 +9,32 @@ from pathlib import Path
 
 from gemmviz.sandbox import confined
 
-# On an idle machine the threads of a kernel wait for a core during less than a hundredth of the time.
+# On an idle machine the threads of a kernel wait for a core less than a hundredth of the time.
 _CONTENDED_SHARE = 0.05
 _PROC = Path("/proc")
-# About half a millisecond each, in the first-level cache: the clock alone decides.
+# About half a millisecond each, in the first-level cache: the time depends on the clock alone.
 _NUMBERS, _LOOPS = range(20_000), 9
 
 
 @dataclass
 class Observed:
-    """The observations of one stretch of timing; complete once the stretch is over.
+    """The observations during a timing; complete when it has ended.
 
     Attributes
     ----------
     telemetry
         Whether the GPU's sensors could be read.
     sm_mhz, power_w, temp_c
-        One value per reading, in MHz, W and degrees Celsius; a sensor that the GPU lacks gives none.
+        One value per reading, in MHz, W and degrees Celsius; a missing sensor gives none.
     energy_j
-        Energy that the GPU took; only from stretches of a second or more, because its counter is slow.
+        Energy that the GPU used; only for timings of a second or more, because its counter is slow.
     throttle
-        Why the clock was held back, in NVML's words.
+        The reasons for a reduced clock, by NVML's names.
     contended
-        Whether another process used the GPU, or kept this process's threads waiting for a core.
+        Whether another process used the GPU, or made this process's threads wait for a core.
     pace
-        How often per second a fixed loop ran on the CPU, before the stretch and after it: it follows the clock. Empty
-        for a GPU.
+        The number of runs per second of a fixed loop on the CPU, before and after the timing: it follows the clock.
+        Empty for a GPU.
     """
 
     telemetry: bool = False
@@ -49,7 +49,7 @@ class Observed:
 
 @contextmanager
 def watch_cpu() -> Iterator[Observed]:
-    """Watch for how long the threads of this process, and of one that runs a kernel for it, lacked a core."""
+    """Watch how long the threads of this process, and of one that runs a kernel for it, waited for a core."""
     observed = Observed(pace=[_pace()])
     started, waited = time.perf_counter(), _waited_s() + _stolen_s()
     yield observed
@@ -59,7 +59,7 @@ def watch_cpu() -> Iterator[Observed]:
 
 
 def _pace() -> float:
-    """Return how often per second a loop of integer sums runs; the fastest of some, as an interrupt only slows one."""
+    """Return the runs per second of a loop of integer sums: the fastest of several, as interrupts slow some of them."""
     seconds = []
     for _ in range(_LOOPS):
         started = time.perf_counter()
@@ -69,7 +69,7 @@ def _pace() -> float:
 
 
 def _waited_s() -> float:
-    """Return the seconds that these threads have spent ready to run, but not running."""
+    """Return the seconds in which these threads were ready to run, but did not run."""
     total = 0
     of = ("self", *map(str, confined.running()))
     for task in (task for process in of for task in (_PROC / process / "task").glob("*/schedstat")):
@@ -81,7 +81,7 @@ def _waited_s() -> float:
 
 
 def _stolen_s() -> float:
-    """Return the seconds that a virtual machine's host gave to others."""
+    """Return the seconds that a virtual machine's host gave to other machines."""
     try:
         first = (_PROC / "stat").read_text(encoding="ascii").split("\n", 1)[0]
         return int(first.split()[8]) / float(os.sysconf("SC_CLK_TCK"))

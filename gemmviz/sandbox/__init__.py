@@ -1,1 +1,1 @@
-"""Confinement of a stranger's kernel: each mechanism of the kernel in a file, and the processes that have them."""
+"""Confinement of a stranger's kernel: one file for each mechanism of Linux, and the confined processes."""

@@ -1,7 +1,7 @@
-"""The engine's side of the sandbox: hands texts to the compiler, and libraries to processes that run them.
+"""The engine's side of the sandbox: passes texts to the compiler, and libraries to processes that run them.
 
-Where no warden was started (macOS, Windows, a test that calls the recorder itself) the caller does the work in its own
-process: `active` says which.
+If no warden was started (macOS, Windows, a test that calls the recorder itself) the work is done in the caller's
+process: `active` returns whether there is a warden.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ _MOST_CARRIED = 8 << 30
 
 
 class Died(KernelFault):
-    """A process that ran a kernel ended before it had answered."""
+    """A process that ran a kernel ended without an answer."""
 
 
 @dataclass
@@ -49,13 +49,13 @@ def start(scratch: Path, given: Limits) -> None:
     Parameters
     ----------
     scratch
-        A folder of this process's own.
+        A folder that belongs to this process alone.
     given
         Limits of each job.
     """
     if _state.control is not None or not libc.LINUX:
         return
-    with suppress(OSError):  # should the warden be ended first, its children stay in reach
+    with suppress(OSError):  # if the warden ends first, its children become children of this process
         processes.adopt()
     ours, theirs = socket.socketpair()
     if os.fork() == 0:
@@ -80,7 +80,7 @@ def has_namespace() -> bool:
 
 
 def running() -> list[int]:
-    """Return the processes that run a kernel for this one now, as they are listed in /proc."""
+    """Return the processes that currently run a kernel for this process, by their numbers in /proc."""
     return [_state.running] if _state.running else []
 
 
@@ -109,13 +109,13 @@ def compile_with(
     command
         The program, by its path, and its arguments.
     environment
-        Its variables.
+        Its environment variables.
     folder
-        Where it runs.
+        Its working folder.
     access
         The files and folders that it may open.
     most
-        The most bytes that are read of its output, and of its errors.
+        The largest number of bytes that are read of its output, and of its errors.
     """
     with tempfile.TemporaryFile(dir=_state.scratch) as output, tempfile.TemporaryFile(dir=_state.scratch) as errors:
         _submit(warden.Compile(tuple(command), environment, str(folder), access), [output.fileno(), errors.fileno()])
@@ -133,15 +133,16 @@ class Session:
     Parameters
     ----------
     answer
-        Called there with `arguments`; returns the function that answers: it takes a name and further arguments.
+        Called in that process with `arguments`; returns the function that answers questions: it takes a name and
+        further arguments.
     arguments
         Plain data.
     library
-        The kernel, compiled.
+        The compiled kernel.
     classes
-        The dataclasses and exceptions that may come back.
+        The dataclasses and exceptions that an answer may contain.
     forks
-        Whether it may make processes.
+        Whether the process may create child processes.
     before
         Called first, in the warden.
     """
@@ -171,7 +172,7 @@ class Session:
             theirs.close()
         _state.running, address = self._receive()
         memory = wire.Memory(_state.running)
-        with suppress(OSError):  # a Linux kernel without this right: arrays are then sent through the pipe
+        with suppress(OSError):  # if Linux does not allow it, arrays are sent through the pipe
             if memory.read(address, wire.TOKEN_BYTES).tobytes() == self._token:
                 self._memory = memory
 
@@ -196,7 +197,7 @@ class Session:
         return answer
 
     def close(self) -> None:
-        """End the process, and whatever it has started."""
+        """End the process, and all processes that it has started."""
         self._channel.close()
         self._settle()
 
@@ -212,7 +213,7 @@ class Session:
     def _obituary(self) -> Died:
         ended = self._settle()
         if ended.why == "asked":
-            return Died(tr("it closed the file over which its result is handed"))
+            return Died(tr("it closed the channel for its result"))
         if ended.why:
             return Died(too_much(ended.why, ended.most))
         if ended.code < 0:
@@ -268,7 +269,7 @@ def _serve(
     answer: Callable[..., Callable[..., Any]],
     given: Any,
 ) -> None:
-    """Answer questions: this runs in the process that a kernel may take with it."""
+    """Answer questions: this runs in the process that a kernel may crash."""
     set_language(spoken)
     shown = ctypes.create_string_buffer(token, len(token))
     wire.send(channel, token, (int(Path("/proc/self").readlink().name), ctypes.addressof(shown)))

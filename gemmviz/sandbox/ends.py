@@ -1,4 +1,4 @@
-"""How processes end, in words for people."""
+"""The reasons why processes end, as text for people."""
 
 import resource
 import signal
@@ -15,7 +15,7 @@ _SIGNALS = {
 }
 
 
-# The signal by which `backends/stack_guard.c` ends a process; only Linux has it, and never sends it.
+# The signal by which `backends/stack_guard.c` ends a process; it exists only on Linux, which never sends it.
 _STACK_FULL = getattr(signal, "SIGSTKFLT", None)
 
 

@@ -37,7 +37,7 @@ def confine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> 
     limits.no_core()
     try:
         limits.no_new_privs()
-    except OSError:  # the other mechanisms need it
+    except OSError:  # the other mechanisms need no_new_privs
         return
     with suppress(OSError):
         limits.drop_capabilities()
@@ -52,7 +52,7 @@ def confine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> 
 
 
 def _make_gpu_devices() -> None:
-    """Let the driver's own helper make its device files: it runs as root, which is over after ``no_new_privs``."""
+    """Create the driver's device files with its own helper, which runs as root: impossible after ``no_new_privs``."""
     if not Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia-uvm").exists():
         return
     helper = shutil.which("nvidia-modprobe")

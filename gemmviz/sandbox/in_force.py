@@ -1,4 +1,4 @@
-"""Says which mechanisms are in force."""
+"""Reports which mechanisms are in force."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Mechanism:
     on
         Whether it is in force.
     says
-        Its effect, or the gap without it, in words for people.
+        Its effect, or the consequence without it, as text for people.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Mechanism:
 def report() -> list[Mechanism]:
     """Return the mechanisms in force in this process and in those that compile and run kernels for it."""
     if not confined.active():
-        text = tr("nothing: a kernel runs with all rights of this user; open files of people you trust only")
+        text = tr("none: a kernel runs with all rights of this user; open only files of people you trust")
         return [Mechanism(tr("Sandbox"), False, text)]
     keeps = landlock.keeps()
     files = Mechanism(
@@ -40,14 +40,14 @@ def report() -> list[Mechanism]:
             version=landlock.version(),
         )
         if applied.files
-        else tr("this Linux offers no Landlock: a kernel can read and change what this user can"),
+        else tr("this Linux has no Landlock: a kernel can read and change all files of this user"),
     )
     calls = Mechanism(
         tr("Sandbox, system calls"),
         applied.calls,
         tr("seccomp: no sockets, no other programs, no changes to other processes")
         if applied.calls
-        else tr("this Linux takes no filters: a kernel can start programs"),
+        else tr("this Linux has no system call filters: a kernel can start programs"),
     )
     namespace = confined.has_namespace()
     sockets = applied.calls or namespace
@@ -68,7 +68,7 @@ def report() -> list[Mechanism]:
     signals = Mechanism(
         tr("Sandbox, signals"),
         namespace or (keeps["signals"] and applied.files),
-        tr("a kernel reaches no process but its own")
+        tr("a kernel can send signals to its own processes only")
         if namespace or (keeps["signals"] and applied.files)
         else tr("a kernel can end other programs of this user"),
     )

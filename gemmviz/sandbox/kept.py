@@ -1,4 +1,4 @@
-"""Compiled code that is kept: written by the engine alone, and checked against its SHA-256 before it is loaded."""
+"""The cache of compiled code: only the engine writes it; each file is checked by its SHA-256 before it is loaded."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ _NOTE = ".sha256"
 
 
 def keep(made: Path, folder: Path, name: str) -> Path:
-    """Keep a file under a name; it appears whole or not at all.
+    """Keep a file under a name, completely or not at all.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def keep(made: Path, folder: Path, name: str) -> Path:
     Returns
     -------
     Path
-        The path of the kept file. Its name is made from its content, so that two processes that keep the same file
-        at the same time do not disturb each other.
+        The path of the kept file. Its name is made from its content, so that two processes can keep the same file at
+        the same time.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def keep(made: Path, folder: Path, name: str) -> Path:
             shutil.copyfileobj(source, target)
         digest = _digest(temporary)
         file = folder / f"{name}-{digest[:16]}{made.suffix}"
-        # An older file stays: a process may have been allowed that very file, and no other one of its name.
+        # An older file stays: a process may have access to this file only.
         if not _is(file, digest):
             temporary.replace(file)
         note.write_text(f"{digest} {file.name}", encoding="utf-8")
@@ -68,6 +68,6 @@ def _is(file: Path, digest: str) -> bool:
 
 
 def _digest(file: Path) -> str:
-    # A link is no file that was kept here.
+    # A link cannot be a file that was kept here.
     with os.fdopen(os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()

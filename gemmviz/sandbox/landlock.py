@@ -1,4 +1,4 @@
-"""Landlock: this thread, and all processes that it starts, may open only named files. It cannot be undone.
+"""Landlock: this thread, and all processes that it starts, may open only the given files. It cannot be undone.
 
 linux/landlock.h; the versions are those of the kernel's documentation, "Landlock: unprivileged access control".
 """
@@ -23,7 +23,7 @@ _MAKE_CHAR, _MAKE_DIR, _MAKE_REG, _MAKE_SOCK, _MAKE_FIFO, _MAKE_BLOCK, _MAKE_SYM
 _REFER, _TRUNCATE, _IOCTL_DEV = (1 << n for n in range(13, 16))
 _READ = _READ_FILE | _READ_DIR
 _CHANGE = _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _REFER | _TRUNCATE
-# Rights that can be granted on a file; the rest is about folders.
+# Rights that can be granted on a file; the others apply to folders.
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 _BIND_TCP, _CONNECT_TCP = 1, 2
 _SCOPE_ABSTRACT_UNIX, _SCOPE_SIGNAL = 1, 2
@@ -36,9 +36,9 @@ class Access:
     Attributes
     ----------
     read
-        May be read.
+        May be read only.
     write
-        May be read, and changed in every way.
+        May be read and changed.
     execute
         May be read, and started as programs.
     devices
@@ -53,7 +53,7 @@ class Access:
 
 @cache
 def version() -> int:
-    """Return the version of Landlock that this kernel offers; 0 where there is none."""
+    """Return this kernel's version of Landlock; 0 if there is none."""
     if not libc.LINUX:
         return 0
     try:
@@ -63,19 +63,19 @@ def version() -> int:
 
 
 def restrict(access: Access) -> None:
-    """Put this thread under a set of rules; threads and processes that it starts from now on inherit them.
+    """Apply rules to this thread; threads and processes that it starts from now on inherit them.
 
-    Needs ``no_new_privs``. Rights that the kernel's version of Landlock does not have are left out: see `keeps`.
+    Needs ``no_new_privs``. Rights that the kernel's version of Landlock does not know are left out: see `keeps`.
 
     Parameters
     ----------
     access
-        The rights that stay. A path that does not exist is passed over.
+        The rights that remain. A path that does not exist is ignored.
 
     Raises
     ------
     OSError
-        Where there is no Landlock.
+        If there is no Landlock.
     """
     known = version()
     handled = (1 << 13) - 1
@@ -95,7 +95,7 @@ def restrict(access: Access) -> None:
 
 
 def keeps() -> dict[str, bool]:
-    """Return which of files, truncation, TCP, devices and signals this kernel's version of Landlock covers."""
+    """Return which of files, truncation, TCP, devices and signals this kernel's version of Landlock can restrict."""
     known = version()
     return {
         "files": known >= 1,

@@ -21,9 +21,9 @@ def call(number: int, *arguments: int | ctypes.Array[ctypes.c_char] | None) -> i
     Parameters
     ----------
     number
-        Of the call.
+        The number of the call.
     arguments
-        Whole numbers, buffers (their address is passed), or None for a null pointer.
+        Integers, buffers (their address is passed), or None for a null pointer.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def capset(header: ctypes.Structure, data: ctypes.Array[ctypes.c_uint32]) -> Non
 
 
 def read_memory(process: int, address: int, into: int, size: int) -> int:
-    """Copy memory of another process to an address of this one: see process_vm_readv(2). Return how many bytes.
+    """Copy memory of another process to an address of this one: see process_vm_readv(2). Return the number of bytes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Limits that every Unix has, and the rights of root: given up before a stranger's text is looked at."""
+"""Limits that every Unix has, and the rights of root, which are dropped before a stranger's text is read."""
 
 import ctypes
 import os
@@ -21,15 +21,15 @@ class Limits:
     Attributes
     ----------
     memory_bytes
-        Resident memory of all processes that compile or run it; None: nine tenths of the free memory when it starts.
+        Resident memory of all processes that compile or run it; None: nine tenths of the free memory at the start.
     processes
-        The most processes at a time.
+        The largest number of processes at a time.
     compile_s
-        Seconds, of the clock and of each processor, that compiling it may take.
+        The time limit in seconds for compiling it, for the clock and for each processor.
     run_s
-        Seconds of processor time that running it may take; the caller of the run watches the clock.
+        The limit of processor time in seconds for running it; the caller of the run watches the clock.
     file_bytes
-        Size of a file that it may write.
+        The largest size of a file that it may write.
     """
 
     memory_bytes: int | None = None
@@ -44,7 +44,7 @@ class _Header(ctypes.Structure):
 
 
 def no_new_privs() -> None:
-    """Never gain rights again, by no program that is started.
+    """Make sure that this process and its children never gain further rights.
 
     Raises
     ------
@@ -69,13 +69,13 @@ def drop_capabilities() -> None:
 
 
 def no_core() -> None:
-    """Leave no core files."""
+    """Write no core files."""
     _lower(resource.RLIMIT_CORE, 0)
 
 
 def lower(cpu_s: int, file_bytes: int) -> None:
     """Limit this process, and each that it starts, in processor time and in the size of the files that it writes."""
-    # The soft limit sends a signal with its reason; the hard one ends a process that ignores it.
+    # The soft limit sends a signal; the hard limit ends a process that ignores it.
     _lower(resource.RLIMIT_CPU, cpu_s, cpu_s + _GRACE_S)
     _lower(resource.RLIMIT_FSIZE, file_bytes)
     _lower(resource.RLIMIT_MSGQUEUE, 0)
@@ -90,7 +90,7 @@ def _lower(which: int, most: int, at_last: int | None = None) -> None:
 
 
 def free_memory() -> int:
-    """Return how many bytes of memory can be had without swapping."""
+    """Return the bytes of memory that are available without swapping."""
     with suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123
         for line in lines:
             if line.startswith("MemAvailable"):

@@ -1,4 +1,4 @@
-"""How much memory a run takes. A limit of the address space would count memory that is only reserved, as CUDA does."""
+"""Measures the memory of a run; a limit of the address space would also count reserved memory, as CUDA has much."""
 
 import os
 from contextlib import suppress
@@ -12,14 +12,14 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def resident(processes: list[Process], most: int) -> int:
-    """Return the bytes of memory that some processes hold; shared memory counts once where it matters.
+    """Return the resident memory of some processes in bytes; shared memory counts once if the limit is near.
 
     Parameters
     ----------
     processes
         The processes.
     most
-        Up to here a sum that counts shared memory several times is good enough.
+        Up to this limit a sum that counts shared memory several times is good enough.
     """
     pages = sum(_pages(process) for process in processes)
     if pages * _PAGE <= most or len(processes) == 1:

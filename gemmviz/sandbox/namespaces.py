@@ -9,9 +9,9 @@ _NEW_IPC, _NEW_USER, _NEW_PID, _NEW_NET = 0x08000000, 0x10000000, 0x20000000, 0x
 
 
 def leave(*, network: bool) -> bool:
-    """Let the next process that this one forks be the first of a namespace of processes.
+    """Make the next child process the first one of a new namespace of processes.
 
-    Call it in a process with one thread. The process gives up the rights of root outside, as it leaves the namespace of
+    Call this in a process with one thread. The process loses the rights of root outside, as it leaves the namespace of
     users, too.
 
     Parameters
@@ -22,7 +22,7 @@ def leave(*, network: bool) -> bool:
     Returns
     -------
     bool
-        Whether the kernel let it.
+        Whether the kernel allows it.
     """
     flags = _NEW_USER | _NEW_PID | (_NEW_NET | _NEW_IPC if network else 0)
     try:

@@ -21,7 +21,7 @@ class Process:
 
 
 def adopt() -> None:
-    """Let a descendant that loses its parent become a child of this process.
+    """Make this process the new parent of descendants that lose their parent.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def adopt() -> None:
 
 
 def own_listed_number() -> int:
-    """Return the number that this process has in /proc, which may be mounted for another namespace."""
+    """Return the number of this process in /proc, which may be mounted for another namespace."""
     return int((_PROC / "self").readlink().name)
 
 
@@ -54,12 +54,12 @@ def descendants(listed: int) -> list[Process]:
 
 
 def end_descendants(within_s: float = 2.0) -> bool:
-    """End every process below this one; True when none is left.
+    """End every descendant of this process; return True if none is left.
 
     Parameters
     ----------
     within_s
-        When to give up.
+        The time limit in seconds.
     """
     until = time.monotonic() + within_s
     me = own_listed_number()
@@ -76,7 +76,7 @@ def end_descendants(within_s: float = 2.0) -> bool:
 
 
 def end_all_but_first() -> bool:
-    """As `end_descendants`, from the first process of a namespace: the kernel ends all others in one step."""
+    """Like `end_descendants`, for the first process of a namespace: the kernel ends all others in one step."""
     until = time.monotonic() + 2.0
     while time.monotonic() < until:
         with suppress(ProcessLookupError):
@@ -89,9 +89,9 @@ def end_all_but_first() -> bool:
 
 
 def end_tree(pid: int, within_s: float = 2.0) -> None:
-    """End every process below another one, and then that one.
+    """End all descendants of a process, and then the process itself.
 
-    That one is stopped first: it starts nothing more, and does not report the end of those below it as a fault.
+    The process is stopped first, so that it starts nothing more, and does not report the end of its descendants.
     """
     until = time.monotonic() + within_s
     with suppress(ProcessLookupError, PermissionError):

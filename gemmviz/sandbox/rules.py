@@ -1,4 +1,4 @@
-"""Which files the engine, the compiler, and a process that runs a kernel may open."""
+"""The files that the engine, the compiler, and a process that runs a kernel may open."""
 
 import os
 import sys
@@ -34,16 +34,16 @@ def engine(scratch: Path, caches: Sequence[Path], programs: Sequence[Path]) -> A
     Parameters
     ----------
     scratch
-        Its own folder.
+        The engine's own folder.
     caches
-        Folders that it keeps compiled kernels in.
+        Folders for compiled kernels.
     programs
-        The compiler, where it lies outside the system's folders.
+        The compiler, if it is outside of the system's folders.
     """
     named = [*map(Path, _SYSTEM), *_python(), *_packages(), *_named(_CUDA_VARIABLES), *_library_path(), *programs]
     return Access(
         read=[*map(Path, _SETTINGS), Path("/proc"), Path("/sys"), Path("/dev/zero"), Path("/dev/urandom"), *_ours()],
-        # CUDA's driver names its threads there, and does not start where it cannot.
+        # CUDA's driver writes the names of its threads there, and does not start if it cannot.
         write=[scratch, *caches, *_named(_CUDA_CACHES), Path("/proc/self/task")],
         execute=_sane(named),
         devices=[Path("/dev/null"), *gpu_devices()],
@@ -56,13 +56,13 @@ def compiling(build: Path, read: Sequence[Path], write: Sequence[Path], programs
     Parameters
     ----------
     build
-        Where it works.
+        The build folder.
     read
         Further folders with headers.
     write
-        Further folders that it keeps things in.
+        Further folders that it may write.
     programs
-        The compiler and the programs that it starts; none: all of the system's folders.
+        The compiler and the programs that it starts; if empty, all of the system's folders.
     """
     system = _systems(os.environ.get("LD_LIBRARY_PATH", ""))
     return Access(
@@ -91,7 +91,7 @@ def _needed_to_run() -> tuple[Path, ...]:
 
 
 def gpu_devices() -> list[Path]:
-    """Return the device files of NVIDIA's driver, and of Windows' where Linux runs inside it."""
+    """Return the device files of NVIDIA's driver, and those of Windows if Linux runs inside it."""
     found = sorted(Path("/dev").glob("nvidia*"))
     return [*found, *(p for p in (Path("/dev/dxg"), Path("/dev/shm")) if found and p.exists())]
 
@@ -103,27 +103,27 @@ def _ours() -> list[Path]:
 
 def _python() -> list[Path]:
     executable = Path(sys.executable)
-    # Whoever names a folder here means it to be imported from.
+    # A user who names a folder here wants to import from it.
     named = [Path(folder) for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
     return [Path(sys.prefix), Path(sys.base_prefix), Path(sys.exec_prefix), executable, executable.resolve(), *named]
 
 
 @cache
 def _packages() -> list[Path]:
-    """Return where the packages lie that are not below Python's own folders, or that are and a link leads out of."""
+    """Return the folders of packages that are outside of Python's folders, or that a link in these leads to."""
     found = []
     for name in _PACKAGES:
         spec = find_spec(name)
         if spec is not None:
             alone = [spec.origin] if spec.origin and not spec.submodule_search_locations else []
             found += [Path(place) for place in (*(spec.submodule_search_locations or ()), *alone)]
-    # Beside a package lie the libraries that its wheel brought: numpy.libs.
+    # The libraries of a package's wheel are next to it: numpy.libs.
     return [*found, *(libs for folder in found if (libs := folder.with_name(f"{folder.name}.libs")).is_dir())]
 
 
 @cache
 def _interpreters() -> list[Path]:
-    """Return the loaders of shared libraries: a program that uses some is started through one."""
+    """Return the loaders of shared libraries, through which programs are started."""
     places = ("/lib64", "/lib", "/lib32", "/libx32", "/usr/lib64", "/usr/lib")
     found = {loader.resolve() for place in places for loader in Path(place).glob("ld-linux*.so*")}
     found |= {loader.resolve() for place in places for loader in Path(place).glob("ld-musl*.so*")}
@@ -144,7 +144,7 @@ def _named(variables: Iterable[str]) -> list[Path]:
 
 
 def _sane(paths: Iterable[Path]) -> list[Path]:
-    """Leave out folders that hold the user's own files, the home folder and its parents, and duplicates."""
+    """Return the paths without the home folder, its parents, and duplicates."""
     home = Path.home().resolve()
     kept: list[Path] = []
     for path in sorted({p.resolve() for p in paths if p.is_absolute()}):

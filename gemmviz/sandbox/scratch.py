@@ -1,6 +1,6 @@
 """The engine's own folder, with copies of a user's included files: the engine never sees the user's folders.
 
-A copy lies below the scratch folder as the file lies below the root: relative names lead from one to the next.
+A copy has the same path below the scratch folder as the file below the root, so that relative includes still work.
 """
 
 import os
@@ -20,12 +20,12 @@ _SOURCES = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc", ".def", ".ipp",
 
 
 def make() -> Path:
-    """Return a new, empty folder that no other user may look into."""
+    """Return a new, empty folder that no other user may read."""
     return Path(tempfile.mkdtemp(prefix="gemmviz-"))
 
 
 def remove(folder: Path) -> None:
-    """Remove such a folder with all that is in it."""
+    """Remove such a folder with its content."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -37,7 +37,7 @@ def hand_over(scratch: Path, path: Path, text: str) -> None:
     scratch
         From `make`.
     path
-        Where the source lies.
+        The path of the source.
     text
         Its text.
     """
@@ -53,27 +53,27 @@ def hand_over(scratch: Path, path: Path, text: str) -> None:
 
 
 def folder_of(path: Path, scratch: Path | None) -> Path:
-    """Return the folder of the files that a source includes: the copies' where there is a scratch folder."""
+    """Return the folder of the files that a source includes: that of the copies if there is a scratch folder."""
     return path.parent if scratch is None else _copy_of(scratch, path.parent)
 
 
 def copies(scratch: Path) -> Path:
-    """Return the folder that holds all copies."""
+    """Return the folder with all copies."""
     return scratch / _COPIES
 
 
 def copy_of(folder: Path, scratch: Path | None) -> Path:
-    """Return where the copies of a folder's files lie: the folder itself where there is no scratch folder."""
+    """Return the folder with the copies of a folder's files; without a scratch folder, the folder itself."""
     return folder if scratch is None else _copy_of(scratch, folder)
 
 
 def own_header(name: str, beside: Path, folders: Iterable[Path]) -> Path | None:
-    """Return the file that an include means: the first of that name that a source may read, or None.
+    """Return the file of an include: the first one of that name that a source may read, or None.
 
     Parameters
     ----------
     name
-        As it is written.
+        The name as written.
     beside
         The folder of the file that includes it.
     folders
@@ -100,24 +100,24 @@ def neighbours(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a header or source as the compiler gets it."""
+    """Return the text of a header or source as the compiler reads it."""
     return file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
 
 
 def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tuple[Path, bytes]]:
     """Return the files that a text includes, directly or not, each once.
 
-    Left out are files that a source need not read: hidden ones, those that by their name are no sources, those behind
-    a link that leads to such, those named from the root, and whatever is no plain file.
+    Files that a source need not read are left out: hidden files, files whose name is not that of a source, links to
+    such files, absolute names, and anything that is not a regular file.
 
     Parameters
     ----------
     text
         A source.
     folder
-        Where it lies.
+        The folder of the source.
     others
-        Further folders in which its headers may lie.
+        Further folders for its headers.
 
     Returns
     -------

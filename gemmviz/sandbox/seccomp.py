@@ -1,4 +1,4 @@
-"""Seccomp: which system calls a process may make. A filter is a small program of the kernel's packet filter (BPF).
+"""Seccomp: the system calls that a process may make. A filter is a small program of the kernel's packet filter (BPF).
 
 linux/seccomp.h, linux/filter.h, linux/audit.h.
 """
@@ -17,18 +17,18 @@ from gemmviz.sandbox.syscalls import REFUSED, REFUSED_WHILE_RUNNING, RUNNING, nu
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SET_MODE_FILTER, _GET_ACTION_AVAIL = 1, 2
-# All threads of the process; and without the brakes against Spectre, which cost speed and which nothing here needs.
+# All threads of the process; without the mitigations of Spectre, which cost speed and are not needed here.
 _TSYNC, _SPEC_ALLOW = 1, 4
 _KILL_PROCESS, _ERRNO, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
-# Offsets in seccomp_data of the fields that a filter looks at, in bytes: the low halves of the arguments.
+# Offsets in seccomp_data of the fields that a filter reads, in bytes: the low halves of the arguments.
 _NUMBER, _ARCH, _ARGUMENT = 0, 4, (16, 24, 32, 40)
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_X32 = 0x40000000  # the calls of the 32-bit dialect of x86-64 begin here
+_X32 = 0x40000000  # the first call number of the 32-bit variant of x86-64
 # linux/sched.h
 _CLONE_THREAD = 0x00010000
 _CLONE_NEW = 0x7E020000 | 0x00000080
 _AF_UNIX = 1  # bits/socket.h
-# asm-generic/ioctls.h: typing into a user's terminal.
+# asm-generic/ioctls.h: writes input to a user's terminal.
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 
 
@@ -51,7 +51,7 @@ class _Step:
 
 @cache
 def offered() -> bool:
-    """Whether this kernel takes filters."""
+    """Return whether this kernel supports filters."""
     if not libc.LINUX or platform.machine() not in _SECCOMP:
         return False
     try:
@@ -67,19 +67,19 @@ def offered() -> bool:
 
 
 def restrict(which: Filter, *, forks: bool = True) -> None:
-    """Put a filter on all threads of this process and on its children. Needs ``no_new_privs``.
+    """Apply a filter to all threads of this process and to its children. Needs ``no_new_privs``.
 
     Parameters
     ----------
     which
         The filter.
     forks
-        Whether a process that runs a kernel may make processes, and not only threads.
+        Whether a process that runs a kernel may create processes, and not only threads.
 
     Raises
     ------
     OSError
-        Where the kernel takes no filters, or this processor's calls are not known.
+        If the kernel does not support filters, or if the calls of this processor are not known.
     """
     number = _SECCOMP.get(platform.machine())
     if number is None:
@@ -92,7 +92,7 @@ def restrict(which: Filter, *, forks: bool = True) -> None:
 
 @cache
 def packed(which: Filter, forks: bool) -> bytes:
-    """Return the filter's program for this machine as the kernel takes it; made once, for all that are forked later."""
+    """Return the filter's program for this machine in the kernel's form; made once, before later forks."""
     return b"".join(step.packed() for step in program(which, forks))
 
 
@@ -116,18 +116,18 @@ def program(which: Filter, forks: bool, machine: str | None = None) -> list[_Ste
             steps.extend((_Step(_EQUAL, number, 0, 1), answer))
 
     def looks(name: str, argument: int, tests: list[_Step]) -> None:
-        # Tests end in a return, or go on behind the last one: there the call is allowed.
+        # Tests end in a return, or continue after the last one, where the call is allowed.
         body = [_Step(_LOAD, _ARGUMENT[argument]), *tests, _Step(_RETURN, _ALLOW)]
         steps.append(_Step(_EQUAL, known[name], 0, len(body)))
         steps.extend(body)
 
     looks("ioctl", 1, [_Step(_EQUAL, _TIOCSTI, 1, 0), _Step(_EQUAL, _TIOCLINUX, 0, 1), refuse])
     if which is Filter.ENGINE:
-        # CUDA's driver listens on a local socket of its own from its start; there is no other process to reach.
+        # CUDA's driver listens on its own local socket from its start; other processes cannot be reached by it.
         looks("socket", 0, [_Step(_EQUAL, _AF_UNIX, 1, 0), refuse])
         returns(REFUSED - {"bind", "listen"}, refuse)
         return [*steps, _Step(_RETURN, _ALLOW)]
-    # clone3 keeps its flags where a filter cannot look: the C library takes clone instead.
+    # A filter cannot read the flags of clone3: the C library then uses clone.
     returns(frozenset({"clone3"}), unknown)
     tests = [_Step(_ANY_BIT, _CLONE_NEW, 0, 1), refuse]
     if which is Filter.RUNNING and not forks:

@@ -1,4 +1,4 @@
-"""The system calls that the filters name, with their numbers: of Linux on x86-64 and on 64-bit ARM."""
+"""The system calls in the filters, with their numbers on Linux for x86-64 and for 64-bit ARM."""
 
 import platform
 
@@ -50,7 +50,7 @@ _COLUMN = {"x86_64": 1, "aarch64": 2}
 
 
 def numbers(machine: str | None = None) -> dict[str, int]:
-    """Return the numbers of the calls that a processor's Linux has; nothing for a processor that is not in the table.
+    """Return the numbers of a processor's calls on Linux; empty for a processor that is not in the table.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ ioperm name_to_handle_at open_by_handle_at syslog vhangup fanotify_init fanotify
 setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
 """)
 
-# Further calls refused to a process that runs a kernel: programs, memory that is no process's, and changes to files.
+# Further calls refused to a process that runs a kernel: programs, shared memory, and changes to files.
 REFUSED_WHILE_RUNNING = REFUSED | _names("""
 socketpair unshare execve execveat memfd_create memfd_secret shmget shmat shmctl shmdt msgget msgsnd msgrcv msgctl
 semget semop semctl mq_open mq_unlink chmod fchmod fchmodat fchmodat2 utime utimes utimensat futimesat truncate

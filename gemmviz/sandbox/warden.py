@@ -1,8 +1,8 @@
 """The process between the engine and a stranger's text: it starts, watches and ends those that compile or run it.
 
-It is forked from the engine before CUDA is touched, and holds only its end of a socket to the engine. If Linux
-allows it, it is the first process of a new namespace: all processes that a kernel starts end with it at the latest.
-It does one job at a time; each runs in a process that is forked for it and confined before any foreign text is touched.
+It is forked from the engine before CUDA is used, and has only its end of a socket to the engine. If Linux allows it, it
+is the first process of a new namespace: all processes that a kernel starts end with it at the latest. It does one job
+at a time; each job runs in a new process that is confined before it reads any foreign text.
 """
 
 import gc
@@ -23,12 +23,12 @@ from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
 
 LENGTH = struct.Struct("<Q")
-# Before a job, and to end the one that is under way.
+# Sent before a job, and to end the current one.
 JOB, END = b"j", b"e"
 _TICK_S = 0.04
-# Part of the limit on processor time: the kernel's two clocks differ a little.
+# Share of the limit of processor time: the kernel's two clocks differ slightly.
 _NEARLY = 0.95
-# Of a process that runs a kernel: its output.
+# The limit of the output of a process that runs a kernel.
 _MOST_PRINTED = 16 << 20
 _MEMORY_SHARE = 0.9
 _KEPT_VARIABLES = ("LANG", "LC_", "TZ", "OMP_", "PATH")
@@ -36,12 +36,12 @@ _KEPT_VARIABLES = ("LANG", "LC_", "TZ", "OMP_", "PATH")
 
 @dataclass(frozen=True)
 class Compile:
-    """Start a compiler. With it come two files: for its standard output and error.
+    """A request to start a compiler. Two files are sent with it: for its standard output and error.
 
     Attributes
     ----------
     command, environment, folder
-        The command, its variables, its folder.
+        The command, its environment variables, its folder.
     access
         The files and folders that it may open.
     """
@@ -54,12 +54,14 @@ class Compile:
 
 @dataclass(frozen=True)
 class Run:
-    """Call a function that runs a kernel. With it come a socket for the answer and a file for its output.
+    """A request to call a function that runs a kernel.
+
+    A socket for the answer and a file for its output are sent with it.
 
     Attributes
     ----------
     function
-        Called as ``function(channel, *arguments)``, where channel is the number of the socket.
+        Called as ``function(channel, *arguments)``; channel is the number of the socket.
     arguments
         Plain data.
     access
@@ -67,7 +69,7 @@ class Run:
     forks
         Whether it may make processes.
     before
-        Called first, in this process, which outlives the run: for data that is worth keeping.
+        Called first, in the warden's process, which continues after the run: for data that should be kept.
     """
 
     function: Callable[..., None]
@@ -86,9 +88,9 @@ class Ended:
     code
         Its exit code; below 0 the signal that ended it.
     why
-        The resource that it used too much of, if that ended it: see `gemmviz.sandbox.ends.too_much`. Or ``"asked"``.
+        The resource whose limit ended it: see `gemmviz.sandbox.ends.too_much`. Or ``"asked"``.
     most
-        The limit that it met.
+        The limit.
     """
 
     code: int
@@ -100,7 +102,7 @@ Job = Compile | Run
 
 
 def main(control: socket.socket, given: Limits) -> None:
-    """Do jobs until the engine is gone. Call it in a process that was forked for it; it does not return.
+    """Do jobs until the engine has ended. Call this in a process that was forked for it; it does not return.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ def main(control: socket.socket, given: Limits) -> None:
         Limits of each job.
     """
     keep(control.fileno())
-    gc.freeze()  # objects of now stay as they are: forked processes need no copies of them
+    gc.freeze()  # keeps current objects unchanged, so that forked processes share them
     if namespaces.leave(network=not seccomp.offered()):
         first = os.fork()
         if first:
@@ -152,7 +154,7 @@ def keep(*descriptors: int) -> None:
 
 def _receive(control: socket.socket) -> tuple[Job, list[int]]:
     mark = END
-    while mark == END:  # a message about a job that has ended meanwhile
+    while mark == END:  # a message about a job that has ended already
         mark, descriptors, _, _ = socket.recv_fds(control, 1, 8)
     if mark != JOB:
         raise EOFError
@@ -203,7 +205,7 @@ def _watch(pid: int, job: Job, control: socket.socket, woken: int, given: Limits
         if done:
             code = os.waitstatus_to_exitcode(status)
             cpu_s = given.compile_s if isinstance(job, Compile) else given.run_s
-            # The limit may end a compiler's own child: then the compiler itself only fails.
+            # The limit may end a child of the compiler: then the compiler itself fails.
             of_child = isinstance(job, Compile) and code != 0 and used.ru_utime + used.ru_stime > _NEARLY * cpu_s
             return Ended(code, "processor time", cpu_s) if of_child or code == -signal.SIGXCPU else Ended(code)
         for descriptor, _ in poll.poll(_TICK_S * 1e3):
@@ -211,7 +213,7 @@ def _watch(pid: int, job: Job, control: socket.socket, woken: int, given: Limits
                 os.read(woken, 4096)
             elif control.recv(1) == END:
                 return _end(pid, Ended(-signal.SIGKILL, "asked"))
-            else:  # the engine is gone
+            else:  # the engine has ended
                 os._exit(0)
         below = processes.descendants(me)
         if len(below) > given.processes:
@@ -227,7 +229,7 @@ def _end(pid: int, ended: Ended) -> Ended:
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     code = os.waitstatus_to_exitcode(status)
-    # It may have ended well meanwhile. If it failed, the limit is the reason: it was exceeded before the failure.
+    # It may have ended successfully in the meantime. If it failed, the limit is the reason, as it was exceeded before.
     return ended if code != 0 else Ended(code)
 
 
@@ -257,7 +259,7 @@ def _run(job: Run, descriptors: list[int], given: Limits) -> None:
 
 
 def _stand_alone(output: int, errors: int) -> None:
-    """Leave the engine's session, so that neither its terminal nor its group can be reached, and its files."""
+    """Leave the engine's session and files, so that neither its terminal nor its group can be reached."""
     os.setsid()
     with suppress(OSError):
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -267,7 +269,7 @@ def _stand_alone(output: int, errors: int) -> None:
 
 
 def confine(access: Access, which: seccomp.Filter, *, forks: bool = True) -> None:
-    """Confine this process with the mechanisms that Linux offers. Others are left out: the report says so."""
+    """Confine this process with the mechanisms that Linux has. Missing mechanisms are in the report."""
     with suppress(OSError):
         limits.no_new_privs()
     if landlock.version():

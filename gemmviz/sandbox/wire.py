@@ -1,8 +1,8 @@
-"""Carries results out of a process that a stranger's kernel has run in: plain typed data, bounded, never a pickle.
+"""Sends results from a process in which a stranger's kernel ran: plain typed data of limited size, never a pickle.
 
-A message is a token, the length of a JSON text, the text, and the arrays named in it, byte for byte. Where the
-reader may look into the writer's memory, large arrays are named by their address and not carried. Without
-the token nobody can make a message; its content is about the kernel itself, and is checked as it is read.
+A message is a token, the length of a JSON text, the text, and the bytes of its arrays. If the reader may read the
+writer's memory, large arrays are not sent: the message has their addresses. Without the token a message is refused. Its
+content can only affect results of this kernel, and is checked when it is read.
 """
 
 import json
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-import ml_dtypes  # NumPy then has bfloat16 and 8-bit floats by name
+import ml_dtypes  # registers bfloat16 and 8-bit floats with NumPy
 import numpy as np
 import numpy.typing as npt
 
@@ -31,23 +31,23 @@ Classes = Mapping[str, type]
 
 
 class Malformed(Exception):
-    """The bytes read are no message of ours."""
+    """The received bytes are not a valid message."""
 
 
 class Memory:
-    """Another process's memory, to read.
+    """The memory of another process, for reading.
 
     Parameters
     ----------
     process
-        Its number; it may be read by this one: see process_vm_readv(2).
+        The number of a process that this one may read: see process_vm_readv(2).
     """
 
     def __init__(self, process: int) -> None:
         self._process = process
 
     def read(self, address: int, size: int) -> npt.NDArray[np.uint8]:
-        """Return a copy of so many bytes.
+        """Return a copy of `size` bytes.
 
         Raises
         ------
@@ -67,18 +67,18 @@ def send(descriptor: int, token: bytes, value: Any, readable: bool = False) -> N
     Parameters
     ----------
     descriptor
-        Where it goes.
+        The descriptor to write to.
     token
-        With which it begins.
+        The token with which the message begins.
     value
-        The data to send. It must stay as it is until it was received.
+        The data to send. It must not change until it was received.
     readable
-        Whether the reader may look into this process's memory.
+        Whether the reader may read this process's memory.
 
     Raises
     ------
     OSError
-        When the other end is gone.
+        When the other end has closed.
     """
     arrays: list[npt.NDArray[Any]] = []
     text = json.dumps(_packed(value, arrays, readable)).encode()
@@ -100,16 +100,16 @@ def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: 
     classes
         The dataclasses and exceptions that may be in it, by name.
     most
-        Bytes of arrays that may come.
+        The largest number of bytes of arrays.
     memory
-        That of the writer, where it may be read.
+        The writer's memory, if it may be read.
 
     Raises
     ------
     EOFError
-        When the other end is gone.
+        When the other end has closed.
     Malformed
-        For anything that `send` would not have sent.
+        For anything that `send` does not send.
     """
     head = _read(descriptor, TOKEN_BYTES + _HEAD.size)
     length, nbytes = _HEAD.unpack(head[TOKEN_BYTES:].tobytes())
@@ -202,7 +202,7 @@ class _Unpacking:
         start, self._used = self._used, self._used + nbytes
         if self._used > len(self._body):
             raise Malformed
-        # It lies where it came, which need not be a multiple of its size.
+        # Its address in the message need not be a multiple of its size.
         return self._body[start : self._used].copy().view(dtype).reshape(shape)
 
     def _error(self, kind: type, text: str, known: Mapping[str, Any]) -> BaseException:

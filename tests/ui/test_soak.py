@@ -43,7 +43,7 @@ faults.on_reply(Failed(1, "internal", "something of ours"))
 QTimer.singleShot(0, fail)
 QTimer.singleShot(50, running.quit)
 running.exec()
-print(len(faults.said), "faults")
+print(len(faults.texts), "faults")
 """
 
 

@@ -89,7 +89,7 @@ def test_clusters_change_no_block_and_their_cost_is_named():
     assert "cudaOccupancyMaxActiveClusters" not in advice(alone, hopper)
     said = advice(pairs, hopper)
     assert said.startswith(advice(alone, hopper))
-    assert "Clusters of 2 blocks" in said and "SMs may be idle" in said and "this model does not" in said
+    assert "Each cluster of 2 blocks" in said and "SMs may be idle" in said and "this model does not" in said
 
 
 def test_a_cluster_that_cannot_be_is_refused_and_one_that_must_be_asked_for_says_so():
