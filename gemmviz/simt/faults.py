@@ -67,8 +67,8 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.STACK_OVERFLOW: _End(
         mark(
-            "the stack is full ({size} MB) in {thread}: a function that calls itself without end, or too large an "
-            "array among the local variables"
+            "the stack is full ({size} MB) in {thread}: a function that calls itself without end, too large an array "
+            "among the local variables, or an index far outside of one"
         )
     ),
     Status.DEADLINE: _End(

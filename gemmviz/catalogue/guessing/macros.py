@@ -61,6 +61,9 @@ def expand(
             end = closing(tokens, start)
             inner = [expand(list(part), objects, functions, busy) for part in split(tokens[start + 1 : end])]
             given = dict(zip(names, inner, strict=False))
+            if names[-1] == "...":
+                rest = [word for part in inner[len(names) - 1 :] for word in (*part, ",")]
+                given["__VA_ARGS__"] = rest[:-1]
             filled = [word for name in value for word in given.get(name, [name])]
             out += expand(filled[:MOST_TOKENS], objects, functions, busy | {token})
             at = end + 1

@@ -144,7 +144,9 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if made is right or last is None or _wrong(made, last, try_one):
         made, last = _equal(right, size, try_one)
     if last is None:
-        return replace(right, settled=f"{said}, but at {odd}: {wrong}")
+        own = isinstance(wrong, Verdict) and wrong.comparable and is_said(right, "block")
+        also = f"; {OWN_LAUNCH_IS_WRONG}" if own else ""
+        return replace(right, settled=f"{said}, but at {odd}: {wrong}{also}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
     return replace(made, settled=f"{said} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
 

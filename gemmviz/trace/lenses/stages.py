@@ -103,6 +103,22 @@ def stages(playable: Playable, block: int) -> Stages | None:
     return Stages(count, tuple(found), tuple(asking), tuple(agents), tuple(bytes_of))
 
 
+@per_recording
+def is_pipeline(playable: Playable) -> bool:
+    """Say whether tiles come in while others are used: by asynchronous copies, or into several stages in turns.
+
+    Parameters
+    ----------
+    playable
+        The recording; of the stages without asynchronous copies those of its first block count.
+    """
+    depth = playable.story.depth
+    if not depth or len(playable.recording.accesses.copies):
+        return depth > 0
+    written = _written(playable, int(playable.recording.accesses.block[0]))
+    return written is not None and int(_stage_of_slot(playable, written, depth).max(initial=-1)) > 0
+
+
 def _written(playable: Playable, block: int) -> _Written | None:
     """Return the writes of a block to the shared arrays that hold tiles; None if there are none."""
     recording, staged = playable.recording, playable.staged

@@ -7,7 +7,7 @@ from gemmviz.language import mark, tr, trn
 from gemmviz.trace.hopper.mbarrier_state import BarrierState
 from gemmviz.trace.lenses.fillings import Filling, Stages, State
 from gemmviz.trace.lenses.pipeline_events import pipeline_events
-from gemmviz.trace.lenses.stages import stages
+from gemmviz.trace.lenses.stages import is_pipeline, stages
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.ring import draw_ring
@@ -34,9 +34,8 @@ class PipelineLens:
     title = mark("Pipeline")
 
     def suits(self, playable: Playable) -> bool:
-        """Say whether tiles come into shared memory by asynchronous copies."""
-        log = playable.recording.accesses
-        return bool(len(log.copies)) and playable.story.depth > 0
+        """Say whether tiles come into shared memory while others are used."""
+        return is_pipeline(playable)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""

@@ -175,3 +175,17 @@ void run(int which, float *a, float *b, float *c, int n) {
     )
     assert guess(text, Path("products.cu"), "first").block == ("8", "8")
     assert guess(text, Path("products.cu"), "second").block == ("256",)
+
+
+def test_a_launch_in_a_macro_of_any_number_of_arguments_is_read():
+    text = (
+        HANDED_OVER[: HANDED_OVER.index("void run")]
+        + """
+#define CALL(...) do { __VA_ARGS__; if (cudaGetLastError()) exit(1); } while (0)
+void run(float *a, float *b, float *c, int n) {
+    dim3 blocks(n / 32, n / 8), threads(32, 8);
+    CALL(first<<<blocks, threads>>>(a, b, c, n));
+}
+"""
+    )
+    assert guess(text, Path("products.cu"), "first").block == ("32", "8")

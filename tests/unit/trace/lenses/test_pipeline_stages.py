@@ -1,17 +1,20 @@
 """The stages of a pipeline against the recorded rows, one by one: their tiles, arrivals, and ends of waits."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from demo_recordings import at_demo
 
 from gemmviz.catalogue.breaks import broken
+from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.fillings import NEVER, Stages
 from gemmviz.trace.lenses.pipeline_events import COPIES, pipeline_events
-from gemmviz.trace.lenses.stages import stages
+from gemmviz.trace.lenses.stages import is_pipeline, stages
 from gemmviz.trace.lenses.work_shares import shares_work, work_shares
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
@@ -174,3 +177,46 @@ def test_a_block_that_goes_on_with_another_blocks_tile_begins_inside_it() -> Non
     # Two tiles of three k-steps for three blocks: two k-steps each. A share goes from its end to its beginning.
     shares = [[(p.tile, p.first, p.end) for p in pieces] for pieces in known.blocks]
     assert shares == [[(0, 0, 2)], [(1, 0, 1), (0, 2, 3)], [(1, 1, 3)]]
+
+
+TWO_BUFFERS = """// ---gemmviz
+// entry = "product"
+// args = ["A", "B", "C", "M", "N", "K"]
+// block = ["8", "8"]
+// grid = ["N / 8", "M / 8"]
+// requires = ["M % 8 == 0", "N % 8 == 0", "K % 8 == 0"]
+// ---
+__global__ void product(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float a[BUFFERS][8][8], b[BUFFERS][8][8];
+    int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * 8 + y, column = blockIdx.x * 8 + x, at = 0;
+    a[0][y][x] = A[row * K + x];
+    b[0][y][x] = B[y * N + column];
+    __syncthreads();
+    float sum = 0;
+    for (int k = 8; k <= K; k += 8) {
+        float next_a = 0, next_b = 0;
+        if (k < K) next_a = A[row * K + k + x], next_b = B[(k + y) * N + column];
+        for (int i = 0; i < 8; i++) sum += a[at][y][i] * b[at][i][x];
+        at = (at + 1) % BUFFERS;
+        if (BUFFERS == 1) __syncthreads();
+        if (k < K) a[at][y][x] = next_a, b[at][y][x] = next_b;
+        __syncthreads();
+    }
+    C[row * N + column] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("buffers", [1, 2])
+def test_two_buffers_that_registers_fill_are_a_pipeline_and_one_is_none(buffers: int) -> None:
+    kernel = parse(TWO_BUFFERS.replace("BUFFERS", str(buffers)), Path("product.cu"))
+    recording = record(launch(kernel, Problem(8, 16, 32)))
+    timeline = build(recording)
+    playable = Playable(recording, timeline, measure(recording))
+    assert recording.wrong == 0
+    assert is_pipeline(playable) == (buffers == 2)
+    known = stages(playable, 1)
+    assert known is not None
+    assert known.count == buffers
+    assert [f.stage for f in known.fillings] == [n % buffers for n in range(4)]
