@@ -91,10 +91,12 @@ class ThreadPanel(InspectPanel):
         session = self.session
         playable, looked = session.cursor.playable, session.inspection
         self.lane.blockSignals(True)
-        self.lane.setPrefix(
-            tr("lane {number}", number="") if session.cursor.warps else tr("thread {thread}", thread="")
-        )
-        self.lane.setRange(0, max(looked.lanes - 1, 0))
+        prefix = tr("lane {number}", number="") if session.cursor.warps else tr("thread {thread}", thread="")
+        last = max(looked.lanes - 1, 0)
+        # Qt lays the whole column out again, even where both are as before.
+        if (prefix, last) != (self.lane.prefix(), self.lane.maximum()):
+            self.lane.setPrefix(prefix)
+            self.lane.setRange(0, last)
         self.lane.setValue(looked.lane)
         self.lane.setEnabled(looked.lanes > 1)
         self.lane.blockSignals(False)

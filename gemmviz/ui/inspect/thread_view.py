@@ -24,6 +24,7 @@ class ThreadView(QWidget):
         self._playable: Playable | None = None
         self._state: ThreadState | None = None
         self._theme: Theme = THEMES["dark"]
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(tr("Operands and sums of the thread"))
 

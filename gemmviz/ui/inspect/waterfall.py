@@ -19,6 +19,7 @@ _MARGIN = 8.0
 _COLUMNS = (0.0, 0.10, 0.25, 0.40, 0.56)  # where k, a, b and the product end, in widths; then the bars begin
 _SUM = 0.15  # of the width: of the sums at the right
 _TINT = 0.22
+_MOST_TEXTS = 1024
 _AT_LEFT, _AT_RIGHT = (
     int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip)
     for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
@@ -34,8 +35,10 @@ class Waterfall(QWidget):
         self._state: ThreadState | None = None
         self._element = 0
         self._theme: Theme = THEMES["dark"]
-        self._types: dict[tuple[str, bool, bool], tuple[QFont, QFontMetrics]] = {}
+        self._types: dict[tuple[str, bool, bool], tuple[QFont, QFontMetrics, dict[tuple[str, int], str]]] = {}
+        self._font_key = ""
         self._counted: tuple[Playable, tuple[int, int], tuple[Ints, Ints]] | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(tr("How its sum grows"))
 
@@ -55,7 +58,7 @@ class Waterfall(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the sum, and below it the cost."""
-        painter = QPainter(self)
+        painter, self._font_key = QPainter(self), self.font().key()
         painter.fillRect(self.rect(), QColor(self._theme.background))
         if self._playable is not None and self._state is not None:
             line = QFontMetricsF(self.font()).height()
@@ -167,17 +170,21 @@ class Waterfall(QWidget):
         small: bool = False,
         right: bool = False,
     ) -> None:
-        font, metrics = self._type(small, bold)
+        font, metrics, known = self._type(small, bold)
         painter.setFont(font)
         painter.setPen(QColor(colour or self._theme.text))
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(round(place.width()) + 3, 0))
-        painter.drawText(place, _AT_RIGHT if right else _AT_LEFT, shown)
+        key = text, max(round(place.width()) + 3, 0)
+        if key not in known:
+            if len(known) > _MOST_TEXTS:
+                known.clear()
+            known[key] = metrics.elidedText(text, Qt.TextElideMode.ElideRight, key[1])
+        painter.drawText(place, _AT_RIGHT if right else _AT_LEFT, known[key])
 
-    def _type(self, small: bool, bold: bool) -> tuple[QFont, QFontMetrics]:
-        """Return a font of the table and its metrics: they are made once for each size of the window's type."""
-        key = self.font().key(), small, bold
+    def _type(self, small: bool, bold: bool) -> tuple[QFont, QFontMetrics, dict[tuple[str, int], str]]:
+        """Return a font of the table, its metrics, and the texts that were cut to widths: for each size of the type."""
+        key = self._font_key, small, bold
         if key not in self._types:
             font = larger(self.font(), _SMALL) if small else QFont(self.font())
             font.setBold(bold)
-            self._types[key] = font, QFontMetrics(font)
+            self._types[key] = font, QFontMetrics(font), {}
         return self._types[key]

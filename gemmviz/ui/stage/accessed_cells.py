@@ -10,9 +10,10 @@ from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
 
-# A window of fewer accesses is worked out as a whole; of more, step by step, so that each step is looked at only once.
-_SMALL_WINDOW = 4096
-_KEPT_STEPS = 96
+# A window is worked out step by step, so that each step is looked at only once; as a whole where it has many steps with
+# few accesses.
+_SMALL_WINDOW, _FEW_STEPS = 4096, 16
+_KEPT_STEPS = 192
 # How strongly an access glows at its own step, and how fast that fades over the trail.
 _BRIGHTEST, _FADING = 0.92, 1.3
 
@@ -100,7 +101,8 @@ class AccessedCells:
         playable = self._playable
         timeline, log = playable.timeline, playable.recording.accesses
         first = max(0, step - trail + 1)
-        if timeline.start[step + 1] - timeline.start[first] <= _SMALL_WINDOW:
+        steps = first + np.flatnonzero(timeline.array[first : step + 1] == array)
+        if len(steps) > _FEW_STEPS and timeline.start[step + 1] - timeline.start[first] <= _SMALL_WINDOW:
             rows, ages, arrays = self._rows_lately(step, trail)
             keep = arrays == array
             if block is not None:
@@ -108,8 +110,7 @@ class AccessedCells:
             rows, ages = rows[keep], ages[keep]
             cells, place = covered(playable, array, rows)
             return cells, ages[place]
-        steps = first + np.flatnonzero(timeline.array[first : step + 1] == array)
-        parts = [self.at(array, int(s), block) for s in steps]
+        parts = [self.at(array, s, block) for s in steps.tolist()]
         none = [np.zeros(0, np.int64)]
         return np.concatenate(none + parts), np.repeat(step - steps, [len(part) for part in parts])
 

@@ -37,6 +37,7 @@ class Marks:
         self.playable, self.theme, self.touched, self._colours = playable, theme, touched, colours
         self._owner = playable.recording.owners[0]
         self._outlines: dict[int, tuple[Any, int, list[tuple[int, int, int, int]]]] = {}
+        self._lines: dict[int, tuple[list[tuple[int, int, int, int]], Panel, list[QLineF]]] = {}
         self._misread: tuple[tuple[int, int], Any] | None = None
         self._wrong: tuple[int, Any] | None = None
         self._wrong_marks = {index: WrongMarks(theme) for index in range(len(playable.recording.arrays))}
@@ -74,9 +75,14 @@ class Marks:
     def _draw_held(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Outline the tile of A or B that the chosen block holds in shared memory, and the block itself in C."""
         edges = self._outline(panel, moment)
-        if edges:
-            painter.setPen(QPen(QColor(self.theme.selection), 2, Qt.PenStyle.DashLine))
-            painter.drawLines([line(panel, *edge) for edge in edges])
+        if not edges:
+            return
+        kept = self._lines.get(panel.array)
+        # The list of edges is the same object as long as they are the same.
+        if kept is None or kept[0] is not edges or kept[1] != panel:
+            kept = self._lines[panel.array] = edges, panel, [line(panel, *edge) for edge in edges]
+        painter.setPen(QPen(QColor(self.theme.selection), 2, Qt.PenStyle.DashLine))
+        painter.drawLines(kept[2])
 
     def _outline(self, panel: Panel, moment: Moment) -> list[tuple[int, int, int, int]]:
         """Return the lines around the chosen block's tiles, in cells; found again only when they changed."""

@@ -49,12 +49,14 @@ class Score(QSlider):
         self.session = session
         self._picture: QPixmap | None = None
         self._drawn: tuple[object, ...] = ()
+        self._placed: tuple[tuple[object, ...], score_drawing.Layout] | None = None
         self._segment = (0, -1)
         self._drag = ""
         self._anchor = 0
         self.setObjectName("score")
         self.setAccessibleName(tr("Step"))
         self.setMinimumWidth(160)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         # Reached by Tab; a click leaves the focus where it is, so that Space still plays.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -86,7 +88,7 @@ class Score(QSlider):
         self.blockSignals(True)
         self.setRange(0, max(self.session.cursor.steps - 1, 0))
         self.blockSignals(False)
-        self._segment = (0, -1)
+        self._segment, self._placed = (0, -1), None
         self._on_step()
         self.updateGeometry()
         self.update()
@@ -120,7 +122,10 @@ class Score(QSlider):
         return playable.story if playable is not None and playable.timeline.steps else None
 
     def _layout(self) -> score_drawing.Layout:
-        return score_drawing.layout(self._story(), self.font(), self.width(), self.height())
+        key = self.font().key(), self.width(), self.height(), language()
+        if self._placed is None or self._placed[0] != key:
+            self._placed = key, score_drawing.layout(self._story(), self.font(), self.width(), self.height())
+        return self._placed[1]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the picture of the recording, and over it the moving parts."""

@@ -1,6 +1,8 @@
 """Drawn over the stage: the ways of values to the chosen element of C, and the lanes of a frozen warp."""
 
 from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
@@ -11,6 +13,7 @@ from gemmviz.trace.cost.warp_request import warp_request
 from gemmviz.trace.origin.value_path import Cell, Hop, PathStop, hops_now
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
+from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import Theme, ink, rgb
 from gemmviz.ui.stage.accessed_cells import covered
 from gemmviz.ui.stage.caption import misread_text, thousands
@@ -22,6 +25,38 @@ _MOST_NOW = 6  # ways that one step takes at once: those of a fragment are many,
 # Larger cells say their lanes themselves (`gemmviz.ui.stage.cell_text`).
 _LANE_FROM, _LANE_UP_TO, _OUTLINED_FROM = 11.0, 20.0, 3.0
 _HEAD = 9.0
+
+
+@dataclass(frozen=True)
+class _Arrow:
+    """An arrow with a rim, to be seen on cells of any colour; one that is `crossed` begins with a cross."""
+
+    line: QLineF
+    strokes: tuple[QPen, QPen]
+    rim: QPen
+    colour: QColor
+    head: QPolygonF
+    dot: float
+    crossed: list[QLineF]
+    note: str
+    middle: QPointF
+
+    def draw(self, painter: QPainter, theme: Theme) -> None:
+        """Draw it, with its note."""
+        for pen in self.strokes:
+            painter.setPen(pen)
+            painter.drawLine(self.line)
+        painter.setPen(self.rim)
+        painter.setBrush(self.colour)
+        painter.drawPolygon(self.head)
+        painter.drawEllipse(self.line.p1(), self.dot, self.dot)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.crossed:
+            for shade, width in ((theme.background, 5.0), (theme.bad, 2.6)):
+                painter.setPen(QPen(QColor(shade), width))
+                painter.drawLines(self.crossed)
+        if self.note:
+            _note(painter, self.middle, self.note, theme, theme.bad if self.crossed else "")
 
 
 class ValuePaths:
@@ -38,6 +73,7 @@ class ValuePaths:
     def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
         self._playable, self._theme, self._font = playable, theme, font
         self._hops: tuple[tuple[int, Cell], list[Hop]] | None = None
+        self._arrows: tuple[Any, list[_Arrow]] | None = None
 
     def draw(self, painter: QPainter, panels: list[Panel], moment: Moment) -> None:
         """Draw the lanes of the frozen warp, then arrows: of the chosen way, or of those that the step takes.
@@ -57,12 +93,21 @@ class ValuePaths:
         if moment.frozen:
             _draw_lanes(painter, panels, moment, playable, theme)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if moment.hop is not None:
-            _draw_hop(painter, panels, moment, playable, theme, moment.hop, told=True)
-        elif moment.cell is not None and moment.cell[0] == C:
-            for hop in self._now(moment.step, moment.cell):
-                _draw_hop(painter, panels, moment, playable, theme, hop, told=False)
+        for arrow in self._arrows_of(panels, moment):
+            arrow.draw(painter, theme)
         painter.restore()
+
+    def _arrows_of(self, panels: list[Panel], moment: Moment) -> list[_Arrow]:
+        """Return the arrows of the chosen way, or of those that the step takes; they rest between two steps."""
+        if moment.hop is None and (moment.cell is None or moment.cell[0] != C):
+            return []
+        key = moment.step, moment.cell, moment.hop, panels
+        if self._arrows is None or self._arrows[0] != key:
+            hops = [moment.hop] if moment.hop is not None else self._now(moment.step, known(moment.cell))
+            told = moment.hop is not None
+            made = [a for hop in hops for a in _arrows(panels, moment.step, self._playable, self._theme, hop, told)]
+            self._arrows = key, made
+        return self._arrows[1]
 
     def _now(self, step: int, cell: Cell) -> list[Hop]:
         """Return the ways to an element of C that a step takes."""
@@ -117,16 +162,8 @@ def _draw_numbers(
     painter.restore()
 
 
-def _draw_hop(
-    painter: QPainter,
-    panels: list[Panel],
-    moment: Moment,
-    playable: Playable,
-    theme: Theme,
-    hop: Hop,
-    told: bool,
-) -> None:
-    """Draw one way as arrows: solid where it is taken at this step, dashed before and after."""
+def _arrows(panels: list[Panel], step: int, playable: Playable, theme: Theme, hop: Hop, told: bool) -> list[_Arrow]:
+    """Return the arrows of one way: solid where it is taken at this step, dashed before and after."""
     legs: list[tuple[Cell, Cell, tuple[PathStop, ...]]] = []
     if hop.write is None:
         legs.append((hop.origin, hop.target, (hop.use,)))
@@ -134,36 +171,27 @@ def _draw_hop(
         legs.append((hop.origin, hop.write.cell, (hop.read, hop.write)))
         legs.append((hop.use.cell, hop.target, (hop.use,)))
     shown = {p.array: p for p in panels}
+    found = []
     for begin, end, stops in legs:
         if begin[0] not in shown or end[0] not in shown:
             continue
         _, *from_cell = cell_name(playable.recording, begin)
         _, *to_cell = cell_name(playable.recording, end)
         line = QLineF(_box(shown[begin[0]], *from_cell).center(), _box(shown[end[0]], *to_cell).center())
-        now = any(stop.step == moment.step for stop in stops)
+        now = any(stop.step == step for stop in stops)
         if hop.misread and stops == (hop.use,):
-            _wrong_arrow(painter, line, now, theme)
-            _note(painter, line.center(), misread_text(hop.use.value, hop.read.value), theme, theme.bad)
+            # The value was not the one in the cell: dashed, and crossed out where it begins.
+            text = misread_text(hop.use.value, hop.read.value)
+            found.append(_arrow(line, theme.bad, now, theme, text, wrong=True))
             continue
-        _arrow(painter, line, theme.read if len(stops) == 1 else theme.write, now, theme)
-        if told:
-            steps = "–".join(thousands(step + 1) for step in sorted({stop.step for stop in stops}))
-            _note(painter, line.center(), tr("step {step}", step=steps), theme)
+        steps = "–".join(thousands(number + 1) for number in sorted({stop.step for stop in stops}))
+        note = tr("step {step}", step=steps) if told else ""
+        found.append(_arrow(line, theme.read if len(stops) == 1 else theme.write, now, theme, note))
+    return found
 
 
-def _wrong_arrow(painter: QPainter, line: QLineF, now: bool, theme: Theme) -> None:
-    """Draw the arrow of a value that was not the one in the cell: dashed, and crossed out where it begins."""
-    _arrow(painter, line, theme.bad, now, theme, dashed=True)
-    cross = QRectF(0, 0, 2 * _HEAD, 2 * _HEAD)
-    cross.moveCenter(line.p1())
-    for shade, width in ((theme.background, 5.0), (theme.bad, 2.6)):
-        painter.setPen(QPen(QColor(shade), width))
-        painter.drawLines(crossed(cross))
-
-
-def _arrow(painter: QPainter, line: QLineF, colour: str, now: bool, theme: Theme, dashed: bool = False) -> None:
-    """Draw an arrow with a rim, to be seen on cells of any colour."""
-    width = 2.6 if now else 1.6
+def _arrow(line: QLineF, colour: str, now: bool, theme: Theme, note: str, wrong: bool = False) -> _Arrow:
+    width, whole = 2.6 if now else 1.6, line
     head = QPolygonF()
     if line.length() > 2 * _HEAD:
         unit, normal = line.unitVector(), line.normalVector().unitVector()
@@ -172,17 +200,21 @@ def _arrow(painter: QPainter, line: QLineF, colour: str, now: bool, theme: Theme
         tip = line.p2()
         head = QPolygonF([tip, tip - along + across, tip - along - across])
         line = QLineF(line.p1(), tip - along * 0.8)
-    style = Qt.PenStyle.SolidLine if now and not dashed else Qt.PenStyle.DashLine
-    for shade, extra in ((theme.background, 2.4), (colour, 0.0)):
-        pen = QPen(QColor(shade), width + extra)
-        pen.setStyle(style if not extra else Qt.PenStyle.SolidLine)
-        painter.setPen(pen)
-        painter.drawLine(line)
-    painter.setPen(QPen(QColor(theme.background), 1))
-    painter.setBrush(QColor(colour))
-    painter.drawPolygon(head)
-    painter.drawEllipse(line.p1(), width + 1, width + 1)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+    pen = QPen(QColor(colour), width)
+    pen.setStyle(Qt.PenStyle.SolidLine if now and not wrong else Qt.PenStyle.DashLine)
+    cross = QRectF(0, 0, 2 * _HEAD, 2 * _HEAD)
+    cross.moveCenter(whole.p1())
+    return _Arrow(
+        line,
+        (QPen(QColor(theme.background), width + 2.4), pen),
+        QPen(QColor(theme.background), 1),
+        QColor(colour),
+        head,
+        width + 1,
+        crossed(cross) if wrong else [],
+        note,
+        whole.center(),
+    )
 
 
 def _note(painter: QPainter, at: QPointF, text: str, theme: Theme, colour: str = "") -> None:
