@@ -31,7 +31,7 @@ from gemmviz.ui.stage.stage import Stage
 
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 _ASKED = "matmul_kernel_naive"
-_WIDEST, _GAP, _PICTURE = 1240, 24, 220  # pixels, at a scale of type of 1
+_WIDEST, _GAP, _PICTURE, _BUTTON = 1240, 24, 220, 28  # pixels, at a scale of type of 1
 _SMALL_TYPE = 8
 # The title, the text and the button's text of each door.
 _DOORS = (
@@ -194,6 +194,10 @@ class Doors(QWidget):
             QLabel#heading {{ color: {theme.text}; font-size: {TYPE_PT * 1.5 * scale:.1f}pt; padding: 0px; }}
             QLabel#body {{ font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QFrame#door {{ background: {theme.panel}; border: 1px solid {theme.outline}; border-radius: 10px; }}
+            QFrame#door[first="true"] {{ border: 2px solid {theme.accent}; }}
+            QPushButton {{ min-height: {_BUTTON * scale:.0f}px; }}
+            QLabel#key {{ color: {theme.text}; border: 1px solid {theme.outline}; border-radius: 4px;
+                min-height: {_BUTTON * scale:.0f}px; min-width: {_BUTTON * scale:.0f}px; }}
             QLabel#drop {{ color: {theme.muted}; border: 2px dashed {theme.outline}; border-radius: 8px;
                 font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QPushButton#link {{ background: transparent; border: 1px solid transparent; color: {theme.accent};
@@ -248,7 +252,9 @@ def _add_card(doors: QGridLayout, number: int, picture: QWidget, heading: str, t
     title, body, key = QLabel(heading), QLabel(text), QLabel(str(number))
     title.setObjectName("heading")
     body.setObjectName("body")
-    key.setObjectName("muted")
+    key.setObjectName("key")
+    key.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    frame.setProperty("first", "true" if number == 1 else "false")
     for label in (title, body):
         label.setWordWrap(True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
