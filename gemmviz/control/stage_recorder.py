@@ -142,4 +142,6 @@ class StageRecorder:
             self.answered.emit()
             message = failure(reply, session.choice)
             message = replace(message, text=session.demonstration.fail(message.text))
+            if reply.kind == "crash" and not reply.line:
+                message = replace(message, answers=(Answer(tr("Record again"), self.record),))
             session.messages.tell(explained(message, session.choice.kernel))

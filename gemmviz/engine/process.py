@@ -264,9 +264,8 @@ class EngineProcess:
             return ProcessLost("cancelled", tr("the engine was closed"))
         process.join(_DYING_S)
         code = process.exitcode
-        if code is None or code >= 0:
-            return ProcessLost("crash", tr("the engine's process ended with exit code {code}", code=code))
-        return ProcessLost("crash", by_signal(-code))
+        why = tr("exit code {code}", code=code) if code is None or code >= 0 else by_signal(-code)
+        return ProcessLost("crash", tr("The engine ended: {why}. The next run starts a new one.", why=why))
 
 
 def _sources(request: Request) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@
 // entry    = "simd_threads"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { THREADS = [0, 1, 2, 4], BITS = [0, 512, 256, 128], MC = [168, 84], KC = [512, 256], NC = [2048, 1024] }
-// demo     = { size = [24, 32, 4], params = { THREADS = 4, BITS = 256 }, stop = { share = 0.5 } }
+// demo     = { size = [24, 32, 32], params = { THREADS = 4, BITS = 256 }, stop = { line = "simd_store(to, t.add", array = "C", write = true, nth = 2 } }
 // requires = ["THREADS >= 0", "THREADS <= 256", "BITS == 0 or BITS == 128 or BITS == 256 or BITS == 512",
 //             "KC >= 1", "MC >= 42", "MC % 42 == 0", "NC >= 32", "NC % 32 == 0"]
 // ---

@@ -7,7 +7,7 @@
 // entry      = "matmul_tc_2d_warp_tiling_printed_grid<WM, WN>"
 // args       = ["A", "B", "C", "M", "N", "K"]
 // params     = { WM = [4, 1, 2], WN = [4, 1, 2] }
-// demo       = { size = [64, 128, 32], params = { WM = 2, WN = 2 }, block = [0, 0], stop = { end = true } }
+// demo       = { size = [64, 128, 160], params = { WM = 2, WN = 2 }, block = [0, 0], stop = { end = true } }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

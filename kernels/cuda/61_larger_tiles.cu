@@ -5,7 +5,7 @@
 // entry      = "larger_tiles<BM, BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BM = [128, 64], BN = [128, 64, 256] }
-// demo       = { size = [128, 256, 128], params = { BM = 128, BN = 128 }, block = [1, 0], thread = [37, 0], stop = { tile = 1 } }
+// demo       = { size = [128, 256, 256], params = { BM = 128, BN = 128 }, block = [1, 0], thread = [37, 0], stop = { end = true }, lens = "reuse" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -62,6 +62,16 @@ def test_both_stages_show_the_same_lens(window, qtbot, comparison):
     assert [stage._painter_now().lens for stage in stages] == [None, None]
 
 
+def test_the_lines_that_differ_stand_below_the_figures(window, qtbot, comparison):
+    """gputiled without its second barrier: one line of it has no counterpart."""
+    panel = window.arena.race.lines
+    assert panel.heading.text() == "1 line differs" and panel.isVisible()
+    (passage,) = panel.passages
+    assert [line.text for line in passage.mine] == ["__syncthreads();"] and not passage.other
+    shown = panel.list.toPlainText()
+    assert f"line {passage.mine[0].number}" in shown and "__syncthreads();" in shown and "no such line" in shown
+
+
 def test_the_recording_of_a_removed_rung_is_freed(window, qtbot, comparison):
     recording = weakref.ref(comparison.second.cursor.playable)
     comparison.stop()

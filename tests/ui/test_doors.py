@@ -40,6 +40,13 @@ def test_the_second_door_starts_the_lesson_of_the_naive_kernel(window, doors, qt
     assert window.session.choice.base.name == "matmul_kernel_naive" and not doors.isVisible()
 
 
+def test_a_click_anywhere_on_a_card_takes_its_door(window, doors, qtbot):
+    card = doors.cards[1]
+    at = card.mapTo(doors, QPoint(card.width() // 2, card.height() // 4))  # on its picture
+    qtbot.mouseClick(doors.childAt(at), Qt.MouseButton.LeftButton)
+    assert not doors.isVisible() and window.session.choice.base.name == "matmul_kernel_naive"
+
+
 def test_the_third_door_asks_for_a_file(window, doors, qtbot, monkeypatch):
     asked = []
     monkeypatch.setattr(

@@ -135,8 +135,12 @@ def test_a_killed_engine_is_reported_and_the_next_run_works(window, qtbot):
     qtbot.waitUntil(lambda: window.session.progress["record"] != ("Recording gputiled", None), timeout=RECORDING_MS)
     for child in multiprocessing.active_children():
         os.kill(child.pid, signal.SIGKILL)
-    assert "SIGKILL" in wait_message(window, qtbot).text
+    message = wait_message(window, qtbot)
+    assert "The engine ended" in message.text and "SIGKILL" in message.text
+    window.session.choice.auto = False
     window.session.choice.choose(problem=Problem.cube(8))
+    assert message.answers[0].title == "Record again"
+    message.answers[0].act()
     wait_recorded(window, qtbot)
     assert window.session.messages.current is None
 

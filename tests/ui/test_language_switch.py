@@ -162,7 +162,7 @@ def test_places_sizes_tabs_and_focus_stay(windows, qtbot):
     new = windows.window
     assert new is not window
     assert new.geometry() == geometry
-    assert new._upper.sizes() == sizes
+    assert new.columns.sizes() == sizes
     assert new.stage.view == view
     assert new.charts.currentIndex() == 2
     assert new.measuring.quick.isChecked() and windows.session.choice.protocol

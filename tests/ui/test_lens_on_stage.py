@@ -7,6 +7,7 @@ from window_fixtures import wait_recorded
 
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.lens_names import LENSES
+from gemmviz.session.tour.lessons import locate
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME, suiting
 from gemmviz.ui.stage.painter import StagePainter
 
@@ -31,6 +32,18 @@ def test_a_kernel_chosen_in_the_list_shows_its_lens_at_once(window, qtbot):
     painter = window.stage._painter_now()
     assert painter.lens is LENSES_BY_NAME["banks"]
     assert session.cursor.step > 0 and not session.playback.playing
+
+
+def test_a_kernel_without_a_lens_opens_at_the_step_of_its_demo(window, qtbot):
+    window.ladder.setCurrentItem(window.ladder.item_of("matrixMulTiled"))
+    wait_recorded(window, qtbot)
+    demo = window.session.choice.kernel.demo
+    assert demo.lens is None and window.session.cursor.step == locate(demo, window.session.cursor.playable).step > 0
+    window.session.cursor.seek(0)
+    window.ladder.setCurrentItem(window.ladder.item_of("gputiled"))
+    window.ladder.setCurrentItem(window.ladder.item_of("matrixMulTiled"))
+    wait_recorded(window, qtbot)
+    assert window.session.cursor.step == 0  # the second time the user has seen it
 
 
 def test_a_key_goes_through_the_suitable_lenses_and_back_to_the_tiles(window, qtbot):

@@ -63,9 +63,9 @@ class Demonstration:
             self.recording_wanted.emit()
 
     def first_look(self) -> None:
-        """Show the demo of a kernel with a lens when it is chosen for the first time, unless the user chose a size."""
+        """Show the demo of a kernel when it is chosen for the first time, unless the user chose a size."""
         kernel = self._choice.base
-        if kernel.name in self._seen or kernel.demo is None or kernel.demo.lens is None:
+        if kernel.name in self._seen or kernel.demo is None or kernel.demo.stop is None:
             return
         self._seen.add(kernel.name)
         if self._choice.wanted is None and self._tour.lesson is None and self._choice.kernel is kernel:

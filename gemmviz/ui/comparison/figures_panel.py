@@ -1,4 +1,4 @@
-"""The race: the counters of both recordings, as pairs of bars on one scale that grow while they play."""
+"""The tab of a duel: counters of both recordings as pairs of bars that grow while they play, and differing lines."""
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidget
@@ -8,6 +8,7 @@ from gemmviz.session import Session
 from gemmviz.session.comparison import PACES
 from gemmviz.session.comparison_figures import figure_pairs, sentence
 from gemmviz.ui.comparison.bars import Bars
+from gemmviz.ui.comparison.lines_panel import LinesPanel
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
 
@@ -15,7 +16,7 @@ _REFRESH_MS = 66
 
 
 class FiguresPanel(QWidget):
-    """The bars, a sentence on the state of the race, and the choice of the unit to keep in step by.
+    """The bars, a sentence on the state of the race, the unit to keep in step by, and the lines that differ.
 
     Parameters
     ----------
@@ -51,6 +52,7 @@ class FiguresPanel(QWidget):
             self.pace.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
         self.pace.currentIndexChanged.connect(self._on_pace)
         self.bars = Bars(session.playback, session.preferences)
+        self.lines = LinesPanel(session)
         head = QVBoxLayout()
         head.setContentsMargins(8, 4, 8, 4)
         head.addWidget(self.sentence)
@@ -59,7 +61,8 @@ class FiguresPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
-        column.addWidget(self.bars, 1)
+        column.addWidget(self.bars, 3)
+        column.addWidget(self.lines, 2)
         # Numbers that change sixty times a second cannot be read, and cost the stages their frames.
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)

@@ -22,6 +22,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.ui.charts.result_card import ResultCard
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
@@ -210,6 +211,7 @@ class MeasureControls(QWidget):
         self.progress.setAccessibleName(tr("Progress"))
         self.status = ShortLabel()
         self.status.setObjectName("muted")
+        self.result = ResultCard(session)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
@@ -233,8 +235,9 @@ class MeasureControls(QWidget):
         grid.addLayout(over, 3, 0, 1, 3)
         grid.addWidget(self.progress, 4, 0, 1, 3)
         grid.addWidget(self.status, 5, 0, 1, 3)
-        grid.setRowStretch(5, 1)
-        column.addLayout(grid, 1)
+        column.addLayout(grid)
+        column.addWidget(self.result, 1)
+        column.addStretch(1)
         self.size_row.changed.connect(lambda problem: session.choice.choose_bench(problem=problem))
         self.params.changed.connect(lambda params: session.choice.choose_bench(params=params))
         self.this.clicked.connect(lambda *_: self.measure_this.emit())

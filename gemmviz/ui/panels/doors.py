@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QShortcut
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -31,7 +31,7 @@ from gemmviz.ui.stage.stage import Stage
 
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 _ASKED = "matmul_kernel_naive"
-_WIDEST, _GAP, _PICTURE = 1240, 24, 220  # pixels, at a scale of type of 1
+_WIDEST, _GAP, _PICTURE, _BUTTON = 1240, 24, 220, 28  # pixels, at a scale of type of 1
 _SMALL_TYPE = 8
 # The title, the text and the button's text of each door.
 _DOORS = (
@@ -101,6 +101,14 @@ class Doors(QWidget):
         self.setGeometry(below.rect())
         self.raise_()
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Take the door whose card was clicked, wherever that was."""
+        for card, button in zip(self.cards, self.buttons, strict=True):
+            inside = card.rect().contains(card.mapFrom(self, event.position().toPoint()))
+            if inside and event.button() == Qt.MouseButton.LeftButton:
+                button.click()
+                return
+
     def showEvent(self, event: QEvent) -> None:
         """Give the keyboard to the first door."""
         self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
@@ -135,8 +143,10 @@ class Doors(QWidget):
         doors.setHorizontalSpacing(_GAP)
         doors.setVerticalSpacing(_GAP // 2)
         pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
-        for number, (heading, text, _) in enumerate(_DOORS, 1):
+        self.cards = [
             _add_card(doors, number, pictures[number - 1], tr(heading), tr(text), self.buttons[number - 1])
+            for number, (heading, text, _) in enumerate(_DOORS, 1)
+        ]
         links = QHBoxLayout()
         for widget in (self.skip, self.go_on):
             links.addWidget(widget)
@@ -194,6 +204,10 @@ class Doors(QWidget):
             QLabel#heading {{ color: {theme.text}; font-size: {TYPE_PT * 1.5 * scale:.1f}pt; padding: 0px; }}
             QLabel#body {{ font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QFrame#door {{ background: {theme.panel}; border: 1px solid {theme.outline}; border-radius: 10px; }}
+            QFrame#door[first="true"] {{ border: 2px solid {theme.accent}; }}
+            QPushButton {{ min-height: {_BUTTON * scale:.0f}px; }}
+            QLabel#key {{ color: {theme.text}; border: 1px solid {theme.outline}; border-radius: 4px;
+                min-height: {_BUTTON * scale:.0f}px; min-width: {_BUTTON * scale:.0f}px; }}
             QLabel#drop {{ color: {theme.muted}; border: 2px dashed {theme.outline}; border-radius: 8px;
                 font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QPushButton#link {{ background: transparent; border: 1px solid transparent; color: {theme.accent};
@@ -241,14 +255,21 @@ class Doors(QWidget):
             self._session.choice.choose_kernel(last)
 
 
-def _add_card(doors: QGridLayout, number: int, picture: QWidget, heading: str, text: str, button: QPushButton) -> None:
-    """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row."""
+def _add_card(
+    doors: QGridLayout, number: int, picture: QWidget, heading: str, text: str, button: QPushButton
+) -> QFrame:
+    """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row.
+
+    The result is the frame around them.
+    """
     at, frame = number - 1, QFrame()
     frame.setObjectName("door")
     title, body, key = QLabel(heading), QLabel(text), QLabel(str(number))
     title.setObjectName("heading")
     body.setObjectName("body")
-    key.setObjectName("muted")
+    key.setObjectName("key")
+    key.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    frame.setProperty("first", "true" if number == 1 else "false")
     for label in (title, body):
         label.setWordWrap(True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
@@ -267,6 +288,9 @@ def _add_card(doors: QGridLayout, number: int, picture: QWidget, heading: str, t
         part.setContentsMargins(left, top, right, bottom)
         doors.addLayout(part, line, at)
     doors.setColumnStretch(at, 1)
+    for widget in (frame, picture, title, body):
+        widget.setCursor(Qt.CursorShape.PointingHandCursor)
+    return frame
 
 
 def _boxed(part: QWidget) -> QVBoxLayout:

@@ -32,7 +32,7 @@ from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.ownership import Ownership
-from gemmviz.ui.stage.plan import Plan, beside_lens, planned
+from gemmviz.ui.stage.plan import Plan, outside_quadrant, planned
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
 from gemmviz.ui.stage.scene import Bounds, Panel
 from gemmviz.ui.stage.sentences import Sentences
@@ -113,7 +113,7 @@ class StagePainter:
         """Return where everything stands when painted into `rect`."""
         key = self._plan_key(rect)
         if self._placed is None or self._placed[0] != key:
-            self._placed = key, self._around_words(rect) or self._beside_lens(rect) or self._between_lines(rect)
+            self._placed = key, self._around_words(rect) or self._outside_quadrant(rect) or self._between_lines(rect)
         return self._placed[1].seen(view.zoom, view.dx, view.dy)
 
     def _plan_key(self, rect: QRectF) -> PlanKey:
@@ -129,14 +129,14 @@ class StagePainter:
         size = rect.width(), rect.height()
         return planned(self.playable.recording, *size, high, words, asides, self.lens is not None)
 
-    def _beside_lens(self, rect: QRectF) -> Plan | None:
-        """Place a lens left of the arrays, if one is shown and there is room."""
+    def _outside_quadrant(self, rect: QRectF) -> Plan | None:
+        """Place a lens left of the arrays or above them, if one is shown and there is room."""
         if self.lens is None:
             return None
         high = self.metrics.height()
         caption = max(CAPTION_LINES * high, self.words) if self.captioned else 0.0
         words = (TITLE_LINES + 0.3) * high + caption
-        return beside_lens(self.playable.recording, rect.width(), rect.height(), high, words)
+        return outside_quadrant(self.playable.recording, rect.width(), rect.height(), high, words)
 
     def _between_lines(self, rect: QRectF) -> Plan:
         """Place everything between a line above and lines below, with the words."""

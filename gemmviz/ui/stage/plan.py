@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.stage.scene import (
     LARGEST_CELL,
+    WITH_LABELS,
     Bounds,
     Form,
     LabelRoom,
@@ -33,6 +34,7 @@ _LEAST_LEGEND = 3.4
 _TITLES = 1.4  # of the shared tiles: the line about their block stands above their names
 _LENS_WIDTH, _LENS_HEIGHT, _LENS_SHARE = 22.0, 14.0, 0.5
 _NARROWEST_LENS = 19.0  # beside words
+_LEAST_ARRAYS = 9.0  # the height of all arrays below a lens
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
 _TRIES, _MOST_LOWER = 6, 0.4  # to make room for a long text; the second is a part of the height
 
@@ -178,8 +180,10 @@ def planned(
     return beside if beside.panels[-1].cell > _MUCH * plans[0].panels[-1].cell else plans[0]
 
 
-def beside_lens(recording: Recording, width: float, height: float, font: float, words: float) -> Plan | None:
-    """Place words and a lens in a column left of all arrays: where the free quadrant is too small for a lens.
+def outside_quadrant(recording: Recording, width: float, height: float, font: float, words: float) -> Plan | None:
+    """Place words and a lens left of all arrays, or above them: where the free quadrant is too small for a lens.
+
+    Of both places, the one that leaves larger cells is taken.
 
     Parameters
     ----------
@@ -193,6 +197,14 @@ def beside_lens(recording: Recording, width: float, height: float, font: float, 
     Plan or None
         None if there is no room for both.
     """
+    plans = [
+        _left_of_arrays(recording, width, height, font, words),
+        _above_arrays(recording, width, height, font, words),
+    ]
+    return max((plan for plan in plans if plan), key=lambda plan: plan.panels[0].cell, default=None)
+
+
+def _left_of_arrays(recording: Recording, width: float, height: float, font: float, words: float) -> Plan | None:
     column = max(_LENS_WIDTH * font, _LENS_SHARE * width)
     if width - column < _LENS_WIDTH * font / 2 or height < words + _LENS_HEIGHT * font:
         return None
@@ -200,6 +212,18 @@ def beside_lens(recording: Recording, width: float, height: float, font: float, 
     place = Bounds(_EDGE * font, 0.3 * font, column - font, 0.3 * font + words)
     free = replace(place, top=place.bottom + 0.5 * font, bottom=height - 0.5 * font)
     return Plan([panel.moved(1, column, 0) for panel in placed], None, place, free)
+
+
+def _above_arrays(recording: Recording, width: float, height: float, font: float, words: float) -> Plan | None:
+    top = words + (0.8 + _LENS_HEIGHT) * font
+    if width < _LENS_WIDTH * font or height - top < _LEAST_ARRAYS * font:
+        return None
+    placed = arranged(recording, width, height - top, font)[0]
+    # Wide arrays do not need all of the height: the lens takes the rest.
+    spare = max(min(panel.y for panel in placed) - WITH_LABELS.top * font, 0.0)
+    place = Bounds(_EDGE * font, 0.3 * font, width - _EDGE * font, 0.3 * font + words)
+    free = replace(place, top=place.bottom + 0.5 * font, bottom=top + 2 * spare)
+    return Plan([panel.moved(1, 0, top + spare) for panel in placed], None, place, free)
 
 
 def _area(free: Bounds | None) -> float:

@@ -8,7 +8,7 @@ from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.trace.recording.recording import Recording
 
-LARGEST_CELL = 96.0
+LARGEST_CELL = 160.0
 _LARGER_SHARED = 1.5  # small cells of shared tiles may be that much larger than those of the matrices
 
 _LEGIBLE = 14.0  # from this width of a cell on, a copy on its way keeps its size

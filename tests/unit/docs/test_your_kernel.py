@@ -69,3 +69,10 @@ def test_the_page_shows_the_example_and_pictures_that_can_be_made_again(page, mo
     pictures = importlib.import_module("your_kernel_pictures")
     sys.modules.pop("your_kernel_pictures", None)
     assert re.findall(r"images/([^)]+)\)", text) == list(pictures.PICTURES)
+
+
+def test_the_pictures_of_the_tour_can_be_made_again(page):
+    pictures = importlib.import_module("tour_pictures")
+    sys.modules.pop("tour_pictures", None)
+    text = (page.PAGE.parent / "tour.md").read_text(encoding="utf-8")
+    assert re.findall(r"images/([^)]+)\)", text) == list(pictures.PICTURES)

@@ -1,0 +1,124 @@
+"""The figure of the chosen kernel, large, with what stands behind it: verification, comparison, samples."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from gemmviz.bench.figures import size_of
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, ladder_figures
+from gemmviz.ui.charts.painted import share_text
+from gemmviz.ui.charts.tag import Tag
+from gemmviz.ui.connections import listen
+from gemmviz.ui.look.figure_text import gflops_text, origin_name, short_size, shown_name, times
+from gemmviz.ui.look.theme import THEMES
+
+_LARGE = 2.4  # times the usual size of type
+_MARGIN = 8
+
+
+class ResultCard(QWidget):
+    """Shows one figure; it is hidden where the chosen kernel has none.
+
+    Parameters
+    ----------
+    session
+        The session with the figures.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self.setAccessibleName(tr("Result"))
+        self.heading, self.figure, self.unit, self.below = QLabel(tr("Result")), QLabel(), QLabel("GFLOPS"), QLabel()
+        self.heading.setObjectName("heading")
+        for label in (self.unit, self.below):
+            label.setObjectName("muted")
+        self.tag = Tag(session.preferences)
+        self.rows = QGridLayout()
+        self.rows.setVerticalSpacing(3)
+        self.rows.setColumnStretch(0, 1)
+        head, large, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout(self)
+        head.addWidget(self.heading, 1)
+        head.addWidget(self.tag)
+        large.addWidget(self.figure)
+        large.addWidget(self.unit, 1, Qt.AlignmentFlag.AlignBottom)
+        column.setContentsMargins(_MARGIN, 2 * _MARGIN, _MARGIN, 0)
+        column.setSpacing(4)
+        column.addLayout(head)
+        column.addLayout(large)
+        column.addWidget(self.below)
+        column.addLayout(self.rows)
+        column.addStretch(1)
+        results, choice = session.results, session.choice
+        for signal in (
+            *(results.measured, results.referenced, results.device_changed, results.size_chosen),
+            *(choice.chosen, choice.kernels_changed, session.preferences.themed),
+        ):
+            listen(self, signal, self._on_changed)
+        self.refresh()
+
+    def _on_changed(self, *_: object) -> None:
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the figure of the chosen kernel, at the size that the charts show or at one that it was measured at."""
+        figures = ladder_figures(self._session)
+        if figures.of("chosen") is None:
+            shown = self._session.results.shown(self._session.choice.kernel.name)
+            figures = ladder_figures(self._session, size_of(shown.row)) if shown is not None else figures
+        chosen = figures.of("chosen")
+        for label in self._labels():
+            label.deleteLater()
+        self.setVisible(chosen is not None and chosen.gflops > 0)
+        if chosen is None or not chosen.gflops:
+            return
+        theme = THEMES[self._session.preferences.theme]
+        font = QFont(self.font())
+        font.setPointSizeF(font.pointSizeF() * _LARGE)
+        font.setBold(True)
+        self.figure.setFont(font)
+        self.figure.setStyleSheet(f"color: {theme.accent}; font-size: {font.pointSizeF():.1f}pt; font-weight: bold")
+        self.figure.setText(gflops_text(chosen.gflops))
+        name = shown_name(chosen.kernel, self._session)
+        self.below.setText(tr("{kernel} at {size}", kernel=name, size=short_size(figures.size) if figures.size else ""))
+        origin = tr("reference") if chosen.origin else tr("measured")
+        self.tag.say(origin, bool(chosen.origin), origin_name(chosen.origin))
+        for at, (what, said) in enumerate(_facts(figures, chosen)):
+            left, right = QLabel(what), QLabel(said)
+            left.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            left.setObjectName("muted")
+            right.setAlignment(Qt.AlignmentFlag.AlignRight)
+            right.setStyleSheet("font-weight: bold")
+            self.rows.addWidget(left, at, 0)
+            self.rows.addWidget(right, at, 1)
+
+    def _labels(self) -> list[QWidget]:
+        """Take the rows away, and return their labels."""
+        found = []
+        while self.rows.count():
+            item = self.rows.takeAt(0)
+            widget = item.widget() if item is not None else None
+            if widget is not None:
+                found.append(widget)
+        return found
+
+
+def _facts(figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:
+    """Return what stands behind a figure: a name and a value each."""
+    row, before, library = chosen.standing.row, figures.of("before"), figures.of("library")
+    found = [("C", tr("verified"))] if row["status"] == "ok" else []
+    ratio = figures.ratio(before) if before is not None else None
+    if ratio is not None:
+        found.append((tr("the kernel before"), tr("{times} as fast", times=times(ratio))))
+    if chosen.standing.share is not None and library is not None:
+        name = tr(library.kernel.title).partition(",")[0]
+        found.append((tr("of {library}", library=name), share_text(chosen.standing.share)))
+    stats, rounds = row.get("stats"), row.get("rounds") or ()
+    if stats:
+        found.append((tr("samples"), str(stats["n"])))
+        found.append((tr("spread"), share_text(stats["iqr_rel"])))
+    if rounds:
+        found.append((tr("rounds"), " · ".join(gflops_text(one["gflops"]) for one in rounds)))
+    return found

@@ -1,0 +1,60 @@
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""At each rung's demo the box of A, B, C, words and lens takes at least 35% of the window, with the lens open."""
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from demo_recordings import at_demo
+from PySide6.QtCore import QRectF
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.catalogue.ladder import ladder
+from gemmviz.ui.lenses.registry import lens_for
+from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.stage.painter import StagePainter, View
+from gemmviz.ui.stage.scene import Panel
+
+SIZES = ((1280, 800), (1920, 1080))
+LEAST = 0.35
+SAMPLE = ("blocked", "simd_threads", "gputiled", "CC", "larger_tiles", "every_shape")
+# An exhibit that does not compile has a demo without a stop.
+DEMOS = {kernel.name: kernel.demo for kernel in ladder() if kernel.demo is not None and kernel.demo.stop is not None}
+
+
+@pytest.fixture(scope="module")
+def stages():
+    """The rectangle of the stage in a window of each size."""
+    return {}
+
+
+@pytest.fixture
+def places(make_window, stages, qtbot):
+    if not stages:
+        window = make_window()
+        for size in SIZES:
+            window.resize(*size)
+            qtbot.waitUntil(lambda size=size: window.width() == size[0] and window.stage.width() > size[0] / 2)
+            QApplication.processEvents()
+            stages[size] = QRectF(window.stage.rect()), window.stage._font()
+    return stages
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.thorough) for name in DEMOS]
+)
+def test_the_matrices_of_a_demo_take_a_third_of_the_window(name, places):
+    playable = at_demo(name)
+    lens = DEMOS[name].lens
+    for size, (rect, font) in places.items():
+        painter = StagePainter(playable, THEMES["dark"], font)
+        painter.lens = lens_for(lens, playable) if lens else None
+        box = QRectF()
+        plan = painter.plan(rect, View())
+        for part in (*plan.panels[:3], plan.words, plan.free):
+            if part is not None:
+                left, top = (part.x, part.y) if isinstance(part, Panel) else (part.left, part.top)
+                box = box.united(QRectF(left, top, part.width, part.height))
+        share = box.width() * box.height() / (size[0] * size[1])
+        assert share >= LEAST, f"{share:.3f} at {size}"
