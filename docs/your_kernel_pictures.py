@@ -61,7 +61,7 @@ def _drive(folder: Path) -> None:
             if not there():
                 rest = time.monotonic()
             if rest - start > _PATIENCE_S:
-                raise TimeoutError("the window did not come to rest")
+                raise TimeoutError("the window is still busy")
 
     def save(widget: QWidget, name: str) -> None:
         widget.grab().save(str(IMAGES / name))

@@ -314,7 +314,7 @@ def test_two_loops_of_a_cpu_ask_for_bytes():
     session = pair.session
     session.cursor.seek(session.cursor.steps // 8)
     assert sentence(pair.comparison, session.cursor.step, NAMES) == (
-        "right goes as far as it gets with the bytes that left has asked for."
+        "right is at the step at which it has asked for as many bytes as left."
     )
     session.cursor.seek(session.cursor.steps - 1)
     ratio = next(
