@@ -294,7 +294,7 @@ def test_bytes_requested_by_a_cpu_are_not_compared_with_bytes_moved_by_a_gpu():
         pair = Pair(*names, 8, "bytes")
         session = pair.session
         session.cursor.seek(0)
-        assert "a CPU's are asked for, a GPU's moved" in sentence(pair.comparison, 0, NAMES)
+        assert "a CPU's bytes are asked for, a GPU's are moved" in sentence(pair.comparison, 0, NAMES)
         session.cursor.seek(session.cursor.steps - 1)
         shown = {
             lane.id: lane

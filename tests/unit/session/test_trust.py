@@ -179,7 +179,7 @@ def test_a_folder_that_cannot_be_trusted_is_refused_with_the_reason(
     else:
         folder.rmdir()
         folder.write_text("")
-    with pytest.raises(GemmvizError, match=r"cannot be trusted|no folder"):
+    with pytest.raises(GemmvizError, match=r"cannot be trusted|is not a folder"):
         trust.allow_folder(folder)
     assert not trust.kept.folders
 
