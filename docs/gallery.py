@@ -1,9 +1,9 @@
 """Makes the gallery: for each rung that can be recorded a GIF and two stills, and the page that shows them.
 
-``python docs/gallery.py`` makes all of it in ``build/gallery``, from recordings, as ``gallery.toml`` says; with names
-of rungs behind it, these alone. Every file is made by the command that the page shows beside it. The gallery is large,
-and so it is not in the repository. What README and the pages of ``docs/`` show of it is: these pictures are made in
-``docs/images/gallery`` by ``python docs/gallery.py --shown``, and README's film of the whole window beside them.
+``python docs/gallery.py`` makes every file in ``build/gallery``, from recordings and by the settings in
+``gallery.toml``; with the names of rungs as arguments, only their files. The page shows the command that makes each
+file. The gallery is large, so it is not in the repository, except the pictures that README and the pages of ``docs/``
+show: ``python docs/gallery.py --shown`` makes them in ``docs/images/gallery``, with README's film of the whole window.
 """
 
 import argparse
@@ -65,13 +65,13 @@ def page(kernels: list[Kernel], plans: dict[str, Any]) -> str:
     parts = [_HEAD]
     for kernel in kernels:
         plan, name = plans[kernel.name], kernel.name
-        said = "\n".join(shlex.join(["gemmviz", *words]) for words in commands(kernel, plan))
+        lines = "\n".join(shlex.join(["gemmviz", *words]) for words in commands(kernel, plan))
         parts.append(
             f"## `{kernel.alias}`: {kernel.title}\n\n{kernel.idea}\n\n*Look:* {plan['look']}\n\n"
             f"![{kernel.alias}, playing]({name}.gif)\n\n"
             f"![{kernel.alias}, step {plan['still']}, dark]({name}-dark.png)\n"
             f"![{kernel.alias}, step {plan['still']}, light]({name}-light.png)\n\n"
-            f"```sh\n{said}\n```\n"
+            f"```sh\n{lines}\n```\n"
         )
     return "\n".join(parts)
 

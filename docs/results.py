@@ -177,7 +177,7 @@ def section(document: Document, measured: dict[str, Any] | None, kernels: Sequen
     letters = {letter for kernel, row in shown for letter in marks(kernel, row)}
     others = dict.fromkeys(" ".join(_changed(kernel, row)) for kernel, row in shown)
     meaning = _MEANING | {"p": f"with other parameters than the default ones, {', '.join(filter(None, others))}"}
-    notes = [f"*{letter}*: {said}" for letter, said in meaning.items() if letter in letters]
+    notes = [f"*{letter}*: {text}" for letter, text in meaning.items() if letter in letters]
     parts = [
         protocol(document, list({id(row): row for _, row in shown}.values())),
         _picture("results", "TFLOPS of the ladder, rung by rung, beside cuBLAS"),

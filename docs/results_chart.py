@@ -39,8 +39,8 @@ def _drawing(document: Document, kernels: Sequence[Kernel], theme: Theme) -> str
         _text(12, top, f"The ladder at N = {SIDE}: TFLOPS, and share of cuBLAS", theme.text, 17, weight="bold"),
         _text(12, top + 20, f"reference: {document['device']['name']}, {when}; L2 cleared, median", theme.muted, 12),
     ]
-    said = "bright: faster than all rungs before it"
-    parts.append(_text(_WIDTH - 12, top + 20, said, theme.good, 12, anchor="end"))
+    note = "bright: faster than all rungs before it"
+    parts.append(_text(_WIDTH - 12, top + 20, note, theme.good, 12, anchor="end"))
     top += 34
     for title, found in panels.items():
         parts += _bars(title, found, top, theme)
@@ -82,8 +82,8 @@ def _bars(title: str, found: Sequence[Rung], top: int, theme: Theme) -> list[str
             if end - 2 < x < end + 120:  # the label would lie on the tick
                 end = x
         part = share(rung.row)
-        said = f" ({part:.{int(part >= _NEAR)}%})" if part else ""
-        parts.append(_text(end + 6, y + 14, f"{gflops / 1e3:#.3g}".removesuffix(".") + said, theme.text, 12))
+        percent = f" ({part:.{int(part >= _NEAR)}%})" if part else ""
+        parts.append(_text(end + 6, y + 14, f"{gflops / 1e3:#.3g}".removesuffix(".") + percent, theme.text, 12))
     return parts
 
 

@@ -2,7 +2,7 @@
 
 ``python docs/your_kernel.py`` writes both into the page. A block of the page that starts with ``$ gemmviz ...`` is run
 as it stands, in a folder with the files of ``docs/examples``, one after another. ``docs/your_kernel.toml`` has the
-kernels that are refused, as changes of the example; the message of each is what gemmviz says.
+kernels that are refused, as changes of the example; each with the message of gemmviz.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def outputs(commands: list[str]) -> Iterator[str]:
         for path in EXAMPLES.iterdir():
             shutil.copy(path, folder)
         for command in commands:
-            yield said(command)
+            yield output_of(command)
 
 
 def cases() -> list[Case]:
@@ -79,22 +79,22 @@ def cases() -> list[Case]:
 
 
 def message(case: Case) -> str:
-    """Return what gemmviz says of a refused kernel: its first question, else the last line of the command's output."""
+    """Return gemmviz's message for a refused kernel: its first question, else the last line of its output."""
     with _folder() as folder:
         (folder / "matmul.cu").write_text(case.text, encoding="utf-8")
-        lines = said(case.command).splitlines()
+        lines = output_of(case.command).splitlines()
     asked = (line for line in lines if line.startswith("? "))
     return next(asked, lines[-1]).removeprefix("? ").removeprefix("gemmviz: ").removeprefix("nothing was written: ")
 
 
 def rows(messages: list[tuple[Case, str]]) -> str:
-    """Return the table of what is refused."""
+    """Return the table of refused kernels."""
     lines = ["| message | why | what to do |", "|---|---|---|"]
     lines += [f"| {_cell(text)} | {case.why} | {case.do} |" for case, text in messages]
     return "\n".join(lines) + "\n"
 
 
-def said(command: str) -> str:
+def output_of(command: str) -> str:
     """Run a command of the page; return all that it prints, without spaces at the ends of lines."""
     out = io.StringIO()
     with redirect_stdout(out), redirect_stderr(out), suppress(SystemExit):

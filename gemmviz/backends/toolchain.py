@@ -243,10 +243,10 @@ def first_error(text: str, blame: Path) -> BuildError:
         after, around = text[error.end() : end], text[begin:end]
         line = _line_in(blame, error) or _asked_for(blame, after) or _asked_for(blame, around)
         if line:
-            return BuildError(f"{blame.name}:{line}: {_said(error)}", line)
+            return BuildError(f"{blame.name}:{line}: {_error_text(error)}", line)
     if found:
         file = Path(found[0]["file"]).name
-        return BuildError(f"{blame.name}: {_said(found[0])}", file=file)
+        return BuildError(f"{blame.name}: {_error_text(found[0])}", file=file)
     why = _first_line(text) or tr("the compiler printed no message")
     return BuildError(tr("{file} does not compile: {why}", file=blame.name, why=why))
 
@@ -261,7 +261,7 @@ def _asked_for(blame: Path, text: str) -> int:
     return int(found[-1]["line"]) if found else 0
 
 
-def _said(error: re.Match[str]) -> str:
+def _error_text(error: re.Match[str]) -> str:
     """Return the text of an error; for an assertion, its own sentence."""
     return re.sub(r"^static assertion failed(?: due to requirement '.*?')?: ", "", error["text"])
 

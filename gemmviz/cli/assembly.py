@@ -62,7 +62,7 @@ def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, options.ladder())
     if not kernel.recordable or kernel.backend != "cuda":
         raise ConstraintError(f"{kernel.name} is not a CUDA kernel: it has no machine code to show")
-    options.say_notes(kernel)
+    options.print_notes(kernel)
     settings = options.params(args)
     problem = own_problem(kernel, args, settings)
     request = AssembleRequest(

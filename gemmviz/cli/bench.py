@@ -87,8 +87,8 @@ def _run(args: argparse.Namespace) -> int:
         )
     known = options.ladder()
     kernels = [find(name, known) for name in args.kernels] or known
-    options.say_notes(*kernels)
-    size_given = args.size is not None or options.says_size(args)
+    options.print_notes(*kernels)
+    size_given = args.size is not None or options.has_size(args)
     sizes = _sizes(args)
     protocol = Protocol.quick() if args.quick else Protocol()
     if args.timeout:

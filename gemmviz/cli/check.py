@@ -47,7 +47,7 @@ def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, options.ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to check")
-    options.say_notes(kernel)
+    options.print_notes(kernel)
     sizes = _sizes(args)
     try:
         todo = plan(kernel, sizes, options.params(args))

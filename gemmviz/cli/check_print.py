@@ -20,7 +20,7 @@ def show(kernel: Kernel, reports: list[Report], left_out: list[str]) -> None:
     for report in reports:
         new = [thing for thing in report.things if holders[report_text.key(thing)][0] is report]
         if quiet and (new or bool(quiet[0].findings) != bool(report.findings)):
-            _say_quiet(console, quiet)
+            _print_quiet(console, quiet)
             quiet = []
         if not new:
             quiet.append(report)
@@ -32,21 +32,21 @@ def show(kernel: Kernel, reports: list[Report], left_out: list[str]) -> None:
             others = holders[report_text.key(thing)][1:]
             everywhere = len(others) > 1 and len(others) == len(reports) - 1
             also = "all others below" if everywhere else report_text.names(others)
-            _say(console, f"{where}: {what}" + (f"; also with {also}" if others else ""))
+            _print_line(console, f"{where}: {what}" + (f"; also with {also}" if others else ""))
         if not report.findings:
-            _say(console, "no defect found; the above costs time only")
+            _print_line(console, "no defect found; the above costs time only")
     if quiet:
-        _say_quiet(console, quiet)
+        _print_quiet(console, quiet)
     for what in left_out:
-        _say(console, f"left out: {what}")
+        _print_line(console, f"left out: {what}")
 
 
-def _say_quiet(console: Console, reports: list[Report]) -> None:
-    _say(
+def _print_quiet(console: Console, reports: list[Report]) -> None:
+    _print_line(
         console,
         f"{report_text.names(reports)}: {'nothing but the above' if reports[0].findings else 'no defect found'}",
     )
 
 
-def _say(console: Console, text: str) -> None:
+def _print_line(console: Console, text: str) -> None:
     console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -38,7 +38,7 @@ def compare_kernels(names: tuple[str, str], kernels: tuple[Kernel, Kernel], args
     for kernel in kernels:
         if not kernel.recordable:
             raise ConstraintError(f"{kernel.name} is a library call: there is no source to compare")
-    options.say_notes(*kernels)
+    options.print_notes(*kernels)
     settings = options.params(args)
     for name in settings:
         if not any(name in kernel.params for kernel in kernels):
@@ -68,7 +68,7 @@ def compare_kernels(names: tuple[str, str], kernels: tuple[Kernel, Kernel], args
 
 def _problem(args: argparse.Namespace) -> Problem | None:
     """Return the size that the options give; None if they give no size."""
-    if not options.says_size(args):
+    if not options.has_size(args):
         return None
     sides = [args.m, args.n, args.k]
     if args.size is None and None in sides:

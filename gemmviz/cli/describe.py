@@ -83,7 +83,7 @@ def _read(path: Path) -> str:
     text = read_text(path, KERNEL_BYTES)
     if is_described(text):
         with suppress(FrontMatterError):
-            options.say_notes(parse(text, path))
+            options.print_notes(parse(text, path))
         raise GemmvizError(
             f"{path.name} has front matter already: `gemmviz record {path}` records it, or names its mistake"
         )

@@ -146,7 +146,7 @@ def problem(args: argparse.Namespace) -> Problem:
     return Problem(m, n, k)
 
 
-def says_size(args: argparse.Namespace) -> bool:
+def has_size(args: argparse.Namespace) -> bool:
     """Return whether --size, --m, --n or --k was given."""
     return any(side is not None for side in (args.size, args.m, args.n, args.k))
 
@@ -164,7 +164,7 @@ def ladder() -> list[Kernel]:
     return kernels
 
 
-def say_notes(*kernels: Kernel) -> None:
+def print_notes(*kernels: Kernel) -> None:
     """Print, on standard error, the notes about kernels' files: a line each."""
     for note in (note for kernel in kernels for note in kernel.notes):
         print(f"gemmviz: {note}", file=sys.stderr)

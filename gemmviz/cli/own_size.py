@@ -29,7 +29,7 @@ def own_problem(kernel: Kernel, args: argparse.Namespace, settings: Mapping[str,
         When a size is out of range.
     """
     problem = options.problem(args)
-    return problem if options.says_size(args) else fitting(kernel, problem, settings)
+    return problem if options.has_size(args) else fitting(kernel, problem, settings)
 
 
 def fitting(kernel: Kernel, usual: Problem, settings: Mapping[str, int]) -> Problem:

@@ -60,7 +60,7 @@ def _run(args: argparse.Namespace) -> int:
     rungs = options.ladder()
     if args.kernels:
         kernels = [find(name, rungs) for name in args.kernels]
-        options.say_notes(*kernels)
+        options.print_notes(*kernels)
     else:
         kernels = [kernel for kernel in rungs if kernel.backend == "cuda" and not kernel.exhibit]
     for kernel in kernels:

@@ -65,9 +65,9 @@ def _run(args: argparse.Namespace) -> int:
     kernel = find(args.kernel, options.ladder())
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
-    options.say_notes(kernel)
+    options.print_notes(kernel)
     params = options.params(args)
-    if kernel.demo is not None and not options.says_size(args):
+    if kernel.demo is not None and not options.has_size(args):
         params = kernel.demo.params | params
         problem = fitting(kernel, Problem(*kernel.demo.size), params)
     else:

@@ -97,11 +97,11 @@ def _run(args: argparse.Namespace) -> int:
 
     kind_of(path)  # before the work of recording
     kernel = find(args.kernel, options.ladder())
-    options.say_notes(kernel)
+    options.print_notes(kernel)
     if not kernel.recordable:
         raise GemmvizError(f"{kernel.name} is a library call: there is no source to record")
     # Without a size: the size that the window would choose.
-    problem = options.problem(args) if options.says_size(args) else picture_problem(kernel)
+    problem = options.problem(args) if options.has_size(args) else picture_problem(kernel)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
     request = RecordRequest(
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order),

@@ -66,7 +66,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.forget is not None:
         return _forget(args.forget)
     kernel, problem = find(args.kernel, options.ladder()), options.problem(args)
-    options.say_notes(kernel)
+    options.print_notes(kernel)
     request = messages.TuneRequest(
         1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, options.params(args), args.seconds
     )

@@ -75,7 +75,7 @@ def snapshot(args: argparse.Namespace) -> Snapshot:
     plain: Plain = {}
     if args.kernel:
         plain["kernel"], plain["breaks"] = _kernel(args.kernel)
-    if options.says_size(args):
+    if options.has_size(args):
         problem = options.problem(args)
         plain["size"] = [problem.m, problem.n, problem.k]
     if args.settings:

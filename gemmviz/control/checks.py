@@ -57,7 +57,7 @@ class Checks:
         self._engines = engines
         self._run: _Run | None = None
         self._after: _After = lambda fault, checked: None
-        self._said = ""
+        self._shown = ""
         self._clean: set[_Clean] = set()
         engines.recorder.replied.connect(self._on_reply)
 
@@ -66,7 +66,7 @@ class Checks:
         self.session.choice.settle()
         kernel = self.session.choice.kernel
         if kernel.recordable and self.session.choice.fault is None and chosen_text.may_run(self.session):
-            self._check(kernel, {}, self._say_fault)
+            self._check(kernel, {}, self._show_fault)
 
     def judge(self, jobs: list[Job], done: Callable[[list[CheckedJob]], None]) -> None:
         """Check some kernels before they are measured; unchanged kernels of gemmviz are not checked.
@@ -105,7 +105,7 @@ class Checks:
         self._after = after
         if kernel is self.session.choice.kernel:
             self.session.findings.start(kernel.text)
-        self._say(tr("Checking {kernel}", kernel=kernel.alias), None)
+        self._show_progress(tr("Checking {kernel}", kernel=kernel.alias), None)
         self._engines.recorder.submit(CheckRequest(self._run.number, str(kernel.path), kernel.text, todo.to_plain()))
 
     def _on_reply(self, reply: Reply) -> None:
@@ -114,7 +114,7 @@ class Checks:
             return
         match reply:
             case Progress():
-                self._say(tr("Checking: {what}", what=reply.text), reply.share)
+                self._show_progress(tr("Checking: {what}", what=reply.text), reply.share)
             case Checked():
                 report = reply.report
                 run.reports.append(report)
@@ -140,11 +140,11 @@ class Checks:
             self.session.findings.finish(left_out)
         # A recording that replaced the check has its own progress.
         progress = self.session.progress["record"]
-        if progress is not None and progress[0] == self._said:
+        if progress is not None and progress[0] == self._shown:
             self.session.progress.set("record", None)
 
-    def _say(self, text: str, share: float | None) -> None:
-        self._said = text
+    def _show_progress(self, text: str, share: float | None) -> None:
+        self._shown = text
         self.session.progress.set("record", (text, share))
 
     def _fault(self, run: _Run) -> tuple[str, bool]:
@@ -167,7 +167,7 @@ class Checks:
         self._clean |= {_clean(run.kernel, report.params) for report in looked}
         return "", True
 
-    def _say_fault(self, fault: str, checked: bool) -> None:
+    def _show_fault(self, fault: str, checked: bool) -> None:
         if not checked:
             self.session.messages.tell(Message(fault[:1].upper() + fault[1:], "warning", lasting=True))
 

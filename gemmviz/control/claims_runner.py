@@ -167,11 +167,11 @@ class ClaimsRunner:
             return
         job = self._jobs[0]
         if isinstance(job, RecordJob):
-            self._say(tr("Recording {kernel}", kernel=job.case.kernel), None)
+            self._show_progress(tr("Recording {kernel}", kernel=job.case.kernel), None)
             if self.session.progress["record"] is None:  # else `_on_progress` comes back here
                 self._record(job)
         else:
-            self._say(tr("Starting"), None)
+            self._show_progress(tr("Starting"), None)
             if isinstance(job, ProfileJob):
                 self._profile(job)
             else:
@@ -198,7 +198,7 @@ class ClaimsRunner:
         self._busy, self._run = True, self._engines.next_run()
         self._engines.bench.submit(ProfileRequest(self._run, job.launches))
 
-    def _say(self, text: str, share: float | None) -> None:
+    def _show_progress(self, text: str, share: float | None) -> None:
         done = self._asked - len(self._jobs)
         if self._asked > 1:
             sentence = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
@@ -242,7 +242,7 @@ class ClaimsRunner:
             return
         match reply:
             case Progress():
-                self._say(reply.text, reply.share)
+                self._show_progress(reply.text, reply.share)
             case Result():
                 self.judge.add_rows([reply.row])
                 self.changed.emit()

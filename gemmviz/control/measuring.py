@@ -162,7 +162,7 @@ class Measuring:
                 session.results.end_samples()
                 session.progress.set("bench", None)
                 self._keep(reply.document)
-                self._say_failed(reply.document)
+                self._show_failure(reply.document)
                 if not session.results.device:
                     self._probe_run = 0  # the run had replaced the probe
                     self.probe_once()
@@ -173,7 +173,7 @@ class Measuring:
             case Failed() if reply.kind == "cancelled":
                 self._probe_run = 0  # another run replaced the probe: it is made again after the next recording
 
-    def _say_failed(self, document: Document) -> None:
+    def _show_failure(self, document: Document) -> None:
         """Show why the only kernel of a run has no figure: no other part of the window shows it."""
         rows = [row for row in document["results"] if row["backend"] != TRANSFER]
         if self.session.messages.current is not None or len(rows) != 1:

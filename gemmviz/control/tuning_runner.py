@@ -30,7 +30,7 @@ class TuningRunner:
         self._engines = engines
         self._checks = checks
         self._run = 0
-        self._said: tuple[str, float | None] | None = None
+        self._shown: tuple[str, float | None] | None = None
         engines.bench.replied.connect(self._on_reply)
 
     def start(self) -> None:
@@ -73,7 +73,7 @@ class TuningRunner:
         self._run = self._engines.next_run()
         session.messages.tell(None)
         session.tuning.start(kernel, problem)
-        self._say((tr("Starting"), None))
+        self._show_progress((tr("Starting"), None))
         seconds = float(session.tuning.seconds)
         path = str(kernel.path)
         size = (problem.m, problem.n, problem.k)
@@ -89,24 +89,24 @@ class TuningRunner:
             case Header():
                 tuning.set_machine(reply.document)
             case Progress():
-                self._say((reply.text, reply.share))
+                self._show_progress((reply.text, reply.share))
             case Tried():
                 tuning.take(reply.number, reply.candidate, reply.best, reply.default, reply.candidates)
             case Searched():
-                self._say(None)
+                self._show_progress(None)
                 self._keep(reply.document)
                 tuning.finish(reply.document)
             case Failed():
-                self._say(None)
+                self._show_progress(None)
                 tuning.finish(None)
                 if reply.kind != "cancelled":
                     self.session.messages.tell(Message(reply.message, "warning", lasting=True))
 
-    def _say(self, progress: tuple[str, float | None] | None) -> None:
+    def _show_progress(self, progress: tuple[str, float | None] | None) -> None:
         # Another benchmark may have replaced the search: its progress stays.
-        if progress is None and self.session.progress["bench"] is not self._said:
+        if progress is None and self.session.progress["bench"] is not self._shown:
             return
-        self._said = progress
+        self._shown = progress
         self.session.progress.set("bench", progress)
 
     def _keep(self, document: Outcome) -> None:

@@ -174,7 +174,7 @@ class Comparison:
             self.match = None
             beside.cursor.show(None)
             self._want(kernel, mine.choice.problem, kernel.defaults)
-            self._say(
+            self._show_problem(
                 tr(
                     "{one} and {other} take no size in common. Choose another kernel with Ctrl+D.",
                     one=mine.choice.kernel.alias,
@@ -351,7 +351,7 @@ class Comparison:
     def _tell(self, text: str) -> None:
         self._mine.messages.tell(Message(text, "info", lasting=True))
 
-    def _say(self, text: str) -> None:
+    def _show_problem(self, text: str) -> None:
         self.second.messages.tell(Message(text, "warning"))
 
 

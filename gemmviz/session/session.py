@@ -82,7 +82,7 @@ class Session:
         # Another text: the figures of the previous text are not valid for it.
         self.choice.text_changed.connect(self.results.drop_stale)
         self.choice.file_changed.connect(self.results.forget)
-        self.choice.opened.connect(self._say_notes)
+        self.choice.opened.connect(self._show_notes)
         # Another recording: a tour, a snapshot or a demo that is waiting for it goes to its step.
         self.cursor.shown.connect(self.tour.arrive)
         self.cursor.shown.connect(self.reopening.arrive)
@@ -100,7 +100,7 @@ class Session:
         if tour.lesson is not None and tour.at is not None and tour.at == len(tour.stops) - 1:
             self.preferences.finish(self.choice.base.name)
 
-    def _say_notes(self) -> None:
+    def _show_notes(self) -> None:
         """Show the notes about the chosen kernel's file."""
         if self.choice.kernel.notes:
             self.messages.tell(Message("\n".join(self.choice.kernel.notes), "warning", lasting=True))

@@ -290,9 +290,9 @@ def test_an_impossible_film_is_refused(qapp, tmp_path, monkeypatch, capsys, opti
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("render", "(default: the kernel's demo, else 8, or the least that shows several blocks)"),
-        ("window", "(default: the kernel's demo, else 8, or the least that shows several blocks)"),
-        ("record", "(default: the kernel's demo, else 8, or the nearest that the kernel takes)"),
+        ("render", "(default: the kernel's demo, else 8, or the smallest size with several blocks)"),
+        ("window", "(default: the kernel's demo, else 8, or the smallest size with several blocks)"),
+        ("record", "(default: the kernel's demo, else 8, or the nearest size that the kernel takes)"),
     ],
 )
 def test_the_help_describes_the_default_size(monkeypatch, capsys, command, said):

@@ -150,7 +150,7 @@ def judge(claim: Claim, evidence: Evidence) -> ClaimVerdict:
     worst: tuple[State, ...] = ("does not hold", "not run", "cannot be judged here")
     state: State = next((s for s in worst if s in states), "holds")
     telling = [finding for finding in findings if finding.state == state][: 1 if state == "holds" else 2]
-    return ClaimVerdict(claim.id, state, "; ".join(dict.fromkeys(map(_say, telling))), findings, table)
+    return ClaimVerdict(claim.id, state, "; ".join(dict.fromkeys(map(_summary, telling))), findings, table)
 
 
 def _look(check: Check, where: str, evidence: Evidence) -> CheckResult:
@@ -170,7 +170,7 @@ def _look(check: Check, where: str, evidence: Evidence) -> CheckResult:
     return CheckResult(check.label, check.unit, check.theirs, outcome.ours, verdict, place, words, because, where)
 
 
-def _say(finding: CheckResult) -> str:
+def _summary(finding: CheckResult) -> str:
     return finding.because if finding.ours is None else f"{finding.label}: {finding.sentence}"
 
 
