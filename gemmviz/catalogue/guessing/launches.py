@@ -3,7 +3,7 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_whole, split
+from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_computed, split
 
 _LONGEST_LAUNCH = 300
 # The types of casts that say nothing about a value.
@@ -100,7 +100,7 @@ def launches(tokens: list[str], kernels: Set[str] = frozenset()) -> list[HostLau
             name, template = _meant(tokens[:at], name, template, kernels)
         # If several have the same name, the last one before the launch is meant, or a number in a scope around it.
         near = _around(tokens, at)
-        names = {word for _, word, _ in declared}
+        names = {"dim3", *(word for _, word, _ in declared)}
         shapes = {
             word: sides
             for place, word, sides in declared
@@ -228,7 +228,7 @@ def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:
             continue
         end = next((i for i in range(place, min(place + 200, at)) if tokens[i] in ";{"), place)
         value = next(iter(split(tokens[place + 1 : end])), ())
-        if is_whole(value) and tokens[place - 2 : place - 1] != ["*"]:
+        if is_computed(value) and tokens[place - 2 : place - 1] != ["*"]:
             found.setdefault(tokens[place - 1], value)
     return found
 

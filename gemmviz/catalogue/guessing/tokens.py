@@ -88,3 +88,11 @@ def is_whole(value: tuple[str, ...]) -> bool:
     return bool(value) and all(
         re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value
     )
+
+
+def is_computed(value: tuple[str, ...]) -> bool:
+    """Return whether tokens may be a whole number that has a choice in it: ``a > b ? a : b``, ``std::max(a, b)``."""
+    return is_whole(tuple(token for token in value if token not in _CHOOSING))
+
+
+_CHOOSING = {"?", ":", "<", ">", "<=", ">=", "==", "::", ","}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.c_values import c_value, rounds_up
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.guess import guess
@@ -189,3 +190,20 @@ void run(float *a, float *b, float *c, int n) {
 """
     )
     assert guess(text, Path("products.cu"), "first").block == ("32", "8")
+
+
+@pytest.mark.parametrize(
+    "size", ["MAX(STAGES * 64 * 8 * 2, 32 * 32 * 4)", "std::max(STAGES * 64 * 8 * 2, 32 * 32 * (int)sizeof(float))"]
+)
+def test_shared_memory_that_is_the_larger_of_two_is_computed(size):
+    text = HANDED_OVER[: HANDED_OVER.index("void run")].replace("{ int i", "{ extern __shared__ float s[]; int i")
+    text += f"""
+#define MAX(a, b) (a) > (b) ? (a) : (b)
+int STAGES = 3;
+void run(float *a, float *b, float *c, int n) {{
+    int smem = {size};
+    first<<<dim3(n / 32, n / 8), dim3(32, 8), smem>>>(a, b, c, n);
+}}
+"""
+    made = guess(text, Path("products.cu"), "first")
+    assert (made.block, Expression(made.shared).evaluate({})) == (("32", "8"), 4096)
