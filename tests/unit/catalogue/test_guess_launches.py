@@ -207,3 +207,29 @@ void run(float *a, float *b, float *c, int n) {{
 """
     made = guess(text, Path("products.cu"), "first")
     assert (made.block, Expression(made.shared).evaluate({})) == (("32", "8"), 4096)
+
+
+def test_each_version_of_a_launch_between_if_and_endif_is_offered():
+    text = (
+        HANDED_OVER[: HANDED_OVER.index("void run")]
+        + """
+void run(float *a, float *b, float *c, int n) {
+#if VERSION == 1
+    dim3 block(32, 4);
+    dim3 grid(n / 32, n / 4);
+#elif VERSION == 2
+    dim3 block(16, 16);
+    dim3 grid(n / 16, n / 16);
+#else
+    dim3 block(128);
+    dim3 grid(32, 64);
+#endif
+    { dim3 block(1); dim3 grid(1); other<<<grid, block>>>(a); }
+    first<<<grid, block>>>(a, b, c, n);
+}
+"""
+    )
+    made = guess(text, Path("products.cu"), "first")
+    launches = [(one.block, one.grid) for one in (made, *made.others)]
+    assert {(("32", "4"), ("floor(N / 32)", "floor(N / 4)")), (("16", "16"), ("floor(N / 16)",) * 2)} <= set(launches)
+    assert ("1",) not in [block for block, _ in launches]
