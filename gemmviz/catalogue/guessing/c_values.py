@@ -120,6 +120,13 @@ class _Reader:
             return self.single()
         if token in _WHOLE | _REAL and self.next() == "(":
             return self.cast([token])
+        if token in ("max", "min") and self.next() == "(":
+            self.at += 1
+            first = self.choice()
+            self.take(",")
+            second = self.choice()
+            self.take(")")
+            return max(first, second) if token == "max" else min(first, second)
         if token in ("ceil", "ceilf", "floor", "floorf"):
             found = self.single()
             return math.ceil(found) if token.startswith("ceil") else math.floor(found)

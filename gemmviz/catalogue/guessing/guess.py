@@ -16,6 +16,7 @@ from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.launch_shape import Shape
+from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
@@ -27,6 +28,8 @@ from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
+
+_MOST_SHAPES = 6
 
 
 def guess(text: str, path: Path, entry: str | None = None, around: Surroundings | None = None) -> Guess:
@@ -110,12 +113,16 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     _aligned(shape, index, roles)
     shapes, computed = [shape], dict[str, str]()
     if is_cuda(path):
+        by_host: dict[object, tuple[HostLaunch, Shape]] = {}
         for one in host_launch.find(source, function):
-            by_host = host_launch.shape(one, function, source, roles, shape)
-            if by_host:
-                computed = host_launch.computed_arguments(one, function, source, roles)
-                shapes = [by_host, shape]
-                break
+            made_so = host_launch.shape(one, function, source, roles, shape)
+            if made_so:
+                by_host.setdefault((made_so.block, made_so.grid), (one, made_so))
+        if by_host:
+            # Of several, one with the block that the kernel's own code shows is the most likely.
+            likely = sorted(by_host.values(), key=lambda pair: pair[1].block != shape.block)[:_MOST_SHAPES]
+            computed = host_launch.computed_arguments(likely[0][0], function, source, roles)
+            shapes = [*(made for _, made in likely), shape]
     named = with_fourth(function, index, roles)
     own_parameters = function.parameters[: len(function.parameters) - len(given)]
     arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]

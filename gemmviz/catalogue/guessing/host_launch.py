@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import LONGEST, Expression
+from gemmviz.catalogue.guessing.c_values import c_value
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
@@ -17,6 +18,7 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
+_DEEPEST, _LONGEST_VALUE = 4, 60
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 _SIZES = {
@@ -60,6 +62,10 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     allowed = {"M", "N", "K", *given.params}
     if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
         return None
+    chosen = bool(launch.shared) and not _speaks_of(shared, allowed)
+    if chosen:
+        number = c_value(_filled(_plain(launch.shared), launch, source), {})
+        shared = str(int(number)) if number is not None else shared
     shared_is_said = bool(launch.shared) and _speaks_of(shared, allowed)
     if not shared_is_said:
         shared = made.shared
@@ -78,7 +84,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     why["block"] = why["grid"] = GuessReason(0.95, "the file launches the kernel like this itself")
     if shared_is_said:
-        why["shared"] = why["block"]
+        # A choice may depend on what the host is told when it runs: then more is tried, too.
+        why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]
     return Shape(given.params, block, grid, shared, requires, why, tiles)
 
 
@@ -134,6 +141,18 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
             found[parameter.name] = text
     return found
+
+
+def _filled(tokens: tuple[str, ...], launch: HostLaunch, source: ParsedSource, depth: int = 0) -> tuple[str, ...]:
+    """Return an expression in which the names that have a value at a launch are replaced by it."""
+    out: list[str] = []
+    for word in tokens:
+        value = launch.constants.get(word) or source.constants.get(word)
+        if value is None or depth > _DEEPEST or len(out) > _LONGEST_VALUE:
+            out.append(word)
+        else:
+            out += ["(", *_filled(_plain(value), launch, source, depth + 1), ")"]
+    return tuple(out)
 
 
 def number_at(launch: HostLaunch, source: ParsedSource, place: int) -> int | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_whole, split
+from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_computed, split
 
 _LONGEST_LAUNCH = 300
 # The types of casts that say nothing about a value.
@@ -14,6 +14,7 @@ _OF_CONFIG = ("gridDim", "blockDim", "dynamicSmemBytes")
 _BEFORE_A_VALUE = {"(", ",", "=", "+", "-", "/", "%", "<<<"}
 _CALLS = {"cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_LAUNCHES = 64
+_MOST_VERSIONS = 8
 _Declared = tuple[int, str, tuple[tuple[str, ...], ...]]
 
 
@@ -100,16 +101,48 @@ def launches(tokens: list[str], kernels: Set[str] = frozenset()) -> list[HostLau
             name, template = _meant(tokens[:at], name, template, kernels)
         # If several have the same name, the last one before the launch is meant, or a number in a scope around it.
         near = _around(tokens, at)
-        names = {word for _, word, _ in declared}
-        shapes = {
-            word: sides
-            for place, word, sides in declared
-            if place < at and (word not in near or not names.isdisjoint(near[word]))
-        }
-        grid, block = (tuple(_parts_filled(p, shapes) for p in _shape(part, shapes)) for part in parts[:2])
+        names = {"dim3", *(word for _, word, _ in declared)}
+        before = [one for one in declared if one[0] < at]
+        inside = _in_scope(tokens, at, before)
+        known = {word: sides for _, word, sides in (*before, *inside)}
+        shapes = {word: sides for word, sides in known.items() if names & {*near.get(word, names)}}
         shared = parts[2] if len(parts) > 2 else ()
-        found.append(HostLaunch(name, template, grid, block, shared, arguments, near))
+        for one in (shapes, *_other_versions(tokens, inside, shapes, parts)):
+            grid, block = (tuple(_parts_filled(p, one) for p in _shape(part, one)) for part in parts[:2])
+            found.append(HostLaunch(name, template, grid, block, shared, arguments, near))
     return found
+
+
+def _other_versions(
+    tokens: list[str],
+    inside: list[_Declared],
+    shapes: dict[str, tuple[tuple[str, ...], ...]],
+    parts: list[tuple[str, ...]],
+) -> list[dict[str, tuple[tuple[str, ...], ...]]]:
+    """Return the other shapes of a launch whose grid and block are declared several times in one scope.
+
+    C++ allows that only in branches of ``#if``, of which each compiler sees one.
+    """
+    names = [part[0] for part in parts[:2] if len(part) == 1 and part[0] in shapes]
+    given = {name: [sides for at, word, sides in inside if word == name and tokens[at] == "dim3"] for name in names}
+    counts = {len(several) for several in given.values()}
+    if len(given) < 2 or len(counts) != 1 or counts <= {0, 1}:
+        return []
+    rows = zip(*given.values(), strict=True)
+    return [shapes | dict(zip(given, row, strict=True)) for row in rows][-2::-1][:_MOST_VERSIONS]
+
+
+def _in_scope(tokens: list[str], at: int, declared: list[_Declared]) -> list[_Declared]:
+    """Return the declarations whose scope reaches to a place behind them."""
+    waiting = {one[0] for one in declared}
+    depth = least = 0
+    reach: set[int] = set()
+    for place in range(at - 1, max(at - LONGEST_BRACKET, -1), -1):
+        depth += (tokens[place] == "}") - (tokens[place] == "{")
+        least = min(least, depth)
+        if place in waiting and depth == least:
+            reach.add(place)
+    return [one for one in declared if one[0] in reach]
 
 
 _Launch = tuple[str, tuple[tuple[str, ...], ...], list[tuple[str, ...]], tuple[tuple[str, ...], ...]]
@@ -228,7 +261,7 @@ def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:
             continue
         end = next((i for i in range(place, min(place + 200, at)) if tokens[i] in ";{"), place)
         value = next(iter(split(tokens[place + 1 : end])), ())
-        if is_whole(value) and tokens[place - 2 : place - 1] != ["*"]:
+        if is_computed(value) and tokens[place - 2 : place - 1] != ["*"]:
             found.setdefault(tokens[place - 1], value)
     return found
 

@@ -1,5 +1,6 @@
 """Splits C and CUDA into tokens, and splits lists of tokens."""
 
+import itertools
 import re
 from collections.abc import Iterable
 
@@ -88,3 +89,13 @@ def is_whole(value: tuple[str, ...]) -> bool:
     return bool(value) and all(
         re.fullmatch(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*|[A-Za-z_]\w*|[-+*/%()]|<<|>>", t) for t in value
     )
+
+
+def is_computed(value: tuple[str, ...]) -> bool:
+    """Return whether tokens may be a whole number that has a choice in it: ``a > b ? a : b``, ``std::max(a, b)``."""
+    calls = (word for word, behind in itertools.pairwise(value) if behind == "(" and word.isidentifier())
+    return all(word in _COMPUTE for word in calls) and is_whole(tuple(t for t in value if t not in _CHOOSING))
+
+
+_COMPUTE = {"max", "min", "sizeof", "int", "size_t", "unsigned", "ceil", "floor"}
+_CHOOSING = {"?", ":", "<", ">", "<=", ">=", "==", "::", ","}

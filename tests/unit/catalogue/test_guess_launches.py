@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.c_values import c_value, rounds_up
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.guess import guess
@@ -189,3 +190,46 @@ void run(float *a, float *b, float *c, int n) {
 """
     )
     assert guess(text, Path("products.cu"), "first").block == ("32", "8")
+
+
+@pytest.mark.parametrize(
+    "size", ["MAX(STAGES * 64 * 8 * 2, 32 * 32 * 4)", "std::max(STAGES * 64 * 8 * 2, 32 * 32 * (int)sizeof(float))"]
+)
+def test_shared_memory_that_is_the_larger_of_two_is_computed(size):
+    text = HANDED_OVER[: HANDED_OVER.index("void run")].replace("{ int i", "{ extern __shared__ float s[]; int i")
+    text += f"""
+#define MAX(a, b) (a) > (b) ? (a) : (b)
+int STAGES = 3;
+void run(float *a, float *b, float *c, int n) {{
+    int smem = {size};
+    first<<<dim3(n / 32, n / 8), dim3(32, 8), smem>>>(a, b, c, n);
+}}
+"""
+    made = guess(text, Path("products.cu"), "first")
+    assert (made.block, Expression(made.shared).evaluate({})) == (("32", "8"), 4096)
+
+
+def test_each_version_of_a_launch_between_if_and_endif_is_offered():
+    text = (
+        HANDED_OVER[: HANDED_OVER.index("void run")]
+        + """
+void run(float *a, float *b, float *c, int n) {
+#if VERSION == 1
+    dim3 block(32, 4);
+    dim3 grid(n / 32, n / 4);
+#elif VERSION == 2
+    dim3 block(16, 16);
+    dim3 grid(n / 16, n / 16);
+#else
+    dim3 block(128);
+    dim3 grid(32, 64);
+#endif
+    { dim3 block(1); dim3 grid(1); other<<<grid, block>>>(a); }
+    first<<<grid, block>>>(a, b, c, n);
+}
+"""
+    )
+    made = guess(text, Path("products.cu"), "first")
+    launches = [(one.block, one.grid) for one in (made, *made.others)]
+    assert {(("32", "4"), ("floor(N / 32)", "floor(N / 4)")), (("16", "16"), ("floor(N / 16)",) * 2)} <= set(launches)
+    assert ("1",) not in [block for block, _ in launches]
