@@ -112,6 +112,8 @@ def launches(kernel: Kernel) -> list[Launch]:
     wanted = [(ODD, kernel.defaults), (RECTANGULAR, kernel.defaults)]
     if few:
         wanted.append((RECTANGULAR, kernel.defaults | few))
+    if "SPLIT" in kernel.params:  # several blocks for one tile
+        wanted.append((RECTANGULAR, kernel.defaults | {"SPLIT": 2}))
     near = [(nearest_size(kernel, size, params), params) for size, params in wanted]
     cases = [case for case in near if case[0]]
     cases += [case for case in telling(kernel, kernel.defaults) if case not in cases]

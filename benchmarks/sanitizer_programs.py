@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gemmviz.backends.tensor_maps import geometry
 from gemmviz.catalogue.capability import architecture
 from gemmviz.catalogue.launch import Launch, launch
@@ -14,6 +16,7 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.checking.report import Report
 
 _TYPES = {"float32": "float", "float64": "double", "int32": "int", "float16": "__half", "bfloat16": "__nv_bfloat16"}
+_TYPES["float8_e4m3fn"] = "__nv_fp8_e4m3"
 _MAIN = """
 #line 1 "main.cu"
 #include <cstdio>
@@ -21,6 +24,7 @@ _MAIN = """
 #include <cuda_runtime.h>
 #include <cuda_fp16.h>
 #include <cuda_bf16.h>
+#include <cuda_fp8.h>
 #include <vector>
 
 static void must(cudaError_t error)
@@ -42,18 +46,18 @@ int main()
             const int six[] = {-3, -2, -1, 1, 2, 3};
             value = (float)six[(state >> 16) % 6];
         }
-    std::vector<@IN@> storedA(M * K), storedB(K * N);
+    std::vector<@IN@> storedA(@SIZE_A@), storedB(@SIZE_B@);
     for (int i = 0; i < M; i++)
         for (int k = 0; k < K; k++) storedA[@AT_A@] = (@IN@)a[i * K + k];
     for (int k = 0; k < K; k++)
         for (int j = 0; j < N; j++) storedB[@AT_B@] = (@IN@)b[k * N + j];
     @IN@ *A, *B;
     @OUT@ *C;
-    must(cudaMalloc((void **)&A, sizeof(@IN@) * M * K));
-    must(cudaMalloc((void **)&B, sizeof(@IN@) * K * N));
+    must(cudaMalloc((void **)&A, sizeof(@IN@) * storedA.size()));
+    must(cudaMalloc((void **)&B, sizeof(@IN@) * storedB.size()));
     must(cudaMalloc((void **)&C, sizeof(@OUT@) * M * N));
-    must(cudaMemcpy(A, storedA.data(), sizeof(@IN@) * M * K, cudaMemcpyHostToDevice));
-    must(cudaMemcpy(B, storedB.data(), sizeof(@IN@) * K * N, cudaMemcpyHostToDevice));
+    must(cudaMemcpy(A, storedA.data(), sizeof(@IN@) * storedA.size(), cudaMemcpyHostToDevice));
+    must(cudaMemcpy(B, storedB.data(), sizeof(@IN@) * storedB.size(), cudaMemcpyHostToDevice));
     auto kernel = @ENTRY@;
     must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, @SHARED@));
     kernel<<<dim3(@GRID@), dim3(@BLOCK@), @SHARED@>>>(@ARGUMENTS@);
@@ -106,22 +110,27 @@ def _argument(job: Launch, name: str) -> str:
     if matrix not in job.maps:
         return str(job.scalar(name))
     known = geometry(job, matrix)
-    numbers = (known.element, *known.sizes, known.row_bytes, *known.box, known.swizzle)
+    numbers = (known.element, *known.sizes, known.strides[0], *known.box, known.swizzle)
     return f"map_of({matrix}, {', '.join(map(str, numbers))})"
 
 
 def program(job: Launch) -> str:
     """Return a program that launches `job` once on a GPU and says whether C is right."""
     kernel, problem = job.kernel, job.problem
-    places = {"A": ("i", "k", "M", "K"), "B": ("k", "j", "K", "N"), "C": ("i", "j", "M", "N")}
-    at = {
-        name: f"{column} * {rows} + {row}" if name in kernel.column_major else f"{row} * {columns} + {column}"
-        for name, (row, column, rows, columns) in places.items()
-    }
+    at, sizes = {}, {}
+    for name, (row, column) in {"A": ("i", "k"), "B": ("k", "j"), "C": ("i", "j")}.items():
+        lines, length = problem.shape(name)
+        if name in kernel.column_major:
+            (row, column), (lines, length) = (column, row), (length, lines)
+        # The copy engine wants rows of multiples of 16 bytes: gemmviz copies A and B to such rows first.
+        if name != "C" and name in job.maps:
+            length = geometry(job, name).strides[0] // np.dtype(kernel.dtype).itemsize
+        at[name], sizes[name] = f"{row} * {length} + {column}", lines * length
     arguments = [_argument(job, name) for name in kernel.args]
     fields = {
         **{"M": problem.m, "N": problem.n, "K": problem.k, "ENTRY": job.entry, "SHARED": job.shared_bytes},
         **{f"AT_{name}": text for name, text in at.items()},
+        **{f"SIZE_{name}": size for name, size in sizes.items()},
         **{"IN": _TYPES[kernel.dtype], "OUT": _TYPES[kernel.dtype_out], "ARGUMENTS": ", ".join(arguments)},
         **{key: ", ".join(map(str, shape)) for key, shape in (("GRID", job.grid), ("BLOCK", job.block))},
     }

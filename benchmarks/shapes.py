@@ -29,6 +29,8 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
+import numpy as np
+
 from gemmviz.backends.cublaslt import LtProduct
 from gemmviz.backends.cuda import CublasBackend, CudaBackend, cupy
 from gemmviz.backends.device import DevicePrepared, l2_bytes, release
@@ -49,6 +51,14 @@ RUNGS = {
     "bf16": ("every_shape_bf16", "cublas_bf16"),
     "fp16-c16": ("every_shape_c16", "cublas_fp16_c16"),
     "bf16-c16": ("every_shape_bf16_c16", "cublas_bf16_c16"),
+}
+# Kernels without a schedule, at their defaults.
+OTHERS = {
+    "tf32": ("tf32", "cublas_tf32_by_columns"),
+    "tf32-by-rows": ("tf32_by_rows", "cublas_tf32"),
+    "fp8": ("fp8", "cublas_fp8"),
+    "fp8-in-turns": ("fp8_in_turns", "cublas_fp8"),
+    "fp8-promoted": ("fp8_promoted", "cublas_fp8_promoted"),
 }
 ROUNDS, EACH, SCREENED = 10, 4, 3
 _RACE_S = 2.5
@@ -105,7 +115,7 @@ def error_of(prepared: DevicePrepared, kernel: Kernel, problem: Problem) -> floa
     prepared.run()
     shape = {"A": (problem.m, problem.k), "B": (problem.k, problem.n), "C": (problem.m, problem.n)}
     a, b, c = (
-        _floats(flat, kernel.dtype_of(name)).reshape(shape[name]).astype("float64")
+        _matrix(_floats(flat, kernel.dtype_of(name)), shape[name], name in kernel.column_major).astype("float64")
         for name, flat in (("A", prepared.a), ("B", prepared.b), ("C", prepared.c.view))
     )
     bound = error_bound.of_kernel(kernel, problem)
@@ -119,7 +129,13 @@ def error_of(prepared: DevicePrepared, kernel: Kernel, problem: Problem) -> floa
     return worst if isfinite(worst) else float("inf")
 
 
+def _matrix(flat: Any, shape: tuple[int, int], by_columns: bool) -> Any:
+    return flat.reshape(shape[::-1]).T if by_columns else flat.reshape(shape)
+
+
 def _floats(flat: Any, dtype: str) -> Any:
+    if dtype.startswith("float8"):
+        return cupy().asarray(np.arange(256, dtype="uint8").view(np.dtype(dtype)).astype("float32"))[flat]
     if dtype != "bfloat16":
         return flat
     return (flat.view("uint16").astype("uint32") << 16).view("float32")
@@ -130,27 +146,33 @@ def fill(prepared: list[DevicePrepared], dtype: str) -> None:
     cp = cupy()
     for name in ("a", "b"):
         one = cp.random.standard_normal(getattr(prepared[0], name).size, dtype="float32")
-        one = (one.view("uint32") >> 16).astype("uint16") if dtype == "bfloat16" else one.astype(dtype)
+        if dtype.startswith("float8"):  # CuPy has no such type
+            one = cp.asarray(cp.asnumpy(one).astype(np.dtype(dtype)).view("uint8"))
+        else:
+            one = (one.view("uint32") >> 16).astype("uint16") if dtype == "bfloat16" else one.astype(dtype)
         for each in prepared:
             getattr(each, name)[:] = one.view(getattr(each, name).dtype)
 
 
 def measured(kernel: Kernel, library: Kernel, problem: Problem, cuda: CudaBackend, candidates: int) -> dict[str, Any]:
     """Return the row of a size."""
-    sets, lt = scheduled(kernel, problem), None
-    made: list[Any] = [cuda.prepare(launch(kernel, problem, one.params)) for one in sets[: 1 + candidates]]
+    sets, lt = [one.params for one in scheduled(kernel, problem)] or [kernel.defaults], None
+    made: list[Any] = [cuda.prepare(launch(kernel, problem, one)) for one in sets[: 1 + candidates]]
     reference: Any = CublasBackend().prepare(launch(library, problem))
     try:
         fill([*made, reference], kernel.dtype)
-        row: dict[str, Any] = {"params": sets[0].params, "error_before": error_of(made[0], kernel, problem)}
+        row: dict[str, Any] = {"params": sets[0], "error_before": error_of(made[0], kernel, problem)}
         reference.run()
         sizes = (problem.m, problem.n, problem.k)
         starts: dict[str, Start] = {"rung": made[0].start, "cublas": reference.start}
         starts |= {f"set {number}": one.start for number, one in enumerate(made[1:], 1)}
-        try:
-            lt = LtProduct(cupy(), sizes, kernel.dtype, kernel.dtype_out)
-        except GemmvizError as error:
-            lt, row["lt_refused"] = None, str(error)
+        if not (
+            kernel.math or kernel.column_major
+        ):  # in these the reference is cuBLASLt's best already, or has no choice
+            try:
+                lt = LtProduct(cupy(), sizes, kernel.dtype, kernel.dtype_out)
+            except GemmvizError as error:
+                row["lt_refused"] = str(error)
         its = [x.data.ptr for x in (reference.a, reference.b)]
         for number in range(0 if lt is None else len(lt)):
             starts[f"lt {number}"] = lambda number=number: lt.start(number, *its, reference.c.address)
@@ -223,7 +245,7 @@ def means(kind: str, rows: list[dict[str, Any]]) -> str:
 def main() -> int:
     """Measure and print; 1 where a C is wrong, 2 without a GPU."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--types", default=",".join(RUNGS), help=f"of {', '.join(RUNGS)}")
+    parser.add_argument("--types", default=",".join(RUNGS), help=f"of {', '.join(RUNGS | OTHERS)}")
     parser.add_argument("--only", help="sizes of one heading of shapes.toml")
     parser.add_argument("--seconds", type=float, default=600.0, help="stop after so long")
     parser.add_argument("--candidates", type=int, default=0, help="further sets of the schedule that race")
@@ -239,7 +261,7 @@ def main() -> int:
     kernels, cuda, begun, wrong = ladder(), CudaBackend(), time.monotonic(), 0
     print(f"{device.name}, {device.uuid}, driver {driver().version}")
     for kind in wanted.types.split(","):
-        kernel, library = (find(name, kernels) for name in RUNGS[kind])
+        kernel, library = (find(name, kernels) for name in (RUNGS | OTHERS)[kind])
         mine = []
         for size in (size for heading, some in sizes.items() if wanted.only in (None, heading) for size in some):
             key = {"type": kind, "size": size, "sha256": kernel.sha256, "uuid": device.uuid}

@@ -229,10 +229,9 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
                     mine[(i * TN / 4 + j / 4) * 32 * WARPS + me] =
                         make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
             }
-            __threadfence();
             threads_meet(1, 32 * WARPS);
             if (me == 0)
-                ready[blockIdx.x] = 1;
+                flag_raise(ready[blockIdx.x]);
             continue;
         }
         // Blocks before this one have the tile's first steps: one thread waits for each. A block without steps, where there
@@ -241,23 +240,44 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
         if (p.from > 0) {
             int early = work.block_of(p.tile * work.steps) + me;
             for (; early < other; early += 32 * WARPS)
-                if (work.first_step(early) < work.first_step(early + 1)) {
-                    while (!ready[early]) {}
-                    ready[early] = 0;
-                }
+                if (work.first_step(early) < work.first_step(early + 1))
+                    flag_await(ready[early]);
             threads_meet(1, 32 * WARPS);
-            __threadfence();
         }
-        while (p.from > 0 && work.first_step(other) > p.tile * work.steps) {
-            other--;
-            if (work.first_step(other) == work.first_step(other + 1))
-                continue;
-            #pragma unroll
-            for (int i = 0; i < TM; i++) {
+        if constexpr (TM * TN <= 64) {
+            // There are registers for the sums of two blocks at a time: the second ones are on their way with the first.
+            int first = p.from > 0 ? work.block_of(p.tile * work.steps) : other;
+            for (; other > first; other -= 2) {
+                float4 v[2][TM * TN / 4];
                 #pragma unroll
-                for (int j = 0; j < TN; j += 4) {
-                    float4 v = __ldcg(&unfinished[other][(i * TN / 4 + j / 4) * 32 * WARPS + me]);
-                    sum[i][j] += v.x, sum[i][j + 1] += v.y, sum[i][j + 2] += v.z, sum[i][j + 3] += v.w;
+                for (int n = 0; n < 2; n++) {
+                    int its = other - n - 1;
+                    bool there = its >= first && work.first_step(its) < work.first_step(its + 1);
+                    #pragma unroll
+                    for (int i = 0; i < TM * TN / 4; i++)
+                        v[n][i] = there ? __ldcg(&unfinished[its][i * 32 * WARPS + me]) : make_float4(0, 0, 0, 0);
+                }
+                #pragma unroll
+                for (int n = 0; n < 2; n++) {
+                    #pragma unroll
+                    for (int i = 0; i < TM * TN / 4; i++) {
+                        float *to = &sum[i / (TN / 4)][i % (TN / 4) * 4];
+                        to[0] += v[n][i].x, to[1] += v[n][i].y, to[2] += v[n][i].z, to[3] += v[n][i].w;
+                    }
+                }
+            }
+        } else {
+            while (p.from > 0 && work.first_step(other) > p.tile * work.steps) {
+                other--;
+                if (work.first_step(other) == work.first_step(other + 1))
+                    continue;
+                #pragma unroll
+                for (int i = 0; i < TM; i++) {
+                    #pragma unroll
+                    for (int j = 0; j < TN; j += 4) {
+                        float4 v = __ldcg(&unfinished[other][(i * TN / 4 + j / 4) * 32 * WARPS + me]);
+                        sum[i][j] += v.x, sum[i][j + 1] += v.y, sum[i][j + 2] += v.z, sum[i][j + 3] += v.w;
+                    }
                 }
             }
         }
