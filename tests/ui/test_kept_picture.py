@@ -16,6 +16,8 @@ from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.painter import Moment, StagePainter
+from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.text_layer import Content, TextLayer
 
 RECT = QRectF(0, 0, 1000, 700)
 NAMES = ("gputiled", "CC", "async_pipeline")
@@ -56,6 +58,60 @@ def test_a_kept_picture_is_the_same_to_the_byte(name, qapp):
     for at, fraction in ((step, 0.3), *((step, f) for f in FRAMES), (step + 1, 0.5), (step, 0.5)):
         assert picture(stage, at, fraction) == picture(painter_of(name), at, fraction)
     assert picture(stage, step, 0.0, motion="none") == picture(painter_of(name), step, 0.0, motion="none")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_steps_in_a_row_look_as_if_each_was_the_first(name, qapp):
+    """What one picture keeps for the next (texts, arrows, outlines, sentences) changes nothing in it."""
+    stage = painter_of(name)
+    stage.lens = None
+    first = stage.playable.timeline.steps // 3
+    for step in (*range(first, first + 5), first):
+        alone = painter_of(name)
+        alone.lens = None
+        assert picture(stage, step, 0.0, "none") == picture(alone, step, 0.0, "none"), step
+
+
+def cells_of(texts):
+    return Content("place", texts, alone=True)
+
+
+def drawn(layer, texts, inside=True):
+    """Draw texts of one row, each with a colour, and return the pixels and the cells that were written."""
+    image, asked = QImage(80, 20, QImage.Format.Format_RGB32), []
+    image.fill(QColor("#204060"))
+    panel, part = Panel(0, "A", 1, len(texts), 0.5, 0.5, 18.3), (slice(0, 1), slice(0, len(texts)))
+
+    def write(painter, cells):
+        asked.append(cells)
+        for _, column in cells if cells is not None else [(0, column) for column in range(len(texts))]:
+            painter.fillRect(QRectF(3 + column * 18, 3, 12, 12), QColor(texts[column]))
+
+    into = QPainter(image)
+    layer.draw(into, panel, part, cells_of(texts), 1.0, write, lambda cells: inside)
+    into.end()
+    return np.array(image.constBits()).copy(), asked
+
+
+def test_of_texts_that_change_only_these_are_written_anew(qapp):
+    layer, texts = TextLayer(), ["#ff0000", "#00ff00", "#0000ff", "#ffff00"]
+    assert drawn(layer, texts)[1] == [None]
+    assert drawn(layer, texts)[1] == [None]  # the same again: it becomes a picture
+    assert drawn(layer, texts)[1] == []
+    texts = [*texts[:2], "#ff00ff", texts[3]]
+    pixels, asked = drawn(layer, texts)
+    assert asked == [[(0, 2)]]
+    assert (pixels == drawn(TextLayer(), texts)[0]).all()
+    assert drawn(layer, texts[::-1])[1] == [None]  # most of them: all are written
+
+
+def test_texts_that_leave_their_cells_are_written_as_a_whole(qapp):
+    layer, texts = TextLayer(), ["#ff0000", "#00ff00", "#0000ff", "#ffff00"]
+    for _ in range(3):
+        drawn(layer, texts)
+    texts = ["#ffffff", *texts[1:]]
+    pixels, asked = drawn(layer, texts, inside=False)
+    assert asked[-1] is None and (pixels == drawn(TextLayer(), texts)[0]).all()
 
 
 def test_a_part_that_is_no_whole_number_of_pixels_leaves_its_edges_clear(qapp):

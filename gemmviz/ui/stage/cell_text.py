@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gemmviz.ui.stage.accessed_cells import covered
 from gemmviz.ui.stage.cell_values import LIVE, PLAIN, STORED, CellValues, Part, Said
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.text_layer import Cell, Content, TextLayer
 
 _LEGIBLE = 14.0
 BANK_LABEL = 36.0
@@ -72,7 +74,8 @@ class CellText:
         self._values = CellValues(playable)
         self._dark: dict[int, tuple[Any, Part, list[list[bool]]]] = {}
         self._banks: dict[int, list[str]] = {}
-        self._layers: dict[int, tuple[Any, QPixmap | None]] = {}
+        self._contents: dict[int, tuple[Any, Said, Any, Content]] = {}
+        self._layers: dict[int, TextLayer] = {}
 
     def draw(self, painter: QPainter, panel: Panel, visible: QRectF, moment: Moment, image: Any, ratio: float) -> None:
         """Write into the visible cells of a panel.
@@ -94,17 +97,72 @@ class CellText:
         if (part[0].stop - part[0].start) * (part[1].stop - part[1].start) > _MOST_VALUES:
             return
         texts = self._texts(panel, moment, part, self._darkness(panel.array, image, part))
-        key = panel, part, texts.said.key, texts.dark, tuple(texts.lanes.items()), texts.size, ratio
-        kept = self._layers.get(panel.array)
-        if self._vector or kept is None or kept[0] != key:
-            self._layers[panel.array] = key, None
+        if self._vector:
             self._write(painter, panel, part, texts, ratio)
             return
-        # Parts that a second picture shares are kept: most arrays rest while one is accessed.
-        corner = QPointF(int(panel.x + part[1].start * panel.cell), int(panel.y + part[0].start * panel.cell))
-        layer = kept[1] if kept[1] is not None else self._layer(panel, part, texts, ratio, corner)
-        self._layers[panel.array] = key, layer
-        painter.drawPixmap(corner, layer)
+
+        def write(into: QPainter, cells: list[Cell] | None) -> None:
+            if cells is None:
+                self._write(into, panel, part, texts, ratio)
+            else:
+                self._write_some(into, panel, part, texts, cells, ratio)
+
+        def stay_inside(cells: list[Cell] | None) -> bool:
+            return self._stay_inside(panel, part, texts, cells)
+
+        layer = self._layers.setdefault(panel.array, TextLayer())
+        layer.draw(painter, panel, part, self._content(panel, part, texts, ratio), ratio, write, stay_inside)
+
+    def _content(self, panel: Panel, part: Part, texts: _Texts, ratio: float) -> Content:
+        """Return all that the texts of a panel depend on; it is the same object as long as nothing in it changes."""
+        known, kept = (panel, part, texts.size, ratio, texts.lanes, texts.told), self._contents.get(panel.array)
+        if kept is None or kept[0] != known or kept[1] is not texts.said or kept[2] is not texts.dark:
+            said, styles = texts.said, texts.said.styles
+            flat = chain.from_iterable
+            cells: list[Any] = list(
+                zip(flat(said.texts), flat(texts.dark), flat(styles) if styles else repeat(PLAIN), strict=False)
+            )
+            wide = part[1].stop - part[1].start
+            for place, lane in texts.lanes.items():
+                row, column = place // panel.columns - part[0].start, place % panel.columns - part[1].start
+                if 0 <= row < part[0].stop - part[0].start and 0 <= column < wide:
+                    cells[row * wide + column] += (lane, texts.told)
+            content = Content((panel, part, texts.size, ratio), cells, texts.beside or not texts.lanes)
+            kept = self._contents[panel.array] = known, texts.said, texts.dark, content
+        return kept[3]
+
+    def _write_some(
+        self, painter: QPainter, panel: Panel, part: Part, texts: _Texts, cells: list[Cell], ratio: float
+    ) -> None:
+        inks, styles = (self._theme.ink_light, self._theme.ink_dark), texts.said.styles
+        for row, column in cells:
+            i, j = row - part[0].start, column - part[1].start
+            style = styles[i][j] if styles is not None else PLAIN
+            ink = inks[texts.dark[i][j]]
+            self._write_cell(painter, panel, (row, column), texts, texts.said.texts[i][j], ink, ratio, style)
+
+    def _stay_inside(self, panel: Panel, part: Part, texts: _Texts, cells: list[Cell] | None) -> bool:
+        """Say whether the values of some cells, or of all, leave a pixel at each edge of their cells."""
+        side, styles = panel.cell, texts.said.styles
+        high = side * (0.8 if texts.banks or texts.lanes else 1.0) - 2
+        every = (
+            (row, column)
+            for row in range(*part[0].indices(panel.rows))
+            for column in range(part[1].start, part[1].stop)
+        )
+        inks = self._theme.ink_light, self._theme.ink_dark
+        for row, column in cells if cells is not None else every:
+            i, j = row - part[0].start, column - part[1].start
+            text = texts.said.texts[i][j]
+            if not text:
+                continue
+            size = min(texts.size, int(side * _LONGEST / len(text)))
+            glyph = self._glyphs.get(
+                (text, inks[texts.dark[i][j]], size, styles[i][j] if styles is not None else PLAIN)
+            )
+            if glyph is None or 2 * glyph[1] > side - 2 or 2 * glyph[2] > high:
+                return False
+        return True
 
     def _darkness(self, array: int, image: Any, part: Part) -> list[list[bool]]:
         """Return which of some cells have a dark text; an image of the same colours is the same object."""
@@ -130,18 +188,6 @@ class CellText:
         if not beside and told + 2 > panel.cell:
             lanes = {}  # a lane here and a value there would be read as one kind of figure
         return _Texts(said, dark, lanes, size, small, beside, banks, told)
-
-    def _layer(self, panel: Panel, part: Part, texts: _Texts, ratio: float, corner: QPointF) -> QPixmap:
-        """Return a picture of the texts of some cells, the first of which stands at a corner."""
-        high, wide = ((side.stop - side.start + 1) * panel.cell for side in part)
-        layer = QPixmap(int(np.ceil(wide * ratio)), int(np.ceil(high * ratio)))
-        layer.setDevicePixelRatio(ratio)
-        layer.fill(Qt.GlobalColor.transparent)
-        into = QPainter(layer)
-        into.translate(-corner)
-        self._write(into, panel, part, texts, ratio)
-        into.end()
-        return layer
 
     def _write(self, painter: QPainter, panel: Panel, part: Part, texts: _Texts, ratio: float) -> None:
         """Write into some cells, one by one."""

@@ -1,5 +1,6 @@
 """Marks over the cells at a step: accesses, sectors, the tiles held, wrong elements, the chosen cell."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.borders import line, outline
@@ -106,13 +108,22 @@ class Marks:
             return
         info = self.playable.recording.arrays[panel.array]
         colour = self.theme.write if self.playable.timeline.write[moment.step] else self.theme.read
-        pen = QPen(QColor(colour), 1.5)
-        for sector in moved[:_MOST_SECTORS]:
-            r, c = info.cells(sector[sector < info.size])
-            # A sector may begin in one row and end in the next.
-            for row in np.unique(c if info.column_major else r):
-                inside = (c if info.column_major else r) == row
-                _box(painter, panel, r[inside], c[inside], pen)
+        painter.setPen(QPen(QColor(colour), 1.5))
+        painter.drawRects(list(self._sector_boxes(panel, moved[:_MOST_SECTORS], info)))
+
+    def _sector_boxes(self, panel: Panel, sectors: Any, info: Array) -> Iterator[QRectF]:
+        """Yield the places of sectors, given by their elements: one that goes on in the next row has two."""
+        r, c = info.cells(sectors)
+        row = c if info.column_major else r
+        whole = (sectors[:, -1] < info.size) & (row[:, 0] == row[:, -1])
+        for i in range(len(sectors)):
+            if whole[i]:
+                yield _box(panel, r[i], c[i])
+                continue
+            inside = sectors[i] < info.size
+            for number in np.unique(row[i][inside]):
+                here = inside & (row[i] == number)
+                yield _box(panel, r[i][here], c[i][here])
 
     def _draw_accesses(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Outline the cells accessed at this step: a thin frame for a read, a thick one for a write."""
@@ -173,13 +184,15 @@ class Marks:
             painter.drawRect(QRectF(a.x, a.y + int(row[0]) * a.cell, a.width, a.cell))
             painter.drawRect(QRectF(b.x + int(column[0]) * b.cell, b.y, b.cell, b.height))
         pen.setWidthF(3)
-        _box(painter, panel, row, column, pen)
+        painter.setPen(pen)
+        painter.drawRect(_box(panel, row, column))
 
 
-def _box(painter: QPainter, panel: Panel, rows: Any, columns: Any, pen: QPen) -> None:
-    painter.setPen(pen)
-    x, y = panel.x + columns.min() * panel.cell, panel.y + rows.min() * panel.cell
-    painter.drawRect(QRectF(x, y, (np.ptp(columns) + 1) * panel.cell, (np.ptp(rows) + 1) * panel.cell))
+def _box(panel: Panel, rows: Any, columns: Any) -> QRectF:
+    """Return the place of cells that follow each other in a row or a column."""
+    (top, bottom), (left, right) = sorted((int(rows[0]), int(rows[-1]))), sorted((int(columns[0]), int(columns[-1])))
+    x, y = panel.x + left * panel.cell, panel.y + top * panel.cell
+    return QRectF(x, y, (right - left + 1) * panel.cell, (bottom - top + 1) * panel.cell)
 
 
 def crossed(box: QRectF) -> list[QLineF]:
