@@ -276,7 +276,7 @@ class Ladder(QListWidget):
         if shown is not None:
             self.figures[name] = shown
         kernel = next(k for k in self.session.choice.kernels if k.name == name)
-        item.setToolTip(_tip(kernel, self.session))
+        item.setToolTip(_tip(kernel, self.session, shown))
         self.viewport().update()
 
     def _tell_all(self) -> None:
@@ -423,9 +423,9 @@ def _needs(kernel: Kernel, session: Session) -> str:
     return need(kernel.capability, str(device["cc"])) if device and device.get("cc") else ""
 
 
-def _tip(kernel: Kernel, session: Session) -> str:
-    """Return the facts about a rung: its idea, its figures and their origins."""
-    row, shown = session.results.rows.get(kernel.name), session.results.shown(kernel.name)
+def _tip(kernel: Kernel, session: Session, shown: Shown | None) -> str:
+    """Return the facts about a rung: its idea, the shown figure and its origin."""
+    row = session.results.rows.get(kernel.name)
     lines = [f"{tr(kernel.title)} ({kernel.name})", tr(kernel.idea)]
     variant = _variant(kernel, session)
     if variant is not None:
