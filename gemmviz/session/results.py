@@ -71,6 +71,13 @@ class Results:
             shown for kernel in self._kernels for shown in (kernel, *(k for base, k in variants if base == kernel.name))
         ]
 
+    def _defaults(self, name: str) -> dict[str, int]:
+        """Return the default parameters of a kernel of `charted`; none for another name."""
+        found = next((kernel for kernel in self._kernels if kernel.name == name), None)
+        if found is None and name in self._variants and self.figures.of(name):
+            found = self._variants[name][1]
+        return found.defaults if found else {}
+
     def keep_variant(self, kernel: Kernel) -> None:
         """Keep a variant of a rung that is measured; drop the figures of another text with its name."""
         if kernel.base_name == kernel.name:
@@ -139,7 +146,7 @@ class Results:
         if at is None or (failed and size is None):
             return None
         references = self.references if self.references_shown and not failed else []
-        params = next((k.defaults for k in self.charted if k.name == kernel), {})
+        params = self._defaults(kernel)
         found = _first(Figures.at, self.figures, references, kernel, at, params)
         return found if found or size else _first(Figures.near, self.figures, references, kernel, at, params)
 

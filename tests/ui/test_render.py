@@ -16,11 +16,13 @@ need_qt()
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
+from shiboken6 import getCppPointer
 
 from gemmviz.cli import render, run
 from gemmviz.cli.record import engine_reply
 from gemmviz.ui.export import picture
 from gemmviz.ui.look.display import missing, missing_libraries
+from gemmviz.ui.window.application import application
 from gemmviz.ui.window.window import Window
 
 recorded = {}
@@ -43,6 +45,14 @@ def colours(path):
     image = QImage(str(path))
     size = image.size()
     return {image.pixel(x, y) for x in range(0, size.width(), 7) for y in range(0, size.height(), 7)}, size
+
+
+def test_a_second_picture_does_not_style_every_widget_anew(qapp, qtbot):
+    application()
+    before = getCppPointer(qapp.style())
+    assert qapp.style().name() == "fusion"
+    application()
+    assert getCppPointer(qapp.style()) == before
 
 
 def test_render_draws_the_stage_at_the_size_asked_for(qapp, tmp_path):

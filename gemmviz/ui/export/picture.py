@@ -222,3 +222,4 @@ class _WindowFrames:
 
     def close(self) -> None:
         self._window.close()
+        self._window.deleteLater()

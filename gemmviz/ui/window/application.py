@@ -22,6 +22,7 @@ from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 from gemmviz.ui.window.windows import Windows
 
+_STYLE = "fusion"
 _HEARTBEAT_MS = 200
 _KEEPING_MS = 5000
 # The largest size of the window: on a huge screen a teacher must still reach all of it.
@@ -32,7 +33,8 @@ def application() -> QApplication:
     """Return the application of the process. The first call makes it, in the Qt style that the themes need."""
     result = qt() if QApplication.instance() else QApplication(sys.argv[:1])
     result.setApplicationName("gemmviz")
-    result.setStyle("Fusion")
+    if result.style().name() != _STYLE:  # to set it again would style every widget anew
+        result.setStyle(_STYLE)
     fonts.load(result)
     give_back_early()
     collect_garbage_here(result)

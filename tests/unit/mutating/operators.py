@@ -1,6 +1,7 @@
 """The mistakes: each operator changes one place of a kernel's text, and the number of lines stays."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -65,6 +66,7 @@ def mutants(kernel: Kernel) -> list[Mutant]:
     source = Source(kernel)
     seen = {kernel.text}
     found: list[Mutant] = []
+    named: Counter[str] = Counter()
     for operator, edits in OPERATORS.items():
         for index, line in edits(source):
             lines = kernel.text.split("\n")
@@ -74,8 +76,8 @@ def mutants(kernel: Kernel) -> list[Mutant]:
                 continue
             seen.add(text)
             name = f"{kernel.name}~{operator}-{index + 1}"
-            copies = sum(m.name == name or m.name.startswith(f"{name}-") for m in found)
-            name += f"-{copies + 1}" if copies else ""
+            named[name] += 1
+            name += f"-{named[name]}" if named[name] > 1 else ""
             found.append(Mutant(name, kernel, text, operator, index + 1))
     return found
 
