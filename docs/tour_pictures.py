@@ -95,6 +95,8 @@ def _predict(driven: DrivenWindow) -> None:
     session, presenting = driven.session, driven.window.presenting
     presenting.start()
     assert presenting.presenter is not None
+    # The offscreen screen is smaller than the picture.
+    presenting.presenter.showNormal()
     presenting.presenter.resize(1440, 810)
     session.predict.toggle()
     driven.wait(lambda: session.predict.question is not None)

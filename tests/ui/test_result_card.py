@@ -7,7 +7,7 @@ from window_driving import need_qt
 
 need_qt()
 
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gemmviz.app import new_session
 from gemmviz.bench import reference_results
@@ -29,10 +29,7 @@ def card(qtbot):
 
 
 def facts(card):
-    grid = card.rows
-    labels = [grid.itemAt(at).widget() for at in range(grid.count())]
-    assert all(isinstance(label, QLabel) for label in labels)
-    return {left.text(): right.text() for left, right in zip(labels[::2], labels[1::2], strict=True)}
+    return {left.text(): right.text() for left, right in card.facts if not left.isHidden()}
 
 
 def test_without_a_figure_there_is_no_card(card):
@@ -41,8 +38,8 @@ def test_without_a_figure_there_is_no_card(card):
 
 def test_a_reference_says_that_it_is_one(card):
     session = card._session
-    references = reference_results.load()[0]
-    session.results.set_references(references)
+    session.results.set_device("a laptop", None, 2)
+    session.results.set_references(reference_results.load()[0])
     shown = session.results.shown(session.choice.kernel.name)
     assert not card.isHidden() and card.tag.text() == "reference" and card.tag.dashed
     said = facts(card)

@@ -16,6 +16,7 @@ from gemmviz.ui.look.theme import THEMES
 
 _LARGE = 2.4  # times the usual size of type
 _MARGIN = 8
+_MOST_FACTS = 6
 
 
 class ResultCard(QWidget):
@@ -36,9 +37,17 @@ class ResultCard(QWidget):
         for label in (self.unit, self.below):
             label.setObjectName("muted")
         self.tag = Tag(session.preferences)
-        self.rows = QGridLayout()
-        self.rows.setVerticalSpacing(3)
-        self.rows.setColumnStretch(0, 1)
+        self.facts = [(QLabel(), QLabel()) for _ in range(_MOST_FACTS)]
+        """The names and the values below the figure."""
+        rows = QGridLayout()
+        rows.setVerticalSpacing(3)
+        rows.setColumnStretch(0, 1)
+        for at, (left, right) in enumerate(self.facts):
+            left.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            left.setObjectName("muted")
+            right.setStyleSheet("font-weight: bold")
+            rows.addWidget(left, at, 0)
+            rows.addWidget(right, at, 1, Qt.AlignmentFlag.AlignRight)
         head, large, column = QHBoxLayout(), QHBoxLayout(), QVBoxLayout(self)
         head.addWidget(self.heading, 1)
         head.addWidget(self.tag)
@@ -49,7 +58,7 @@ class ResultCard(QWidget):
         column.addLayout(head)
         column.addLayout(large)
         column.addWidget(self.below)
-        column.addLayout(self.rows)
+        column.addLayout(rows)
         column.addStretch(1)
         results, choice = session.results, session.choice
         for signal in (
@@ -69,8 +78,6 @@ class ResultCard(QWidget):
             shown = self._session.results.shown(self._session.choice.kernel.name)
             figures = ladder_figures(self._session, size_of(shown.row)) if shown is not None else figures
         chosen = figures.of("chosen")
-        for label in self._labels():
-            label.deleteLater()
         self.setVisible(chosen is not None and chosen.gflops > 0)
         if chosen is None or not chosen.gflops:
             return
@@ -85,24 +92,11 @@ class ResultCard(QWidget):
         self.below.setText(tr("{kernel} at {size}", kernel=name, size=short_size(figures.size) if figures.size else ""))
         origin = tr("reference") if chosen.origin else tr("measured")
         self.tag.say(origin, bool(chosen.origin), origin_name(chosen.origin))
-        for at, (what, said) in enumerate(_facts(figures, chosen)):
-            left, right = QLabel(what), QLabel(said)
-            left.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            left.setObjectName("muted")
-            right.setAlignment(Qt.AlignmentFlag.AlignRight)
-            right.setStyleSheet("font-weight: bold")
-            self.rows.addWidget(left, at, 0)
-            self.rows.addWidget(right, at, 1)
-
-    def _labels(self) -> list[QWidget]:
-        """Take the rows away, and return their labels."""
-        found = []
-        while self.rows.count():
-            item = self.rows.takeAt(0)
-            widget = item.widget() if item is not None else None
-            if widget is not None:
-                found.append(widget)
-        return found
+        facts = _facts(figures, chosen)
+        for at, (left, right) in enumerate(self.facts):
+            for label, text in zip((left, right), facts[at] if at < len(facts) else ("", ""), strict=True):
+                label.setText(text)
+                label.setVisible(bool(text))
 
 
 def _facts(figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:

@@ -39,7 +39,12 @@ class BareFiles:
             self._allow(path, text, described)
             self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
 
-        return self._open(path, self._session.choice.add_kernel, corrected)
+        def take(kernel: Kernel) -> None:
+            """Say that it was guessed after the kernel is chosen, which takes messages about others away."""
+            self._session.choice.add_kernel(kernel)
+            self._say_guessed(path, corrected)
+
+        return self._open(path, take, corrected)
 
     def open_version(self, path: Path, take: Callable[[Kernel], None]) -> bool:
         """Hand a file's kernel to `take`; the chosen kernel stays. See `open`."""
@@ -48,7 +53,12 @@ class BareFiles:
             self._allow(path, text, described)
             self._done(path, lambda: take(kernels.parse(described, path)))
 
-        return self._open(path, take, corrected)
+        def take_told(kernel: Kernel) -> None:
+            """Say that it was guessed before the next file is asked for."""
+            self._say_guessed(path, corrected)
+            take(kernel)
+
+        return self._open(path, take_told, corrected)
 
     def renewed(self, base: Kernel) -> Kernel | None:
         """Return the kernel of a file that has changed and has no front matter; None without a complete guess."""
@@ -70,8 +80,12 @@ class BareFiles:
             self._ask(path, text, corrected)
             return True
         self._allow(path, text, kernel.text)
-        if not self._done(path, lambda: take(kernel)):
-            return True
+        self._done(path, lambda: take(kernel))
+        return True
+
+    def _say_guessed(self, path: Path, corrected: Callable[[str, str], None]) -> None:
+        """Offer the form for a guess that was taken at once."""
+        text = read_text(path, KERNEL_BYTES)
         said = tr(
             "{file} has no front matter: its launch was guessed from the source. The guess is shown on top of the "
             "text; the file stays as it is.",
@@ -79,7 +93,6 @@ class BareFiles:
         )
         check = Answer(tr("Check the guess…"), lambda: self._ask(path, text, corrected))
         self._session.messages.tell(Message(said, "info", answers=(check,), lasting=True))
-        return True
 
     def _ask(self, path: Path, text: str, corrected: Callable[[str, str], None]) -> None:
         """Show the form with the guess; `corrected` takes the file's text, and that text with its description."""
@@ -96,15 +109,13 @@ class BareFiles:
         if trust.allows(path, text):
             trust.allow_here(path, described)
 
-    def _done(self, path: Path, act: Callable[[], None]) -> bool:
-        """Do something with a file; return False, with a message, if that was refused."""
+    def _done(self, path: Path, act: Callable[[], None]) -> None:
+        """Do something with a file; a message says why if that was refused."""
         try:
             act()
         except GemmvizError as error:
             said = tr("Cannot open {file}: {reason}", file=path.name, reason=error)
             self._session.messages.tell(Message(said, lasting=True))
-            return False
-        return True
 
 
 def complete_guess(path: Path, text: str) -> Kernel | None:
