@@ -117,7 +117,7 @@ class KernelRows:
         return f"{text}{' ⚑' if shown.row.get('flags') else ''}"
 
     def tip(self, name: str) -> str:
-        """Return the facts about a kernel: its idea, its figure and the origin of it. `read_figure` reads the figure."""
+        """Return the facts about a kernel: its idea, its figure (see `read_figure`) and the origin of it."""
         kernel, session = self.kernels[name], self.session
         row, shown = session.results.rows.get(kernel.name), self.figures.get(name)
         lines = [f"{tr(kernel.title)} ({kernel.name})", tr(kernel.idea)]
