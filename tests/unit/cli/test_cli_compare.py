@@ -138,14 +138,14 @@ def test_a_kernel_that_crashes_leaves_the_rest_of_the_page(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["gputiled", "last"], "gputiled is a kernel and last is none: compare two kernels, or two runs"),
-        (["gputiled", "run.json"], "gputiled is a kernel and run.json is none"),
+        (["gputiled", "last"], "gputiled is a kernel and last is not: compare two kernels, or two runs"),
+        (["gputiled", "run.json"], "gputiled is a kernel and run.json is not"),
         (["gputiled", "none.cu"], "no file none.cu"),
         (["gputiled", "gputiled~nothing"], "nothing"),
         (["gputiled", "cublas"], "cublas is a library call: there is no source to compare"),
         (["gputiled", "gpumult0", "--set", "QX=4"], "none of these kernels has a parameter 'QX'"),
         (["gputiled", "gpumult0", "--m", "32"], "give --m, --n and --k together, or add --size"),
-        (["gputiled", "no-such-kernel"], "no-such-kernel is none"),
+        (["gputiled", "no-such-kernel"], "no-such-kernel is not"),
         (["gputild", "gputled"], "and no kernel has this name: see `gemmviz list`"),
     ],
 )

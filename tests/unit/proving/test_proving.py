@@ -181,7 +181,7 @@ def test_proofs_are_kept_and_read_again(tmp_path: Path, tiled: Kernel) -> None:
     with pytest.raises(GemmvizError, match="version 99"):
         proofs.read_proofs(tmp_path / "later.json")
     (tmp_path / "odd.json").write_text('{"schema_version": 2, "machine": {"gpu": 3}}', encoding="utf-8")
-    with pytest.raises(GemmvizError, match=r"odd\.json holds no proofs: it has a machine\.gpu that cannot be: 3"):
+    with pytest.raises(GemmvizError, match=r"odd\.json contains no proofs: it has a machine\.gpu that cannot be: 3"):
         proofs.read_proofs(tmp_path / "odd.json")
 
 
