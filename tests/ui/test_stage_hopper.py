@@ -186,6 +186,12 @@ def test_the_legend_shows_which_warpgroups_own_sums(qapp):
     assert not any("warpgroup" in e.text for e in legend.entries(rung("gputiled", Problem.cube(8), TS=4), DARK, 0))
 
 
+def test_the_legend_explains_the_marks_of_barriers_where_there_are_any(qapp):
+    shown = "barrier: its phase; dots: arrivals"
+    assert shown in [entry.text for entry in legend.entries(two_groups(), DARK, 0)]
+    assert shown not in [entry.text for entry in legend.entries(rung("gputiled", Problem.cube(8), TS=4), DARK, 0)]
+
+
 def test_each_warpgroup_has_its_own_hue(qapp):
     recording = two_groups().recording
     colours = owner_colours(recording, DARK).astype(int)

@@ -25,7 +25,7 @@ _WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextF
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """One entry: the colour of its box, the pen of its frame, a marked corner or hatching, its meaning."""
+    """One entry: the colour of its box, the pen of its frame, the mark in it (corner, lamp, ...), its meaning."""
 
     text: str
     fill: QColor
@@ -75,6 +75,9 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0, ordered
         found.append(LegendEntry(by, QColor(*theme.owner(0, 0))))
     if len(recording.accesses.copies):
         found.append(LegendEntry(tr("copy in flight"), QColor(_CLEAR), QPen(QColor(theme.write), 1), "hatched"))
+    if playable.mbarrier_states.order:
+        lamp = QPen(edge, 1.2)
+        found.append(LegendEntry(tr("barrier: its phase; dots: arrivals"), QColor(_CLEAR), lamp, "lamp"))
     chosen = QPen(QColor(theme.selection), 2, Qt.PenStyle.DashLine)
     found.append(LegendEntry(tr("chosen block, its tiles"), QColor(_CLEAR), chosen))
     sectors = QPen(QColor(theme.read), 1.5)
@@ -167,6 +170,10 @@ def _draw_box(painter: QPainter, box: QRectF, entry: LegendEntry, theme: Theme) 
     elif entry.pattern == "hatched" and entry.frame is not None:
         painter.setPen(entry.frame)
         painter.drawLines(hatching(box))
+    elif entry.pattern == "lamp" and entry.frame is not None:
+        painter.setPen(entry.frame)
+        painter.drawEllipse(box.adjusted(1, 1, -1, -1))
+        return
     elif entry.pattern == "line" and entry.frame is not None:
         painter.setPen(entry.frame)
         painter.drawLine(box.bottomLeft(), box.topRight())

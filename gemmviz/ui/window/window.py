@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from gemmviz.ui.claims.claims_page import ClaimsPage
     from gemmviz.ui.versions.versions_page import VersionsPage
 
-_ROOMY_WINDOW = 1600  # from which on there is room for the kernels beside the text of a lesson
+_ROOMY_WINDOW = 1600  # from which on there is room for the kernels beside a lesson's text or the charts
 
 
 class Window(QMainWindow):
@@ -236,6 +236,8 @@ class Window(QMainWindow):
         self.measuring.setVisible(page == "charts")
         self.strip.setVisible(page != "charts")
         self._right.setVisible(page in ("stage", "charts"))
+        # The chart of all kernels is a list of them, too.
+        self.rail.make_room("charts", page == "charts" and self._narrow())
         self.columns.share()
 
     def open_doors(self) -> None:
@@ -288,8 +290,10 @@ class Window(QMainWindow):
         self.session.playback.seek_line(line)
 
     def _on_tour(self) -> None:
-        narrow = self.width() < scaled(_ROOMY_WINDOW)
-        self.rail.make_room("lesson", self.session.tour.active and narrow)
+        self.rail.make_room("lesson", self.session.tour.active and self._narrow())
+
+    def _narrow(self) -> bool:
+        return self.width() < scaled(_ROOMY_WINDOW)
 
     def _on_tuning_started(self) -> None:
         self.charts.setCurrentWidget(self.charts.tuning)
