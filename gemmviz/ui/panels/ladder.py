@@ -1,7 +1,7 @@
 """The list of kernels by chapter: each with its title, alias, status and last GFLOPS. One chapter is open."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from gemmviz.bench.figures import Shown, Size, size_of
@@ -72,6 +72,7 @@ class Ladder(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._items: dict[str, QListWidgetItem] = {}
+        self._without_tip: set[str] = set()
         self._chapters: dict[str, tuple[QListWidgetItem, list[str]]] = {}
         self._titles: tuple[str, list[QFont], dict[str, list[float]]] | None = None
         self.open_chapter = ""
@@ -167,7 +168,21 @@ class Ladder(QListWidget):
 
     def item_of(self, name: str) -> QListWidgetItem:
         """Return the rung of the kernel with that name."""
+        self._write_tip(name)
         return self._items[name]
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Write the tip of the rung under the pointer before it is shown."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            item = self.itemAt(event.pos())
+            self._write_tip(item.data(_NAME) if item is not None else None)
+        return super().viewportEvent(event)
+
+    def _write_tip(self, name: str | None) -> None:
+        if name in self._without_tip:
+            self._without_tip.discard(name)
+            kernel = next(k for k in self.session.choice.kernels if k.name == name)
+            self._items[name].setToolTip(_tip(kernel, self.session))
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         name = item.data(_NAME) if item is not None else None
@@ -270,19 +285,22 @@ class Ladder(QListWidget):
             self.viewport().update()
 
     def _tell(self, name: str) -> None:
-        item = self._items[name]
+        self._take_figure(name)
+        self._write_tip(name)
+        self.viewport().update()
+
+    def _take_figure(self, name: str) -> None:
         shown = self.session.results.shown(name)
         self.figures.pop(name, None)
         if shown is not None:
             self.figures[name] = shown
-        kernel = next(k for k in self.session.choice.kernels if k.name == name)
-        item.setToolTip(_tip(kernel, self.session))
-        self.viewport().update()
+        self._without_tip.add(name)
 
     def _tell_all(self) -> None:
         self.size_shown = self.session.results.shown_size()
         for name in self._items:
-            self._tell(name)
+            self._take_figure(name)  # the tips of all would keep the window waiting: each is written when it is shown
+        self.viewport().update()
 
     def _on_theme(self) -> None:
         self.viewport().update()
