@@ -1,6 +1,8 @@
 """Rungs for other GPUs stay on the ladder, with the capability that they need and the one of this machine."""
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QHelpEvent
 
 from gemmviz.app import new_session
 from gemmviz.ui.panels.ladder import Ladder
@@ -25,13 +27,27 @@ def picture_of(listed, name):
 
 def test_a_rung_for_another_gpu_shows_the_needed_and_the_present_one(listed):
     session = listed.session
-    tip = listed.item_of("cublas_bf16").toolTip
+
+    def tip():
+        return listed.item_of("cublas_bf16").toolTip()
+
     assert "Needs compute capability 8.0 or later\n" in tip() and "this GPU" not in tip()
     before = picture_of(listed, "cublas_bf16")
     session.results.set_device("Tesla T4", {"name": "Tesla T4", "cc": "7.5"})
     assert "Needs compute capability 8.0 or later; this GPU has 7.5\n" in tip()
     assert picture_of(listed, "cublas_bf16") != before
     assert "compute capability" not in listed.item_of("cublas").toolTip()
+
+
+def test_a_tip_is_written_when_it_is_shown(listed):
+    """The tips of all rungs at once would keep the window waiting."""
+    picture_of(listed, "cublas_bf16")
+    listed.session.results.set_device("Tesla T4", {"name": "Tesla T4", "cc": "7.5"})
+    item = listed._items["cublas_bf16"]
+    assert "this GPU" not in item.toolTip()
+    place = listed.visualItemRect(item).center()
+    QCoreApplication.sendEvent(listed.viewport(), QHelpEvent(QEvent.Type.ToolTip, place, listed.mapToGlobal(place)))
+    assert "this GPU has 7.5" in item.toolTip()
 
 
 def test_a_suitable_gpu_gives_no_warning(listed):

@@ -132,11 +132,15 @@ def test_an_exhibit_never_gets_a_bar(window):
 
 
 def test_the_ladder_shows_the_machine_of_a_reference_until_the_rung_is_measured(window):
-    session, item = window.session, window.ladder.item_of("gputiled")
+    session = window.session
+
+    def tip():
+        return window.ladder.item_of("gputiled").toolTip()
+
     add_reference(window, {"gputiled": 2000.0})
-    assert "reference: NVIDIA H200, 2026-11-21" in item.toolTip() and "not measured yet" in item.toolTip()
+    assert "reference: NVIDIA H200, 2026-11-21" in tip() and "not measured yet" in tip()
     session.results.add_result(result(rung(session, "gputiled"), 5.0))
-    assert "measured here" in item.toolTip() and "H200" not in item.toolTip()
+    assert "measured here" in tip() and "H200" not in tip()
 
 
 def test_the_measuring_panel_shows_the_machine_as_soon_as_it_is_known(window, qtbot):

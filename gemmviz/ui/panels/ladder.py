@@ -1,7 +1,7 @@
 """The list of kernels by chapter: which chapter is open, and which kernel is selected."""
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from gemmviz.language import tr
@@ -41,6 +41,7 @@ class Ladder(QListWidget):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._items: dict[str, QListWidgetItem] = {}
+        self._without_tip: set[str] = set()
         self._told = ""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
@@ -102,7 +103,20 @@ class Ladder(QListWidget):
 
     def item_of(self, name: str) -> QListWidgetItem:
         """Return the item of the kernel with that name."""
+        self._write_tip(name)
         return self._items[name]
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Write the tip of the rung under the pointer before it is shown."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            item = self.itemAt(event.pos())
+            self._write_tip(item.data(NAME) if item is not None else None)
+        return super().viewportEvent(event)
+
+    def _write_tip(self, name: str | None) -> None:
+        if name is not None and name in self._without_tip:
+            self._without_tip.discard(name)
+            self._items[name].setToolTip(self.rows.tip(name))
 
     def _on_current(self, item: QListWidgetItem | None) -> None:
         name = item.data(NAME) if item is not None else None
@@ -170,13 +184,13 @@ class Ladder(QListWidget):
 
     def _tell(self, name: str) -> None:
         self.rows.read_figure(name)
-        self._items[name].setToolTip(self.rows.tip(name))
+        self._without_tip.add(name)
+        self._write_tip(name)
         self.viewport().update()
 
     def _tell_all(self) -> None:
         self.rows.read_figures()
-        for name, item in self._items.items():
-            item.setToolTip(self.rows.tip(name))
+        self._without_tip.update(self._items)  # each tip is written when it is shown: all at once take too long
         self.viewport().update()
 
     def _on_theme(self) -> None:

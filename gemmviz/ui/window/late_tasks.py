@@ -7,6 +7,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QWidget
 
 from gemmviz import data
+from gemmviz.bench.model import devices
 from gemmviz.session import Message, Session
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.open_fonts import open_fonts
@@ -50,6 +51,7 @@ class LateTasks(QObject):
         """Run the tasks; yield the pause after each, in milliseconds."""
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         load_references(self._session)
+        devices.published()  # read while the engine records: what shows a recording asks for it
         yield _FIRST_LOOK_MS  # the first recording comes first
         # These imports let the lenses and the other pages open faster.
         import gemmviz.ui.lenses.registry
