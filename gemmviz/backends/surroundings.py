@@ -71,6 +71,7 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[s
     """Return the texts that launch a kernel, then those that hand one on: ``run(gemm, grid, block)``."""
     any_of = "|".join(map(re.escape, sorted(names)))
     launched = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<]*>)?\s*<<<")
+    another = re.compile(rf"__global__[^;{{}}]*\b(?:{any_of})\s*\([^;{{}}]*\)\s*\{{")
     handed_on = re.compile(rf"[(,=&]\s*(?:{any_of})\s*(?:<[^;<]*>)?\s*[,;)]")
     found: list[str] = []
     pointers: list[str] = []
@@ -79,6 +80,8 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[s
             continue
         with suppress(OSError):
             body = scratch.text_of(file)
+            if another.search(body):  # it launches its own kernel of this name
+                continue
             if "<<<" in body and launched.search(body):
                 found.append(body)
             elif "dim3" in body and handed_on.search(body):

@@ -119,8 +119,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             if made_so:
                 by_host.setdefault((made_so.block, made_so.grid), (one, made_so))
         if by_host:
-            # Of several, one with the block that the kernel's own code shows is the most likely.
-            likely = sorted(by_host.values(), key=lambda pair: pair[1].block != shape.block)[:_MOST_SHAPES]
+            likely = sorted(by_host.values(), key=lambda pair: _strangeness(pair[1], shape))[:_MOST_SHAPES]
             computed = host_launch.computed_arguments(likely[0][0], function, source, roles)
             shapes = [*(made for _, made in likely), shape]
     named = with_fourth(function, index, roles)
@@ -156,6 +155,12 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         for made in shapes
     ]
     return replace(found[0], others=tuple(found[1:]))
+
+
+def _strangeness(by_host: Shape, by_code: Shape) -> tuple[bool, ...]:
+    """Return a key that is the smaller the better a launch of the host fits the kernel's own code."""
+    sized = any(re.search(r"\b[MNK]\b", text) for text in by_host.grid)
+    return by_host.block != by_code.block, len(by_host.block) != len(by_code.block), not sized
 
 
 def _used(

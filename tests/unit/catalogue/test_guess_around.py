@@ -250,3 +250,20 @@ def test_sizes_are_whole_blocks_where_the_kernel_guards_nothing() -> None:
     settled = settle(guess(text, Path("gemm.cu")), needs_whole_blocks)
     assert settled.right
     assert {"M % 64 == 0", "N % 128 == 0"} <= set(settled.requires)
+
+
+def test_launches_of_a_kernel_are_found_anywhere_in_its_project_but_not_those_of_another_of_its_name(tmp_path):
+    project = tmp_path / "some" / "project"
+    for folder in ("kernels", "bench/speed", "old"):
+        (project / folder).mkdir(parents=True)
+    (project / "README.md").write_text("A project.")
+    kernel = "__global__ void product(float *A, float *B, float *C, int n) { C[0] = A[0] * B[0]; }\n"
+    mine = project / "kernels" / "product.cu"
+    mine.write_text(kernel)
+    launch = "void run(float *a, float *b, float *c, int n) { product<<<n / 8, BLOCK>>>(a, b, c, n); }\n"
+    (project / "bench" / "speed" / "main.cu").write_text(launch.replace("BLOCK", "32"))
+    (project / "old" / "product.cu").write_text(kernel + launch.replace("BLOCK", "64"))
+    (tmp_path / "some" / "elsewhere").mkdir()
+    (tmp_path / "some" / "elsewhere" / "main.cu").write_text(launch.replace("BLOCK", "96"))
+    others = surroundings(mine, kernel).others
+    assert [text.split("n / 8, ")[1][:2] for text in others] == ["32"]
