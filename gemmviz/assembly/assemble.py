@@ -136,6 +136,7 @@ class _Places:
         self._numbers: dict[sass.Raw, int] = {(): NO_PLACE}
         self._files = {str(folder / kernel.path.name): 0, kernel.path.name: 0}
         ours = (data.root("kernels") / "include").resolve()
+        self._scratch = folder
         self._folders = (source_folder(kernel.path), source_folder(kernel.path).resolve(), ours)
 
     def index(self, raw: sass.Raw) -> int:
@@ -151,17 +152,23 @@ class _Places:
             if len(self.files) == MOST_FILES:
                 raise ConstraintError(tr("the machine code comes from more than {count} files", count=MOST_FILES))
             self._files[name] = len(self.files)
-            self.files.append(_named(Path(name), self._folders))
+            path = Path(name)  # NVRTC may put the folder in which it runs in front of a relative name
+            path = path.relative_to(self._scratch) if path.is_relative_to(self._scratch) else path
+            self.files.append(_named(path, self._folders))
         return self._files[name]
 
 
 def _named(path: Path, folders: Iterable[Path]) -> SourceFile:
-    """Return a file of the kernel's folder or of gemmviz's headers with its text, any other file by its name only."""
+    """Return a file of the kernel's folder or of gemmviz's headers with its text, any other file by its name only.
+
+    A name without a folder is that of a `#line` directive: it counts from the kernel's folder.
+    """
     for folder in folders:
-        if path.is_relative_to(folder):
+        file = folder / path  # an absolute path stays as it is
+        if file.is_relative_to(folder) and file.resolve().is_relative_to(folder.resolve()) and file.is_file():
             try:
-                text = path.read_text(encoding="utf-8", errors="replace")[:_MOST_SOURCE]
+                text = file.read_text(encoding="utf-8", errors="replace")[:_MOST_SOURCE]
             except OSError:
                 text = ""
-            return SourceFile(str(path.relative_to(folder)), text)
+            return SourceFile(str(file.relative_to(folder)), text)
     return SourceFile(path.name)
