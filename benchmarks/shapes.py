@@ -11,6 +11,9 @@ library's time over the rung's, of the medians of one round; the table gives its
 memory that was filled with a pattern, and held element by element against the product in float64 and the bound of
 ``gemmviz.bench.error_bound``. Clock and power are read meanwhile (NVML).
 
+``--types`` may also name the kernels of TF32 and FP8, which have no schedule; use ``--only square``, as they do not
+take some of the other sizes.
+
 ``--candidates N`` lets the N sets of parameters that the schedule's model expects to be the next best ones race, too:
 *of best* is the fastest one's time over that of the schedule's choice.
 

@@ -19,6 +19,9 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         # Only later blocks store C: an access must not be taken for one of the array around its tile.
         ("every_shape_c16", (64, 128, 256), {**SMALL, "SPLIT": 2}),
         ("every_shape_bf16_c16", (67, 71, 201), {**SMALL, "BLOCKS": 16, "SPLIT": 4}),
+        ("every_shape", (130, 136, 100), {**SMALL, "BLOCKS": 4, "CLUSTER": 2, "ACROSS": 2, "BOXES": 1}),
+        # Two instructions for a tile's columns, and a last part that has a k-step more.
+        ("every_shape", (64, 320, 520), {**SMALL, "BN": 320, "BLOCKS": 2, "ACROSS": 1, "SPLIT": 2, "BOXES": 1}),
         ("every_shape_fp32", (33, 131, 77), FP32),
     ],
 )
