@@ -210,6 +210,7 @@ def arguments():
     parser.add_argument("--deadline", type=float, default=120.0, metavar="S", help="seconds for one file")
     parser.add_argument("--per-window", type=int, default=250, metavar="N", help="files for each window")
     parser.add_argument("--together", action="store_true", help="all kinds in one window; by default one for each")
+    parser.add_argument("--own-cache", action="store_true", help="take compiled kernels from the user's cache")
     parser.add_argument("--progress", type=int, default=0, metavar="N", help="print a line after every N files")
     parser.add_argument("--verbose", action="store_true", help="print the outcome of each file")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the files of faults go")
@@ -229,7 +230,7 @@ def main():
     """Run the campaign and print its table; 1 where something went wrong."""
     args = arguments()
     with tempfile.TemporaryDirectory(prefix="gemmviz-fuzzing-") as folder:
-        own_settings(Path(folder))
+        own_settings(Path(folder), args.own_cache)
         campaign = Campaign(args, Path(folder))
         try:
             rows = [campaign.run(kind) for kind in args.kinds]
@@ -246,14 +247,22 @@ def main():
     return bool(faults)
 
 
-def own_settings(folder):
-    """Keep what the campaign writes out of the user's folders; the compiler's own cache, slow to fill, is reused."""
+def own_settings(folder, own_cache):
+    """Keep what the campaign writes out of the user's folders; the compiler's own cache, slow to fill, is reused.
+
+    Parameters
+    ----------
+    folder
+        Where it goes.
+    own_cache
+        Whether compiled kernels are taken from the user's cache, and kept there.
+    """
     import platformdirs
 
     os.environ.setdefault(
         "ZIG_GLOBAL_CACHE_DIR", str(Path(platformdirs.user_cache_dir("gemmviz", appauthor=False)) / "zig")
     )
-    for name in ("CACHE", "DATA", "CONFIG", "STATE"):
+    for name in ("DATA", "CONFIG", "STATE", *(() if own_cache else ("CACHE",))):
         os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
 
 

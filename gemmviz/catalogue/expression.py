@@ -17,7 +17,7 @@ _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: lambda a, b: Fraction(a) / Fraction(b),
+    ast.Div: Fraction,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
@@ -157,6 +157,14 @@ def _compiled(node: ast.expr) -> _Compiled:
             return lambda values: compare(one(values), other(values))
         case ast.Compare(left=left, ops=ops, comparators=rights):
             return _chain([_COMPARE[type(op)] for op in ops], [_compiled(term) for term in (left, *rights)])
+        case ast.Call(
+            func=ast.Name(id="ceil" | "floor" as name), args=[ast.BinOp(left=left, op=ast.Div(), right=right)]
+        ):
+            # Without a fraction on the way; this is exact, too.
+            one, other = _compiled(left), _compiled(right)
+            if name == "ceil":
+                return lambda values: -(-one(values) // other(values))
+            return lambda values: one(values) // other(values)
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return _call(name, [_compiled(argument) for argument in arguments])
     raise FrontMatterError(f"cannot evaluate {ast.dump(node)}")

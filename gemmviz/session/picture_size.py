@@ -40,8 +40,25 @@ def picture_params(kernel: Kernel, problem: Problem) -> dict[str, int]:
     """
     if kernel.demo is not None and kernel.demo.size == (problem.m, problem.n, problem.k):
         return dict(kernel.demo.params)
-    if not kernel.params:
-        return {}
+    return dict(_small_params(_Same(kernel), problem)) if kernel.params else {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """A kernel that is equal only to itself: to compare the texts of two would take longer."""
+
+    kernel: Kernel
+
+    def __hash__(self) -> int:
+        return id(self.kernel)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.kernel is self.kernel
+
+
+@lru_cache(maxsize=16)  # asked again when the kernel is launched; few, as each keeps its kernel
+def _small_params(same: _Same, problem: Problem) -> dict[str, int]:
+    kernel = same.kernel
     sizes = {"M": problem.m, "N": problem.n, "K": problem.k}
     must_hold = tuple(condition.expression for condition in conditions(kernel))
     # A CPU's kernel has no blocks to count: its tiles should fit twice into half a side.

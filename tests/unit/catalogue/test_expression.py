@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,15 @@ from gemmviz.catalogue.problem import Problem
 @given(st.integers(1, 10**12), st.integers(1, 10**6))
 def test_division_is_exact_for_every_integer(n: int, tile: int) -> None:
     assert Expression("ceil(N / T)").integer({"N": n, "T": tile}) == -(-n // tile)
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(1, 10**6))
+def test_rounding_up_and_down_is_exact_also_of_a_fraction_and_below_zero(n: int, tile: int) -> None:
+    values = {"N": n, "T": tile}
+    assert Expression("ceil(N / T / 3)").integer(values) == math.ceil(Fraction(n, 3 * tile))
+    assert Expression("floor((N + 1 / 2) / T)").integer(values) == math.floor(Fraction(2 * n + 1, 2 * tile))
+    with pytest.raises(FrontMatterError, match="divides by zero"):
+        Expression("ceil(N / (T - T))").evaluate(values)
 
 
 @pytest.mark.parametrize(
