@@ -24,7 +24,7 @@ from gemmviz.trace.recording.record import record
 from gemmviz.ui.inspect.inspector_text import hop_text
 from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage.caption import about_cell, caption, number, wrong_text
-from gemmviz.ui.stage.cell_text import CellText
+from gemmviz.ui.stage.cell_values import CellValues
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.stage.scene import Panel
@@ -204,10 +204,10 @@ def test_nan_is_not_written_as_an_empty_text(qapp):
     assert [number(value) for value in (float("nan"), float("inf"), 3.0)] == ["NaN", "∞", "3"]
     shown, *_ = race()
     # The cells of C hold NaN in the end, and nothing before.
-    texts = CellText(shown, THEME, QFont())
+    found = CellValues(shown)
     whole = (slice(0, 7), slice(0, 6))
-    assert {said for row in texts._values_at(2, 0, 0, whole)[0] for said in row} == {""}
-    end, _ = texts._values_at(2, shown.timeline.steps - 1, 0, whole)
+    assert {said for row in found.at(2, 0, 0, whole).texts for said in row} == {""}
+    end = found.at(2, shown.timeline.steps - 1, 0, whole).texts
     assert end[0][3] == "NaN" == number(float(shown.recording.c[0, 3]))
     assert wrong_text(shown.recording, 0, 3).startswith("WRONG: NaN instead of ")
     part = record(launch(find("gputiled", ladder()), Problem(7, 6, 9), {"TS": 4}), blocks=(0, 1))

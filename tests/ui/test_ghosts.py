@@ -22,6 +22,7 @@ from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.look.theme import THEMES, rgb
+from gemmviz.ui.stage.cell_values import LIVE, STORED, CellValues
 from gemmviz.ui.stage.ghosts import places
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
@@ -161,15 +162,16 @@ def test_between_two_steps_a_playing_stage_moves_and_its_values_wait(qapp):
 
 def test_running_sums_are_in_c_and_stored_ones_are_bold(qapp):
     playable = shown("gputiled")
-    painter = StagePainter(playable, THEME, QFont())
     whole, steps = (slice(0, 8), slice(0, 8)), playable.timeline.steps
-    said, styles = painter._text._values_at(2, steps - 3, 0, whole, True)
-    sums = playable.live_sums.at(steps - 3)
-    assert [[float(text.replace("–", "-")) for text in row] for row in said] == sums.tolist() and (styles == 1).all()
-    said, styles = painter._text._values_at(2, steps - 1, 0, whole, True)
-    assert [[float(text.replace("–", "-")) for text in row] for row in said] == playable.recording.c.tolist() and (
-        styles == 2
-    ).all()
-    said, _ = painter._text._values_at(2, 0, 0, whole, True)
-    assert {text for row in said for text in row} == {""}
+    found = CellValues(playable)
+
+    def shown_at(step):
+        said = found.at(2, step, 0, whole, summed=True)
+        styles = {style for row in said.styles for style in row}
+        return [[float(text.replace("–", "-")) for text in row] for row in said.texts], styles
+
+    assert shown_at(steps - 3) == (playable.live_sums.at(steps - 3).tolist(), {LIVE})
+    assert shown_at(steps - 1) == (playable.recording.c.tolist(), {STORED})
+    assert {text for row in found.at(2, 0, 0, whole, summed=True).texts for text in row} == {""}
+    assert shown_at(steps - 3) == (playable.live_sums.at(steps - 3).tolist(), {LIVE})
     assert rgb(THEME.read) != THEME.owner(0, 0)

@@ -36,6 +36,7 @@ class _Type:
     def __init__(self, font: QFont) -> None:
         self.font, self.metrics = font, QFontMetricsF(font)
         self._widths: dict[str, float] = {}
+        self._cut: dict[tuple[str, float], tuple[str, float]] = {}
 
     def wide(self, text: str) -> float:
         found = self._widths.get(text)
@@ -43,6 +44,19 @@ class _Type:
             if len(self._widths) >= _MOST_WIDTHS:
                 self._widths.clear()
             found = self._widths[text] = self.metrics.horizontalAdvance(text)
+        return found
+
+    def fitted(self, text: str, room: float) -> tuple[str, float]:
+        """Return a text, shortened where it is wider than some pixels, and how wide it is then."""
+        wide = self.wide(text)
+        if wide <= room + 0.5:
+            return text, wide
+        found = self._cut.get((text, room))
+        if found is None:
+            if len(self._cut) >= _MOST_WIDTHS:
+                self._cut.clear()
+            shown = self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            found = self._cut[text, room] = shown, self.metrics.horizontalAdvance(shown)
         return found
 
 
@@ -126,14 +140,12 @@ class Sheet:
         It stands in the middle of the box's height; `align` is `LEFT`, `RIGHT` or `MIDDLE`.
         """
         made = self._of(size, bold, italic)
-        metrics, wide = made.metrics, made.wide(text)
-        if wide > box.width() + 0.5:
-            text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, box.width())
-            wide = metrics.horizontalAdvance(text)
+        metrics, room = made.metrics, box.width()
+        text, wide = made.fitted(text, room)
         if text:
             self.painter.setFont(made.font)
             self.painter.setPen(QColor(self.theme.text if colour is None else colour))
-            free = box.width() - wide
+            free = room - wide
             x = box.left() + (free if align == RIGHT else free / 2 if align == MIDDLE else 0)
             y = box.center().y() + (metrics.ascent() - metrics.descent()) / 2
             self.painter.drawText(QPointF(x, y), text)  # much faster than into a box
