@@ -21,6 +21,7 @@ from gemmviz.trace.hopper.tma_activity import tma_activity
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
+from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage import legend
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
@@ -188,8 +189,11 @@ def test_the_legend_shows_which_warpgroups_own_sums(qapp):
 
 def test_the_legend_explains_the_marks_of_barriers_where_there_are_any(qapp):
     shown = "barrier: its phase; dots: arrivals"
-    assert shown in [entry.text for entry in legend.entries(two_groups(), DARK, 0)]
-    assert shown not in [entry.text for entry in legend.entries(rung("gputiled", Problem.cube(8), TS=4), DARK, 0)]
+    painter, moment = StagePainter(two_groups(), DARK, QFont()), Moment(0)
+    plan = painter.plan(RECT, View())
+    assert plan.aside is not None and shown in [entry.text for entry in painter._entries(moment, plan)]
+    painter.lens = LENSES_BY_NAME["pipeline"]
+    assert shown not in [entry.text for entry in painter._entries(moment, plan)]  # it covers them
 
 
 def test_each_warpgroup_has_its_own_hue(qapp):

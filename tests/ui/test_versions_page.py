@@ -121,6 +121,17 @@ def test_the_menu_asks_for_both_files_and_compares_them(window, qtbot, files, mo
     assert window.session.versions.result.worse
 
 
+def test_the_users_own_kernel_is_proposed_as_the_version_before(window, files):
+    window.pages.turn_to("versions")
+    versions = window.session.versions
+    assert versions.before is None  # a kernel that gemmviz brings has no version of the user's
+    window.pages.turn_to("stage")
+    window.open_file(files[0])
+    window.pages.turn_to("versions")
+    assert (versions.before.name, versions.after) == ("first.c", None)
+    assert window.versions.before.currentText() == "first.c"
+
+
 def test_a_comparison_is_stopped_by_its_button_and_by_escape(window, qtbot, files):
     window.session.permission.trust.allow_folder(files[0].parent)
     window.pages.turn_to("versions")

@@ -1,6 +1,7 @@
 """Colours CUDA and C, line by line: a keystroke costs one line, however long the file is."""
 
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypedDict
 
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
@@ -9,6 +10,10 @@ from gemmviz.ui.look.theme import Theme
 
 if TYPE_CHECKING:
     from pygments.lexers.c_cpp import CppLexer
+
+# Pygments is imported with the first text. If it is missing, the program has to end before it shows a window.
+if find_spec("pygments") is None:
+    raise ModuleNotFoundError("No module named 'pygments'", name="pygments")
 
 _CUDA_WORDS = frozenset(
     (

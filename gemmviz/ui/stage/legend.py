@@ -33,7 +33,9 @@ class LegendEntry:
     pattern: str = ""
 
 
-def entries(playable: Playable, theme: Theme, warp: int, block: int = 0, ordered: bool = False) -> list[LegendEntry]:
+def entries(
+    playable: Playable, theme: Theme, warp: int, block: int = 0, ordered: bool = False, barriers: bool = False
+) -> list[LegendEntry]:
     """Return the entries of the legend, most important first.
 
     Parameters
@@ -44,6 +46,8 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0, ordered
         The chosen ones.
     ordered
         Whether the order of the blocks is drawn on C.
+    barriers
+        Whether the strip of mbarriers is drawn.
     """
     recording = playable.recording
     edge = QColor(theme.text)
@@ -67,6 +71,9 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0, ordered
         text = tr("C already written, by thread") if several else tr("C already written")
         found.append(LegendEntry(text, QColor(*(theme.owner(1, 0) if several else loop_colour(theme)))))
         return found
+    if barriers:
+        lamp = QPen(edge, 1.2)
+        found.append(LegendEntry(tr("barrier: its phase; dots: arrivals"), QColor(_CLEAR), lamp, "lamp"))
     if playable.warpgroups.count:
         found += _of_groups(playable, theme, block)
     else:
@@ -75,9 +82,6 @@ def entries(playable: Playable, theme: Theme, warp: int, block: int = 0, ordered
         found.append(LegendEntry(by, QColor(*theme.owner(0, 0))))
     if len(recording.accesses.copies):
         found.append(LegendEntry(tr("copy in flight"), QColor(_CLEAR), QPen(QColor(theme.write), 1), "hatched"))
-    if playable.mbarrier_states.order:
-        lamp = QPen(edge, 1.2)
-        found.append(LegendEntry(tr("barrier: its phase; dots: arrivals"), QColor(_CLEAR), lamp, "lamp"))
     chosen = QPen(QColor(theme.selection), 2, Qt.PenStyle.DashLine)
     found.append(LegendEntry(tr("chosen block, its tiles"), QColor(_CLEAR), chosen))
     sectors = QPen(QColor(theme.read), 1.5)

@@ -235,7 +235,7 @@ class StagePainter:
         self._lines.draw_title(painter, rect, moment.outdated, self.title_taken)
         sentence = self.said(moment) if self.captioned else None
         about = about_cell(self.playable, *moment.cell, moment.step, moment.block) if moment.cell is not None else None
-        self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment))
+        self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment, plan))
 
     def _keeps(self, moment: Moment) -> bool:
         """Say whether the next frames are likely to show the same step: then pictures of what rests are kept."""
@@ -366,7 +366,7 @@ class StagePainter:
         if self.lens is not None and plan.free is not None:
             self._draw_lens(painter, self.lens, plan.free, moment, ratio)
         if plan.legend is not None:
-            self._column.draw(painter, plan.legend, self._entries(moment))
+            self._column.draw(painter, plan.legend, self._entries(moment, plan))
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""
@@ -388,10 +388,10 @@ class StagePainter:
         key = (lens, shown) if self._keeps(moment) else None
         self.lens_picture.draw(painter, rect, key, ratio, paint)
 
-    def _entries(self, moment: Moment) -> list[legend.LegendEntry]:
-        key = moment.warp, moment.block
+    def _entries(self, moment: Moment, plan: Plan) -> list[legend.LegendEntry]:
+        key = moment.warp, moment.block, bool(self._order.tiles), plan.aside is not None and self.lens is None
         if self._legend is None or self._legend[0] != key:
-            self._legend = key, legend.entries(self.playable, self.theme, *key, ordered=bool(self._order.tiles))
+            self._legend = key, legend.entries(self.playable, self.theme, *key)
         return self._legend[1]
 
     def said(self, moment: Moment) -> str:

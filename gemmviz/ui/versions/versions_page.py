@@ -1,7 +1,7 @@
 """The page that compares two versions of a kernel: what changed in accesses, findings, machine code and speed."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
@@ -21,6 +21,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.session.two_versions import Side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.theme import THEMES
@@ -147,6 +148,14 @@ class VersionsPage(QWidget):
         column.addLayout(stages)
         column.addWidget(self.splitter, 1)
         column.addStretch(0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Propose the chosen kernel as the version before, where it is one of the user's own."""
+        super().showEvent(event)
+        versions, kernel = self.versions, self.session.choice.base
+        own = kernel.recordable and not self.session.choice.is_shipped_file(kernel)
+        if own and versions.before is None and versions.after is None:
+            versions.choose(Side(kernel.path.name, kernel), None)
 
     def _on_chosen(self) -> None:
         self.versions.choose(self.before.side, self.after.side)
