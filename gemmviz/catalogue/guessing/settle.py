@@ -35,7 +35,7 @@ _MOST_ELEMENTS = 512 * 512
 _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
-OWN_LAUNCH_IS_WRONG = "launched as the file itself does it ends, and elements of C are wrong"
+OWN_LAUNCH_IS_WRONG = "with the launch in the file itself, elements of C are wrong"
 TryOne = Callable[[Kernel, Problem], str]
 
 
