@@ -96,4 +96,4 @@ def test_a_barrier_that_hardware_survives_is_no_wrong_launch() -> None:
     )
     recording = record(launch(kernel(apart), Problem(16, 16, 32)))
     assert recording.wrong == 0 and [found.kind for found in recording.diagnostics] in ([], ["barrier divergence"])
-    assert _verdict(recording) == ""
+    assert _verdict(recording, kernel(apart)) == ""

@@ -45,7 +45,7 @@ def test_a_kernel_of_clusters_is_recognised_by_its_text(tmp_path, capsys):
     results.write_results(document, tmp_path / "run.json")
     assert cli.run(["occupancy", str(tmp_path / "run.json"), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["rows"]
-    assert (told["cluster"], told["blocks"]) == (2, 1) and "Clusters of 2 blocks" in told["advice"]
+    assert (told["cluster"], told["blocks"]) == (2, 1) and "Each cluster of 2 blocks" in told["advice"]
 
 
 @pytest.mark.parametrize(
