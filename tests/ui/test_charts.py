@@ -212,19 +212,19 @@ def test_the_size_is_chosen_and_follows_the_last_one_measured_until_then(charts)
 
 def test_the_list_shows_figures_of_the_charts_size_and_labels_other_sizes(charts):
     window = window_of(charts)
-    listed = window.ladder
+    listed = window.ladder.rows
     add_reference(window, {"gputiled": 2000.0, "gpumult1": 900.0}, sizes=(256,))
     add(window, {"hostmult0": 1.5}, n=64)
     choose(charts, "hostmult0")
     charts.ladder.sizes.setCurrentText("256³")
     charts.ladder.sizes.activated.emit(charts.ladder.sizes.currentIndex())
     assert listed.size_shown == charts.ladder.shown_size() == (256, 256, 256)
-    said = {name: listed.figure_text(shown) for name, shown in listed.figures.items()}
+    said = {name: listed.figure(name) for name in listed.figures}
     assert said == {"hostmult0": "1.5 at 64", "gpumult1": "900", "gputiled": "2\N{NARROW NO-BREAK SPACE}000"}
     window.session.results.want_size((64, 64, 64))
     assert charts.ladder.sizes.currentText() == "64³" and charts.ladder.bars() == [("hostmult0", 1.5)]
     window.session.results.want_size(None)
-    assert listed.figure_text(listed.figures["gpumult1"]) == "900 at 256"
+    assert listed.figure("gpumult1") == "900 at 256"
 
 
 def test_many_bars_scroll_in_a_low_chart(charts, qtbot):

@@ -84,8 +84,8 @@ def _likeness(function: Function, source: ParsedSource) -> float:
 
 
 def _describe(function: Function, source: ParsedSource, path: Path, text: str, names: tuple[str, ...]) -> Guess:
-    # A template parameter hides a constant with the same name in another function.
-    own = {name for _, name, _ in function.template}
+    # A parameter hides a constant with the same name elsewhere, such as a default argument: int M = 4096.
+    own = {name for _, name, _ in function.template} | {parameter.name for parameter in function.parameters}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     types = _types(function, source)
     function = _typed(inlined(function, source), types, source)

@@ -26,9 +26,13 @@ from gemmviz.catalogue.problem import Problem
 
 # M, N and K differ, so that a launch that exchanges them fails. The uneven size is no multiple of a tile.
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
+# In the sizes above K is larger than M, so that a grid made of K covers C. Here it does not, nor does M in place of N.
+_BROAD = Problem(128, 192, 64)
 _MOST_TRIES = 20
 # A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
 _MOST_TRIES_WITH_SPARE = 8
+# So many more launches are tried after one that is right at the first size and wrong at a broad one.
+_MOST_TRIES_AFTER_NARROW = 6
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
@@ -58,6 +62,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     tried = 0
     spare: tuple[Guess, Problem, str] | None = None
     ran: Guess | None = None
+    narrow: tuple[Guess, Problem, int] | None = None
     untried = Untried(candidates(guess) if alternatives else [guess])
     for candidate in untried:
         try:
@@ -77,15 +82,22 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         except GemmvizError as error:
             wrong = str(error)
         if not wrong:
-            return _settled(candidate, guess, size, try_one)
+            broad = _broad_size(kernel)
+            wrong = _wrong(candidate, broad, try_one) if broad else ""
+            if not wrong and (broad or not narrow):
+                return _settled(candidate, guess, size, try_one)
+            narrow = narrow or (candidate, size, tried)
         if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
             spare = spare or (candidate, size, wrong)
         if isinstance(wrong, Verdict) and wrong.comparable and is_said(candidate, "block"):
             ran = ran or candidate
         untried.learn(candidate, size, wrong)
         first = first or f"at {size}: {wrong}"
-        if tried >= (_MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES):
+        most = narrow[2] + _MOST_TRIES_AFTER_NARROW if narrow else _MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES
+        if tried >= most:
             break
+    if narrow:
+        return _settled(narrow[0], guess, narrow[1], try_one)
     if spare:
         candidate, size, wrong = spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
@@ -101,6 +113,17 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
     made = _least_shared(_relaxed(right, guess, try_one), size, try_one)
     size = _first_size(guessed_kernel(made)) or size
     return _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
+
+
+def _broad_size(kernel: Kernel) -> Problem | None:
+    """Return a size at which K is the smallest extent and N the largest; None if there is no small one.
+
+    A launch with a grid of another extent may be right at the first size, and is wrong here.
+    """
+    size = nearest_size(kernel, _BROAD, kernel.defaults)
+    if size is None or not size.k < size.m < size.n or size.m * size.n * size.k > _MOST_PRODUCTS:
+        return None
+    return size
 
 
 def _or_reads(verdict: str) -> str:

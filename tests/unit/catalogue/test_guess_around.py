@@ -90,6 +90,17 @@ PLAIN = """__global__ void gemm(size_t m, size_t n, size_t k, float const *A, fl
 """
 
 
+def test_a_default_argument_of_the_host_is_no_value_of_a_parameter_of_the_kernel(tmp_path: Path) -> None:
+    host = "void run(const char *name, int M = 4096, int N = 4096, int K = 4096);\n"
+    (tmp_path / "run.h").write_text(host)
+    (tmp_path / "main.cu").write_text('#include "run.h"\n#include "gemm.cuh"\n')
+    file = tmp_path / "gemm.cuh"
+    file.write_text(TILED)
+    alone = guess(TILED, file)
+    beside = guess(TILED, file, around=surroundings(file, TILED))
+    assert (beside.roles, beside.grid, beside.block) == (alone.roles, alone.grid, alone.block)
+
+
 def test_values_in_braces_are_values() -> None:
     made = guess(PLAIN, Path("gemm.cu"))
     assert made.roles == ("M", "N", "K", "A", "B", "C")

@@ -198,3 +198,31 @@ def test_where_no_launch_is_right_the_file_s_own_that_ran_to_its_end_is_left() -
     assert found.settled.endswith(OWN_LAUNCH_IS_WRONG)
     assert found.block == ("128",)
     assert "M % 64 == 0" in found.requires
+
+
+PLAIN = """__global__ void plain(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[y * K + k] * B[k * N + x];
+    if (y < M && x < N) C[y * N + x] = sum;
+}
+"""
+
+
+def test_a_launch_that_is_right_only_where_k_is_large_gives_way_to_one_that_is_right_everywhere() -> None:
+    def tall(kernel: Kernel, size: Problem) -> str:
+        return "" if kernel.column_major or size.k >= size.m else "C is wrong"
+
+    found = settle(guess(PLAIN, Path("plain.cu")), tall)
+    assert found.right
+    assert found.column_major
+
+
+def test_a_launch_that_is_right_only_where_k_is_large_is_kept_if_no_other_is_better() -> None:
+    def tall(kernel: Kernel, size: Problem) -> str:
+        return "C is wrong" if kernel.column_major or size.k < size.m else ""
+
+    found = settle(guess(PLAIN, Path("plain.cu")), tall)
+    assert found.right
+    assert not found.column_major
