@@ -3,10 +3,7 @@
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QApplication,
-    QTreeWidget,
-)
+from PySide6.QtWidgets import QApplication, QTreeWidget
 from soak_dialogs import Dialogs, Somebody
 from soak_widgets import choose_in, use_any
 
