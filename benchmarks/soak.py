@@ -32,7 +32,7 @@ _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
 _GOING_S, _WAITS_S = 3.0, 3.0
 # A recording takes up to tens of megabytes, pictures of a large window as well: memory is compared while the window
 # shows the same recording and looks the same.
-_RESTS_EVERY, _LONGEST_REST_S, _REST_MS, _RESTED_S = 2, 60.0, 300, 2.5
+_RESTS_EVERY, _LONGEST_REST_S, _REST_MS, _RESTED_S, _COLLECTED_AGAIN_S = 2, 60.0, 300, 2.5, 1.0
 _MIB = 1 << 20
 
 
@@ -61,6 +61,7 @@ class Soak:
         self._begin = time.monotonic()
         self._sampled = max(min(_SAMPLED_S, self._seconds / 4), _LEAST_SAMPLED_S)
         self._watched = self._rests_since = self._rested_since = None
+        self._collections = 0
         self._next_rest = self._sampled * _RESTS_EVERY
         self._timer = QTimer()
         self._timer.setSingleShot(True)
@@ -135,9 +136,13 @@ class Soak:
 
         from gemmviz.ui.window.garbage import collect_garbage_here
 
-        self._rested_since = passed if self._rested_since is None else self._rested_since
-        # Several times, as a widget that is deleted later holds others until then.
-        collect_garbage_here(QApplication.instance()).collect()
+        if self._rested_since is None:
+            self._rested_since, self._collections = passed, 0
+        # Twice, as a widget that is deleted later holds others until then. Not more often: half a second after the last
+        # collection the window gives free memory back.
+        if self._collections < 2 and passed >= self._rested_since + self._collections * _COLLECTED_AGAIN_S:
+            self._collections += 1
+            collect_garbage_here(QApplication.instance()).collect()
         return passed >= self._rested_since + _RESTED_S
 
     def _sample(self, passed, samples, how="in use"):
