@@ -30,7 +30,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 
-_MOST_SOURCE = 1 << 20  # characters of an included file; longer files are not shown
+_MOST_SOURCE = 1 << 20  # characters of an included file that are shown
 
 
 def assemble(launch: Launch, wanted: str, device: str, progress: Callable[[str], None]) -> Listing:

@@ -74,7 +74,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         if size is None or size.m * size.n > _MOST_ELEMENTS:
             first = first or f"no small size near {_EVEN} meets the conditions of the launch"
             continue
-        tried += 1
+        tried, at = tried + 1, size
         try:
             wrong = try_one(kernel, size)
         except BuildError as error:
@@ -86,13 +86,13 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             wrong = _wrong(candidate, broad, try_one) if broad else ""
             if not wrong and (broad or not narrow):
                 return _settled(candidate, guess, size, try_one)
-            narrow = narrow or (candidate, size, tried)
+            narrow, at = narrow or (candidate, size, tried), broad or size
         if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
             spare = spare or (candidate, size, wrong)
         if isinstance(wrong, Verdict) and wrong.comparable and is_said(candidate, "block"):
             ran = ran or candidate
-        untried.learn(candidate, size, wrong)
-        first = first or f"at {size}: {wrong}"
+        untried.learn(candidate, at, wrong)
+        first = first or f"at {at}: {wrong}"
         most = narrow[2] + _MOST_TRIES_AFTER_NARROW if narrow else _MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES
         if tried >= most:
             break
