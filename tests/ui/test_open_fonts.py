@@ -56,6 +56,44 @@ for round in range(3):
 open_fonts(running).open_all()
 print(*counts, files())
 """
+OTHER_FONTS = """
+from PySide6.QtWidgets import QApplication, QLabel
+from gemmviz.ui.look.fonts import load, mono
+from gemmviz.ui.look.open_fonts import open_fonts
+from gemmviz.ui.panels.help_text import help_text
+
+COMMENT = "// Chinese \u4e00, Russian \u0414, Hebrew \u05d0, Thai \u0e01, Japanese \u3042"
+
+def files():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return sum(line.rstrip().endswith((".ttf", ".ttc", ".otf", ".pfb")) for line in maps)
+
+def shown(text, font):
+    label = QLabel(text)
+    label.setFont(font)
+    label.resize(label.sizeHint())
+    label.grab()
+
+running = QApplication([])
+load(running)
+fixed = mono()
+fonts = open_fonts(running)
+fonts.open_all()
+keys = [files()]
+for points in range(8, 20):
+    font = running.font()
+    font.setPointSize(points)
+    shown(help_text({"Keys": [("<code>Ctrl+Z</code>", "undo")]}), font)
+    keys.append(files())
+fonts.keep(COMMENT)
+comments = [files()]
+for points in range(8, 20):
+    fixed.setPointSize(points)
+    shown(COMMENT, fixed)
+    comments.append(files())
+print(*keys)
+print(*comments)
+"""
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
@@ -66,6 +104,17 @@ def test_qt_opens_no_font_file_again_while_fonts_of_many_sizes_come_and_go(tmp_p
     if not counts[-1]:
         pytest.skip("no font files are mapped here")
     assert len(set(counts)) == 1, counts
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
+def test_the_list_of_keys_and_a_comment_in_another_script_open_no_further_font_file():
+    settings = os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", OTHER_FONTS], env=settings, capture_output=True, text=True, check=True)
+    keys, comments = (line.split() for line in done.stdout.splitlines())
+    if not int(keys[-1]):
+        pytest.skip("no font files are mapped here")
+    assert len(set(keys)) == 1, keys
+    assert len(set(comments)) == 1, comments
 
 
 def shown_marks():

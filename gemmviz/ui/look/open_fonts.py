@@ -25,7 +25,8 @@ class OpenFonts(QObject):
     """Holds a font of each face that the window uses.
 
     The faces of letters and digits are opened at once, which takes some 5 ms for all that the first window would not
-    open by itself. Those that stand in for them, for the marks and letters of `SAMPLE`, are opened by `open_next`.
+    open by itself. Those that stand in for them, for the marks and letters of `SAMPLE`, are opened by `open_next`, and
+    those of other scripts by `keep` when a text has them.
 
     Parameters
     ----------
@@ -39,6 +40,7 @@ class OpenFonts(QObject):
         for held in self._held:
             held.horizontalAdvance("A")  # a font opens its files when it measures a text
         self._left = [*self._held]
+        self._blocks = {_block(mark) for mark in SAMPLE}
 
     def open_next(self) -> bool:
         """Open the fonts that stand in for a further face; return whether there was one left."""
@@ -51,6 +53,22 @@ class OpenFonts(QObject):
         """Open what is left, before fonts of the window go out of use."""
         while self.open_next():
             pass
+
+    def keep(self, text: str) -> None:
+        """Open the fonts that stand in for the letters of a text, such as a comment in another script.
+
+        One letter of each block of Unicode is enough: the letters of a block stand in one font as a rule.
+        """
+        if text.isascii():
+            return
+        new = {_block(letter): letter for letter in set(text) if _block(letter) not in self._blocks}
+        self._blocks |= new.keys()
+        for held in self._held if new else ():
+            held.horizontalAdvance("".join(new.values()))
+
+
+def _block(letter: str) -> int:
+    return ord(letter) >> 7
 
 
 def open_fonts(application: QApplication) -> OpenFonts:

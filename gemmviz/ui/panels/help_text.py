@@ -3,6 +3,7 @@
 from html import escape
 
 from gemmviz.language import tr
+from gemmviz.ui.look.fonts import mono_style
 from gemmviz.ui.window.actions import Action
 from gemmviz.ui.window.key_names import key_text
 
@@ -57,4 +58,9 @@ def help_text(groups: Groups, wanted: str = "") -> str:
     if not any(columns):
         return tr("No entry has these words.")
     cells = "".join(f"<td><table>{''.join(rows)}</table></td><td>&nbsp;&nbsp;&nbsp;</td>" for rows in columns)
-    return f"<table><tr>{cells}</tr></table>"
+    return _in_our_font(f"<table><tr>{cells}</tr></table>")
+
+
+def _in_our_font(text: str) -> str:
+    """Write keys in the font that comes with gemmviz: `<code>` alone means a font of the system."""
+    return text.replace("<code>", f'<span style="{mono_style()}">').replace("</code>", "</span>")

@@ -15,8 +15,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
-from gemmviz.ui.known import shortcut
+from gemmviz.ui.known import qt, shortcut
 from gemmviz.ui.look.fonts import mono, mono_style
+from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.source.folding import Folding
@@ -119,6 +120,7 @@ class Editor(QPlainTextEdit):
         # Colouring a line is announced like a change of its text.
         if now != self._last:
             self._last = now
+            open_fonts(qt()).keep(now)
             if not self._filling:
                 self.typed.emit(self.text())
 
