@@ -29,6 +29,11 @@ class Somebody:
         self.session, self.random, self.folder = session, random, Path(folder)
 
 
+def dialogs_shown():
+    """Return the dialogs that are open."""
+    return [d for d in QApplication.topLevelWidgets() if isinstance(d, QDialog) and d.isVisible()]
+
+
 class Dialogs(Somebody):
     """Answers dialogs."""
 
@@ -38,13 +43,9 @@ class Dialogs(Somebody):
         self._answer_those_of_the_system()
         self._make_files()
 
-    def shown(self):
-        """Return the dialogs that are open."""
-        return [d for d in QApplication.topLevelWidgets() if isinstance(d, QDialog) and d.isVisible()]
-
     def use(self):
         """Do something in a dialog that is open."""
-        dialogs = self.shown()
+        dialogs = dialogs_shown()
         if not dialogs:
             return "no dialog"
         dialog = self.random.choice(dialogs)
@@ -77,6 +78,18 @@ class Dialogs(Somebody):
         if button.isEnabled():
             button.click()
         return "exporting"
+
+    def save_film(self, suffix):
+        """Save a film of some steps from the dialog that exports, if it is open and not busy."""
+        dialog = next((d for d in dialogs_shown() if isinstance(d, ExportDialog) and d.job is None), None)
+        if dialog is None:
+            return
+        dialog.kind.setCurrentIndex(dialog.kind.findData(suffix))
+        dialog.first.setValue(1)
+        dialog.last.setValue(3)
+        dialog.pixels.setCurrentText("640 × 480")
+        if dialog.export_button.isEnabled():
+            dialog.export_button.click()
 
     def discard_all(self):
         """From now on, edits may be lost."""

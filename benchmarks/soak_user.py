@@ -1,16 +1,17 @@
 """Random actions of a user in the window: through widgets, keys and menus, as people act."""
 
+from functools import partial
+
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTreeWidget
-from soak_dialogs import Dialogs, Somebody
+from soak_dialogs import Dialogs
+from soak_rest import Restful
 from soak_widgets import choose_in, use_any
 
 from gemmviz.language import LANGUAGES
-from gemmviz.session.picture_size import picture_problem
 from gemmviz.session.preferences import TYPE_SCALES
-from gemmviz.ui.window.window import Window
 
 _SIZES = (1, 2, 3, 4, 5, 7, 8, 8, 8, 12, 16, 16, 16, 20, 24, 32, 33, 48, 64, 5000)
 _MEASURED = (1, 16, 33, 64, 100, 128, 256)
@@ -20,14 +21,12 @@ _NOT_AT_RANDOM = ("quit",)
 _LONG_RUNS = ("measure_all", "all_over_n", "tune", "over_n")
 
 
-class User(Somebody):
+class User(Restful):
     """Does everything once, in an order of chance, and then things at random."""
 
     def __init__(self, session, random, folder):
         super().__init__(session, random, folder)
         self._dialogs = Dialogs(session, random, folder)
-        self._first = session.choice.base
-        self._looks = None  # of the window when it was shown first
         self._weights = {
             self.rung: 8,
             self.size: 8,
@@ -61,17 +60,16 @@ class User(Somebody):
             self.any_action: 12,
             self.any_widget: 8,
         }
-        self.untried = random.sample([*self._weights], len(self._weights))
+        # Libraries, fonts and their glyphs are loaded when they are first needed: that is before memory is compared.
+        kinds = [partial(self.speak, language) for language in LANGUAGES]
+        kinds += [partial(self.film, suffix) for suffix in (".gif", ".mp4")]
+        first = [*self._weights, *kinds]
+        self.untried = random.sample(first, len(first))
         """The actions that have not been done yet."""
-
-    @property
-    def window(self):
-        """The present window: a new one after the language has changed."""
-        return next(w for w in QApplication.topLevelWidgets() if isinstance(w, Window) and w.isVisible())
 
     def act(self):
         """Do one thing; return its name."""
-        self._looks = self._looks or self.shown()
+        self.see_first_look()
         popup = QApplication.activePopupWidget()
         if popup is not None:
             popup.close()
@@ -83,77 +81,10 @@ class User(Somebody):
             return action() or action.__name__
         action = self.untried.pop()
         try:
-            return action() or action.__name__
+            return action() or action.__name__  # a partial one returns its name
         except StopIteration:  # the window was being exchanged
             self.untried.insert(0, action)
             raise
-
-    def rest(self):
-        """Put the window into the state in which its memory can be compared: one small recording, nothing beside it.
-
-        It also looks as it did at first: a larger window keeps larger pictures, and each language has its own texts. A
-        change of language exchanges the window, so that this has to be called until `looks_as_at_first`.
-        """
-        window, session = self.window, self.session
-        self._look_as_at_first()
-        window.presenting.end()
-        session.comparison.stop()
-        if session.tour.active:
-            session.tour.leave()
-        if session.predict.on:
-            session.predict.toggle()
-        session.playback.pause()
-        self.cancel()
-        for dialog in self._dialogs.shown():
-            dialog.close()
-        session.choice.drop_edits(self._first)
-        session.choice.choose_kernel(self._first, problem=picture_problem(self._first))
-        window.controller.recording.record()
-
-    @property
-    def looks_as_at_first(self):
-        """Whether the window's size, page, theme, language and type size are the first ones."""
-        try:
-            return self._looks in (None, self.shown())
-        except StopIteration:  # the window is being exchanged
-            return False
-
-    def _look_as_at_first(self):
-        window, preferences = self.window, self.session.preferences
-        if self._looks is None or self.looks_as_at_first:
-            return
-        width, height = self._looks["size"]
-        window.resize(width, height)
-        window.pages.turn_to(self._looks["page"])
-        preferences.set_theme(self._looks["theme"])
-        preferences.set_type_scale(self._looks["type scale"])
-        if preferences.language != self._looks["language"]:
-            preferences.speak(self._looks["language"])
-
-    @property
-    def rested(self):
-        """Whether the window is in that state."""
-        session, progress = self.session, self.session.progress
-        windows = [w for w in QApplication.topLevelWidgets() if isinstance(w, Window)]
-        return (
-            len(windows) == 1  # the one before a change of language is gone
-            and session.choice.base is self._first
-            and self.looks_as_at_first
-            and session.cursor.playable is not None
-            and not session.staged.outdated
-            and all(progress[engine] is None for engine in progress)
-        )
-
-    def shown(self):
-        """Return what the window shows, by name: memory at rest may depend on it."""
-        window, preferences = self.window, self.session.preferences
-        return {
-            "size": [window.width(), window.height()],
-            "type scale": preferences.type_scale,
-            "theme": preferences.theme,
-            "language": preferences.language,
-            "page": window.pages.name(),
-        }
 
     def give_no_answer(self):
         """Close the menu or the dialog that waits."""
@@ -254,6 +185,11 @@ class User(Somebody):
     def language(self):
         """Speak another language."""
         self._trigger(f"speak_{self.random.choice([*LANGUAGES])}")
+
+    def speak(self, language):
+        """Speak this language."""
+        self._trigger(f"speak_{language}")
+        return "language"
 
     def type_size(self):
         """Make type larger or smaller, as far as it goes."""
@@ -372,6 +308,16 @@ class User(Somebody):
     def export(self):
         """Open the dialog that exports steps; `dialog` goes on in it. Or save the stage, a chart, or figures."""
         self._trigger(self.random.choice(("export", "export", "save_picture", "save_chart", "save")))
+
+    def film(self, suffix):
+        """Save a film of a few steps; if nothing is recorded now, record, and try again later."""
+        if self.session.cursor.playable is None or self.session.staged.outdated:
+            self.untried.insert(0, partial(self.film, suffix))
+            self.rest()
+            return "no film"
+        self._trigger("export")
+        self._dialogs.save_film(suffix)
+        return "film"
 
     def dialog(self):
         """Do something in a dialog that is open."""

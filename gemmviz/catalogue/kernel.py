@@ -302,7 +302,7 @@ def parse(text: str, path: Path) -> Kernel:
         raise located(error, text, path) from None
 
 
-@lru_cache(maxsize=512)  # the ladder is read more often than it changes
+@lru_cache(maxsize=128)  # the ladder is read more often than it changes; each edit is one more
 def _parsed(text: str, path: Path) -> Kernel:
     return _build(matter_table(text, path), text, path)
 
