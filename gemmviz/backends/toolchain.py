@@ -137,9 +137,30 @@ def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[
     _build([*flags, "-shared", "-fPIC", *map(str, sources)], output, blame)
 
 
-def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
-    """Compile `source` into the object file `output`; otherwise as `compile_shared`."""
-    _build([*flags, "-c", "-fPIC", str(source)], output, blame)
+def compile_object(
+    source: Path, output: Path, flags: Sequence[str], blame: Path, precompiled: Path | None = None
+) -> None:
+    """Compile `source` into the object file `output`; otherwise as `compile_shared`.
+
+    Parameters
+    ----------
+    source, output, flags, blame
+        As for `compile_shared`.
+    precompiled
+        The header after ``-include``, from `precompile` with the same flags. If it cannot be used any more, because
+        a header of the system has changed, it is removed, and the header itself is read.
+    """
+    _build([*flags, "-c", "-fPIC", str(source)], output, blame, precompiled)
+
+
+def precompile(header: Path, output: Path, flags: Sequence[str]) -> bool:
+    """Precompile a C++ header, and return whether the compiler can: Clang from the ``ziglang`` wheel does."""
+    tool = compiler()
+    arguments = [*flags, "-c", "-fPIC", str(header)]
+    command = zig.direct(tool.start, tool.version, arguments, output, _ask)
+    if command is None:
+        return False
+    return _started(zig.of_header(command), output.parent, arguments).code == 0
 
 
 def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
@@ -150,14 +171,17 @@ def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) ->
     _build([*flags, "-E", str(source)], output, blame)
 
 
-def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
+def _build(arguments: Sequence[str], output: Path, blame: Path, precompiled: Path | None = None) -> None:
     tool = compiler()
     result = None
     if command := zig.direct(tool.start, tool.version, arguments, output, _ask):
-        result = _started(command, output.parent, arguments)
+        read = [*arguments, str(precompiled)] if precompiled else arguments
+        result = _started(zig.with_precompiled(command, precompiled), output.parent, read)
         # Other errors than those of a source are the command's own, or the linker's: Zig knows better.
         if result.code != 0 and not result.stopped and not _DIAGNOSTIC.search(result.errors):
             result = None
+            if precompiled:
+                precompiled.unlink(missing_ok=True)
     if result is None:
         result = _started([*tool.start, *arguments, "-o", str(output)], output.parent, arguments)
     if result.stopped and not _DIAGNOSTIC.search(result.errors):

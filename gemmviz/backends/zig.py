@@ -67,6 +67,21 @@ def direct(start: Sequence[str], version: str, arguments: Sequence[str], output:
     return [word for part in template for word in filled.get(part, [part])]
 
 
+def of_header(command: Sequence[str]) -> list[str]:
+    """Return the command that precompiles a C++ header, from the one that compiles it as a source."""
+    # A header of the same size and text may have another time of change.
+    ways = {"c++": ["c++-header"], "-c": ["-Xclang", "-fno-pch-timestamp"]}
+    return [word for part in command for word in ways.get(part, [part])]
+
+
+def with_precompiled(command: Sequence[str], precompiled: Path | None) -> Sequence[str]:
+    """Return a command with a precompiled header in place of the first one that it includes."""
+    if precompiled is None:
+        return command
+    at = command.index("-include")
+    return [*command[:at], "-include-pch", str(precompiled), *command[at + 2 :]]
+
+
 def _parts(arguments: Sequence[str]) -> tuple[tuple[str, ...], list[str], list[str]]:
     """Return the flags on which Zig's command depends, those that it passes on, and the sources."""
     shape, passed_on, sources = [], [], []

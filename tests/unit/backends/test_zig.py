@@ -11,7 +11,7 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.simt import build
+from gemmviz.simt import build, precompiled
 
 if len(toolchain.compiler().start) != 2 or Path(toolchain.compiler().start[0]).name != "zig":
     pytest.skip("the compiler is not the wheel's", allow_module_level=True)
@@ -67,20 +67,50 @@ def test_zig_is_asked_once_and_another_process_knows_its_commands(started, tmp_p
 def test_the_code_is_the_same_as_from_zig_cc(started, tmp_path, monkeypatch, as_written):
     job = launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4})
     tool, text = toolchain.compiler(), build._wrapper(job)
+    flags = build._flags(tool, job, as_written, text)
     (tmp_path / "kernel.cpp").write_text(text, encoding="utf-8")
     part = next(build._RUNTIME.glob("notes.c"))
+    header = precompiled.prelude(tool, flags, build.runtime_texts(), tmp_path)
+    assert header is not None
     libraries = []
     for way in ("direct", "zig cc"):
         kernel, runtime, library = (tmp_path / f"{way}.{end}" for end in ("kernel.o", "runtime.o", "so"))
-        flags = build._flags(tool, job, as_written, text)
-        toolchain.compile_object(tmp_path / "kernel.cpp", kernel, flags, job.kernel.path)
+        toolchain.compile_object(tmp_path / "kernel.cpp", kernel, flags, job.kernel.path, header)
         toolchain.compile_object(part, runtime, build.runtime_flags(tool), part)
         toolchain.compile_shared([kernel, runtime], library, build._link_flags(tool), job.kernel.path)
         libraries.append(sections(library))
         if way == "direct":
-            assert [command[1] for command in started][-1] == "ld.lld"
+            assert started[-1][1] == "ld.lld" and any("-include-pch" in command for command in started)
         monkeypatch.setattr(zig, "direct", lambda *_: None)
     assert libraries[0] == libraries[1]
+
+
+def test_a_prelude_is_precompiled_once_and_replaced_when_it_cannot_be_read(started, tmp_path):
+    header, source = tmp_path / "prelude.h", tmp_path / "kernel.cpp"
+    header.write_text("inline int one() { return 1; }\n", encoding="utf-8")
+    source.write_text("int kernel() { return one(); }\n", encoding="utf-8")
+    tool, flags = toolchain.compiler(), ["-x", "c++", "-include", str(header), "-DTS=4"]
+
+    def made() -> Path:
+        found = precompiled.prelude(tool, flags, ["text"], tmp_path)
+        assert found is not None
+        return found
+
+    first = made()
+    ended = len(started)
+    assert made() == first and len(started) == ended
+    first.write_bytes(first.read_bytes()[:100])
+    toolchain.compile_object(source, tmp_path / "kernel.o", flags, source, first)
+    assert started[-1][1] == "cc" and not first.exists()  # the header itself was read
+    toolchain.compile_object(source, tmp_path / "kernel.o", flags, source, made())
+    assert "-include-pch" in started[-1]
+
+
+def test_a_macro_that_the_prelude_reads_is_not_precompiled(tmp_path):
+    flags = ["-x", "c++", "-include", str(tmp_path / "prelude.h"), "-DGV_BATCH_COUNT=3"]
+    texts = ["#ifdef GV_BATCH_COUNT"]
+    assert precompiled.prelude(toolchain.compiler(), flags, texts, tmp_path) is None
+    assert precompiled.prelude(toolchain.compiler(), ["-x", "c"], texts, tmp_path) is None
 
 
 def test_a_flag_of_another_kind_is_asked_for_and_macros_are_not(started, tmp_path):
