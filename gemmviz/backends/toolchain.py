@@ -153,14 +153,20 @@ def compile_object(
     _build([*flags, "-c", "-fPIC", str(source)], output, blame, precompiled)
 
 
-def precompile(header: Path, output: Path, flags: Sequence[str]) -> bool:
-    """Precompile a C++ header, and return whether the compiler can: Clang from the ``ziglang`` wheel does."""
+def precompiling(header: Path, output: Path, flags: Sequence[str]) -> list[str] | None:
+    """Return the command that precompiles a C++ header; None if the compiler is not Clang from the ``ziglang`` wheel.
+
+    It names all folders of system headers: these are others within the sandbox.
+    """
     tool = compiler()
-    arguments = [*flags, "-c", "-fPIC", str(header)]
-    command = zig.direct(tool.start, tool.version, arguments, output, _ask)
-    if command is None:
-        return False
-    return _started(zig.of_header(command), output.parent, arguments).code == 0
+    command = zig.direct(tool.start, tool.version, [*flags, "-c", "-fPIC", str(header)], output, _ask)
+    return command and zig.of_header(command)
+
+
+def precompile(header: Path, output: Path, flags: Sequence[str]) -> bool:
+    """Precompile a C++ header, and return whether the compiler could."""
+    command = precompiling(header, output, flags)
+    return command is not None and _started(command, output.parent, [*flags, str(header)]).code == 0
 
 
 def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:

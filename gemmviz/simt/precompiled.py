@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from gemmviz.backends.toolchain import Compiler, build_folder, precompile
+from gemmviz.backends.toolchain import Compiler, build_folder, precompile, precompiling
 from gemmviz.sandbox import kept
 
 # These concern the kernel, and not the prelude.
@@ -37,7 +37,10 @@ def prelude(tool: Compiler, flags: Sequence[str], texts: Sequence[str], folder: 
     at = flags.index("-include")
     header = Path(flags[at + 1])
     own = [flag for flag in (*flags[:at], *flags[at + 2 :]) if not flag.startswith(_OF_THE_KERNEL)]
-    key = hashlib.sha256("\0".join([str(header), *own, tool.version, *texts]).encode()).hexdigest()[:24]
+    command = precompiling(header, Path("output"), own)
+    if command is None:
+        return None
+    key = hashlib.sha256("\0".join([*command, tool.version, *texts]).encode()).hexdigest()[:24]
     name = f"prelude-{key}"
     if known := kept.find(folder, name):
         return known

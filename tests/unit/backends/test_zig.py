@@ -106,6 +106,17 @@ def test_a_prelude_is_precompiled_once_and_replaced_when_it_cannot_be_read(start
     assert "-include-pch" in started[-1]
 
 
+def test_other_headers_of_the_system_need_another_prelude(started, tmp_path, monkeypatch):
+    """Within the sandbox Zig takes its own headers: a kernel must not mix them with those of a prelude from outside."""
+    header = tmp_path / "prelude.h"
+    header.write_text("inline int one() { return 1; }\n", encoding="utf-8")
+    flags, direct = ["-x", "c++", "-include", str(header)], zig.direct
+    outside = precompiled.prelude(toolchain.compiler(), flags, ["text"], tmp_path)
+    monkeypatch.setattr(zig, "direct", lambda *a: [*direct(*a)[:-2], "-isystem", str(tmp_path), *direct(*a)[-2:]])
+    inside = precompiled.prelude(toolchain.compiler(), flags, ["text"], tmp_path)
+    assert outside and inside and outside != inside
+
+
 def test_a_macro_that_the_prelude_reads_is_not_precompiled(tmp_path):
     flags = ["-x", "c++", "-include", str(tmp_path / "prelude.h"), "-DGV_BATCH_COUNT=3"]
     texts = ["#ifdef GV_BATCH_COUNT"]
