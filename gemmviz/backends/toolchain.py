@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from gemmviz import data
+from gemmviz.backends import zig
 from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
 from gemmviz.catalogue.includes import begins, search_folders, with_headers
 from gemmviz.language import mark, tr
@@ -136,9 +137,36 @@ def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[
     _build([*flags, "-shared", "-fPIC", *map(str, sources)], output, blame)
 
 
-def compile_object(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
-    """Compile `source` into the object file `output`; otherwise as `compile_shared`."""
-    _build([*flags, "-c", "-fPIC", str(source)], output, blame)
+def compile_object(
+    source: Path, output: Path, flags: Sequence[str], blame: Path, precompiled: Path | None = None
+) -> None:
+    """Compile `source` into the object file `output`; otherwise as `compile_shared`.
+
+    Parameters
+    ----------
+    source, output, flags, blame
+        As for `compile_shared`.
+    precompiled
+        The header after ``-include``, from `precompile` with the same flags. If it cannot be used any more, because
+        a header of the system has changed, it is removed, and the header itself is read.
+    """
+    _build([*flags, "-c", "-fPIC", str(source)], output, blame, precompiled)
+
+
+def precompiling(header: Path, output: Path, flags: Sequence[str]) -> list[str] | None:
+    """Return the command that precompiles a C++ header; None if the compiler is not Clang from the ``ziglang`` wheel.
+
+    It names all folders of system headers: these are others within the sandbox.
+    """
+    tool = compiler()
+    command = zig.direct(tool.start, tool.version, [*flags, "-c", "-fPIC", str(header)], output, _ask)
+    return command and zig.of_header(command)
+
+
+def precompile(header: Path, output: Path, flags: Sequence[str]) -> bool:
+    """Precompile a C++ header, and return whether the compiler could."""
+    command = precompiling(header, output, flags)
+    return command is not None and _started(command, output.parent, [*flags, str(header)]).code == 0
 
 
 def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) -> None:
@@ -149,28 +177,58 @@ def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) ->
     _build([*flags, "-E", str(source)], output, blame)
 
 
-def _build(arguments: Sequence[str], output: Path, blame: Path) -> None:
+def _build(arguments: Sequence[str], output: Path, blame: Path, precompiled: Path | None = None) -> None:
     tool = compiler()
-    environment = _environment()
-    own = confined.scratch()
-    if own is None:
-        answer = _run([*tool.start, *arguments, "-o", str(output)], environment)
-        if answer.returncode != 0:
-            raise no_room(answer.stderr, output.parent) or first_error(answer.stderr, blame)
-        return
-    program = shutil.which(tool.start[0]) or tool.start[0]
-    command = [program, *tool.start[1:], *arguments, "-o", str(output)]
-    cache = Path(environment["ZIG_GLOBAL_CACHE_DIR"])
-    # Clang's headers are next to zig.
-    beside = [Path(program).resolve().parent] if Path(program).name == "zig" else []
-    access = rules.compiling(
-        output.parent, [*beside, scratch.copies(own), *_read_by(arguments)], [cache], tool.programs
-    )
-    result = confined.compile_with(command, environment | {"TMPDIR": str(output.parent)}, output.parent, access)
+    result = None
+    if command := zig.direct(tool.start, tool.version, arguments, output, _ask):
+        read = [*arguments, str(precompiled)] if precompiled else arguments
+        result = _started(zig.with_precompiled(command, precompiled), output.parent, read)
+        # Other errors than those of a source are the command's own, or the linker's: Zig knows better.
+        if result.code != 0 and not result.stopped and not _DIAGNOSTIC.search(result.errors):
+            result = None
+            if precompiled:
+                precompiled.unlink(missing_ok=True)
+    if result is None:
+        result = _started([*tool.start, *arguments, "-o", str(output)], output.parent, arguments)
     if result.stopped and not _DIAGNOSTIC.search(result.errors):
         raise CompileStopped(tr("{file} does not compile: {why}", file=blame.name, why=result.stopped))
     if result.code != 0:
         raise no_room(result.errors, output.parent) or first_error(result.errors, blame)
+
+
+def _ask(command: list[str], folder: Path) -> str:
+    """Return what Zig prints about the commands that it starts."""
+    return _started(command, folder, [], zig.VERBOSE).errors
+
+
+def _started(
+    command: Sequence[str], folder: Path, arguments: Sequence[str], variables: Mapping[str, str] | None = None
+) -> confined.Compiled:
+    """Start the compiler, confined if there is a sandbox.
+
+    Parameters
+    ----------
+    command
+        The command.
+    folder
+        The folder that it may write.
+    arguments
+        The arguments that name further files and folders, which it may read.
+    variables
+        Further environment variables.
+    """
+    environment = _environment() | dict(variables or {})
+    own = confined.scratch()
+    if own is None:
+        answer = _run(command, environment)
+        return confined.Compiled(answer.returncode, answer.stdout, answer.stderr)
+    program = shutil.which(command[0]) or command[0]
+    cache = Path(environment["ZIG_GLOBAL_CACHE_DIR"])
+    # Clang's headers are next to zig. Only `zig cc` writes its cache; the linker reads a library there.
+    beside = [Path(program).resolve().parent, cache] if Path(program).name == "zig" else []
+    writes = [cache] if tuple(command[: len(compiler().start)]) == compiler().start else []
+    access = rules.compiling(folder, [*beside, scratch.copies(own), *_read_by(arguments)], writes, compiler().programs)
+    return confined.compile_with([program, *command[1:]], environment | {"TMPDIR": str(folder)}, folder, access)
 
 
 _FOLDER_FLAGS = re.compile("^(?:-I|-iquote|-idirafter)(?=/)")

@@ -154,10 +154,15 @@ def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression,
     if not _hold([e for e in with_sizes if not e.names() & kernel.params.keys()], sizes):
         return
     of_both = [e for e in with_sizes if e.names() & kernel.params.keys()]
+    # Few parameters are in these: each combination of their values is checked once.
+    matter = [at for at, name in enumerate(kernel.params) if any(name in e.names() for e in of_both)]
+    known: dict[tuple[int, ...], bool] = {}
     for values in _combinations(choices, tuple(e for e in must_hold if not e.names() & sizes.keys())):
-        params = dict(zip(kernel.params, values, strict=True))
-        if _hold(of_both, sizes | params):
-            yield params
+        key = tuple([values[at] for at in matter])
+        if key not in known:
+            known[key] = _hold(of_both, sizes | dict(zip(kernel.params, values, strict=True)))
+        if known[key]:
+            yield dict(zip(kernel.params, values, strict=True))
 
 
 @lru_cache(maxsize=64)

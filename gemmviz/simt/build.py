@@ -27,7 +27,7 @@ from gemmviz.catalogue.errors import BuildError, CompileStopped
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 from gemmviz.sandbox import confined, kept
-from gemmviz.simt import dynamic_shared
+from gemmviz.simt import dynamic_shared, precompiled
 from gemmviz.simt.inline_ptx.columns import aligned
 from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
 
@@ -118,11 +118,14 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         wrapper = work / ("wrapper.c" if launch.kernel.backend == "c" else "wrapper.cpp")
         wrapper.write_text(source, encoding="utf-8")
         instrumented = work / "kernel.o"
+        prelude = None
         try:
             if inline_ptx:
                 wrapper = _without_asm(wrapper, flags, launch)
                 flags = _already_preprocessed(flags)
-            compile_object(wrapper, instrumented, flags, launch.kernel.path)
+            else:
+                prelude = precompiled.prelude(tool, flags, runtime_texts(), folder)
+            compile_object(wrapper, instrumented, flags, launch.kernel.path, prelude)
         except BuildError as error:
             raise entry.explain(error, launch) from None
         objects = [instrumented, *_runtime_objects(tool, folder)]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import LONGEST, Expression
@@ -298,10 +299,15 @@ def _local(
     """Return the value of a name at a launch: a size or parameter, a constant around the launch, or one of the file."""
     if word in names:
         return Polynomial.name(names[word]) if names[word] != word else None
+
+    @cache  # a value that names another one several times would be read that often at each depth
+    def inside(inner: str) -> Polynomial | None:
+        return _local(launch, source, inner, names, depth + 1)
+
     if word in launch.constants and depth <= 8:
-        return parse(_plain(launch.constants[word]), lambda inner: _local(launch, source, inner, names, depth + 1))
+        return parse(_plain(launch.constants[word]), inside)
     if word in source.constants and word not in source.tunable and depth <= 8:
-        return parse(_plain(source.constants[word]), lambda inner: _local(launch, source, inner, names, depth + 1))
+        return parse(_plain(source.constants[word]), inside)
     return None
 
 

@@ -91,15 +91,20 @@ class Ladder(QListWidget):
             self._fit_rows()
 
     def _fit_rows(self) -> None:
+        """Give each row its height; the kernels of closed chapters get theirs when it is opened."""
         self._fitted = self.viewport().width()
         for at in range(self.count()):
             item = self.item(at)
-            name = item.data(NAME)
-            lines = [_CHAPTER_LINES]
-            if name is not None:
-                titles = len(self.painter_of_rows.title_lines(name, self.font(), self._fitted)[1])
-                lines = [NAME_LINES, BELOW_LINES, *[1.0] * (titles - 1)]
-            item.setSizeHint(QSize(0, sum(map(self._height, lines))))
+            if item.data(NAME) is None:
+                item.setSizeHint(QSize(0, self._height(_CHAPTER_LINES)))
+        self._fit_kernels()
+
+    def _fit_kernels(self) -> None:
+        chapter = self.rows.chapters.get(self.open_chapter)
+        for name in chapter.kernels if chapter else ():
+            titles = len(self.painter_of_rows.title_lines(name, self.font(), self._fitted)[1])
+            lines = [NAME_LINES, BELOW_LINES, *[1.0] * (titles - 1)]
+            self._items[name].setSizeHint(QSize(0, sum(map(self._height, lines))))
 
     def item_of(self, name: str) -> QListWidgetItem:
         """Return the item of the kernel with that name."""
@@ -132,6 +137,7 @@ class Ladder(QListWidget):
     def open(self, chapter: str) -> None:
         """Show the kernels of a chapter, given by its id, and hide all others; an empty id hides all kernels."""
         self.painter_of_rows.open_chapter = chapter
+        self._fit_kernels()
         for one, row in self.rows.chapters.items():
             for name in row.kernels:
                 self._items[name].setHidden(one != chapter)

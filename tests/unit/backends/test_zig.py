@@ -1,0 +1,166 @@
+"""Clang and the linker are started directly, with the commands that `zig cc` starts: the code is the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from gemmviz.backends import toolchain, zig
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.simt import build, precompiled
+
+if len(toolchain.compiler().start) != 2 or Path(toolchain.compiler().start[0]).name != "zig":
+    pytest.skip("the compiler is not the wheel's", allow_module_level=True)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[list[str]]]:
+    """The commands that are started, with an empty cache of compiled code, and no command known."""
+    commands: list[list[str]] = []
+    run = toolchain._run
+
+    def kept(command, environment):
+        commands.append([str(word) for word in command])
+        return run(command, environment)
+
+    monkeypatch.setattr(toolchain, "_run", kept)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    template = zig._template
+    template.cache_clear()
+    yield commands
+    template.cache_clear()
+
+
+def sections(library: Path) -> dict[str, bytes]:
+    with library.open("rb") as file:
+        found = {s.name: s.data() for s in ELFFile(file).iter_sections() if s["sh_type"] != "SHT_NOBITS"}
+    del found[".debug_str"]  # it has the path of the build folder
+    return found
+
+
+def object_of(text: str, folder: Path, name: str) -> Path:
+    source, output = folder / f"{name}.c", folder / f"{name}.o"
+    source.write_text(text, encoding="utf-8")
+    toolchain.compile_object(source, output, ["-O2"], source)
+    return output
+
+
+def asked(started: list[list[str]]) -> int:
+    return sum("cc" in command for command in started)
+
+
+def test_zig_is_asked_once_and_another_process_knows_its_commands(started, tmp_path):
+    (tmp_path / "a").mkdir()
+    for name in ("first", "second"):
+        object_of(f"int {name};\n", tmp_path / "a", name)
+    assert asked(started) == 1 and [command[1] for command in started] == ["cc", "clang", "clang"]
+    zig._template.cache_clear()  # as in another process
+    object_of("int third;\n", tmp_path / "a", "third")
+    assert asked(started) == 1
+
+
+@pytest.mark.parametrize("as_written", [False, True])
+def test_the_code_is_the_same_as_from_zig_cc(started, tmp_path, monkeypatch, as_written):
+    job = launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4})
+    tool, text = toolchain.compiler(), build._wrapper(job)
+    flags = build._flags(tool, job, as_written, text)
+    (tmp_path / "kernel.cpp").write_text(text, encoding="utf-8")
+    part = next(build._RUNTIME.glob("notes.c"))
+    header = precompiled.prelude(tool, flags, build.runtime_texts(), tmp_path)
+    assert header is not None
+    libraries = []
+    for way in ("direct", "zig cc"):
+        kernel, runtime, library = (tmp_path / f"{way}.{end}" for end in ("kernel.o", "runtime.o", "so"))
+        toolchain.compile_object(tmp_path / "kernel.cpp", kernel, flags, job.kernel.path, header)
+        toolchain.compile_object(part, runtime, build.runtime_flags(tool), part)
+        toolchain.compile_shared([kernel, runtime], library, build._link_flags(tool), job.kernel.path)
+        libraries.append(sections(library))
+        if way == "direct":
+            assert started[-1][1] == "ld.lld" and any("-include-pch" in command for command in started)
+        monkeypatch.setattr(zig, "direct", lambda *_: None)
+    assert libraries[0] == libraries[1]
+
+
+def test_a_prelude_is_precompiled_once_and_replaced_when_it_cannot_be_read(started, tmp_path):
+    header, source = tmp_path / "prelude.h", tmp_path / "kernel.cpp"
+    header.write_text("inline int one() { return 1; }\n", encoding="utf-8")
+    source.write_text("int kernel() { return one(); }\n", encoding="utf-8")
+    tool, flags = toolchain.compiler(), ["-x", "c++", "-include", str(header), "-DTS=4"]
+
+    def made() -> Path:
+        found = precompiled.prelude(tool, flags, ["text"], tmp_path)
+        assert found is not None
+        return found
+
+    first = made()
+    ended = len(started)
+    assert made() == first and len(started) == ended
+    first.write_bytes(first.read_bytes()[:100])
+    toolchain.compile_object(source, tmp_path / "kernel.o", flags, source, first)
+    assert started[-1][1] == "cc" and not first.exists()  # the header itself was read
+    toolchain.compile_object(source, tmp_path / "kernel.o", flags, source, made())
+    assert "-include-pch" in started[-1]
+
+
+def test_other_headers_of_the_system_need_another_prelude(started, tmp_path, monkeypatch):
+    """Within the sandbox Zig takes its own headers: a kernel must not mix them with those of a prelude from outside."""
+    header = tmp_path / "prelude.h"
+    header.write_text("inline int one() { return 1; }\n", encoding="utf-8")
+    flags, direct = ["-x", "c++", "-include", str(header)], zig.direct
+    outside = precompiled.prelude(toolchain.compiler(), flags, ["text"], tmp_path)
+    monkeypatch.setattr(zig, "direct", lambda *a: [*direct(*a)[:-2], "-isystem", str(tmp_path), *direct(*a)[-2:]])
+    inside = precompiled.prelude(toolchain.compiler(), flags, ["text"], tmp_path)
+    assert outside and inside and outside != inside
+
+
+def test_a_macro_that_the_prelude_reads_is_not_precompiled(tmp_path):
+    flags = ["-x", "c++", "-include", str(tmp_path / "prelude.h"), "-DGV_BATCH_COUNT=3"]
+    texts = ["#ifdef GV_BATCH_COUNT"]
+    assert precompiled.prelude(toolchain.compiler(), flags, texts, tmp_path) is None
+    assert precompiled.prelude(toolchain.compiler(), ["-x", "c"], texts, tmp_path) is None
+
+
+def test_a_flag_of_another_kind_is_asked_for_and_macros_are_not(started, tmp_path):
+    source = tmp_path / "a.c"
+    source.write_text("int a = X;\n", encoding="utf-8")
+    for flags in (["-DX=1"], ["-DX=2", f"-I{tmp_path}"], ["-DX=1", "-O3"]):
+        toolchain.compile_object(source, tmp_path / "a.o", flags, source)
+    assert asked(started) == 2
+
+
+def test_a_wrong_source_is_reported_without_another_attempt(started, tmp_path):
+    with pytest.raises(BuildError, match=r"wrong\.c:1: "):
+        object_of("int a = b;\n", tmp_path, "wrong")
+    assert asked(started) == 1 and started[-1][1] == "clang"
+
+
+def test_a_file_of_the_command_that_is_gone_is_found_by_zig_itself(started, tmp_path, monkeypatch):
+    first = object_of("int a;\n", tmp_path, "first")
+    toolchain.compile_shared([first], tmp_path / "a.so", [], first)
+    template = zig._template
+
+    def without_library(*arguments):
+        known = template(*arguments)
+        return known and [word.replace("crti.o", "gone.o").replace("libcompiler_rt.a", "gone.a") for word in known]
+
+    monkeypatch.setattr(zig, "_template", without_library)
+    before = asked(started)
+    toolchain.compile_shared([first], tmp_path / "b.so", [], first)
+    assert (tmp_path / "b.so").is_file() and asked(started) == before + 1
+
+
+def test_a_text_that_prints_a_command_is_not_believed(started, tmp_path):
+    printed = "/usr/bin/zig clang /tmp/empty.c -MF x -o /tmp/evil.o"
+    object_of(f'#pragma message("\\n{printed}")\nint a;\n', tmp_path, "hostile")
+    object_of("int b;\n", tmp_path, "next")
+    assert not any("/tmp/evil.o" in word for command in started for word in command)
+
+
+def test_a_path_with_spaces_in_a_command_is_left_to_zig(tmp_path):
+    printed = "/a b/zig clang /work/empty.c -MD -MV -MF d -isystem /a b/include -c -o out.o"
+    assert zig._compiling(printed, "/work/empty.c") is None
+    assert not zig._is_complete(["zig", "-isystem", "/a", "b/include", "-c"])
