@@ -16,7 +16,6 @@ from gemmviz.ui.look.theme import THEMES
 
 _LARGER = 1.12, 1.04  # of the window's type, in a wide and in a narrow window
 _NARROW_WINDOW = 1600  # pixels, at a scale of type of 1
-_NARROW = 260  # pixels, at a scale of type of 1: below this width of the lesson its title stands above the buttons
 _TITLE_LINES = 2  # of a title above the buttons
 _ANY_HEIGHT = 10_000
 
@@ -115,6 +114,7 @@ class TourBar(QFrame):
         if following is not None:
             self.onward.setText(tr("Next kernel: {rung}", rung=following.alias))
             self.onward.setAccessibleName(self.onward.text())
+        self._arrange_title()
         self.updateGeometry()
 
     def _text(self) -> str:
@@ -142,17 +142,22 @@ class TourBar(QFrame):
         self.demo_button.setEnabled(session.choice.kernel.demo is not None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the title beside the buttons, or above them in a narrow column."""
+        """Arrange the title anew."""
         super().resizeEvent(event)
+        self._arrange_title()
+
+    def _arrange_title(self) -> None:
+        """Put the title beside the buttons; where it would be cut there, above them."""
         narrow = self._is_narrow(self.width())
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         if self._head.direction() != way:
             self._head.setDirection(way)
         self.title.setMinimumHeight(self._title_height(self.width()) if narrow else 0)
 
-    @staticmethod
-    def _is_narrow(width: int) -> bool:
-        return width < scaled(_NARROW)
+    def _is_narrow(self, width: int) -> bool:
+        self.title.ensurePolished()
+        title = QFontMetrics(self.title.font()).horizontalAdvance(self.session.tour.title)
+        return title + self._head.spacing() + self._row.sizeHint().width() > self._inside(width).width()
 
     def _inside(self, width: int) -> QRect:
         """Return the room for texts in a bar of a width, as high as need be."""
@@ -161,7 +166,6 @@ class TourBar(QFrame):
 
     def _title_height(self, width: int) -> int:
         """Return the height of the title above the buttons."""
-        self.title.ensurePolished()
         metrics = QFontMetrics(self.title.font())
         needed = metrics.boundingRect(self._inside(width), int(Qt.TextFlag.TextWordWrap), self.session.tour.title)
         return min(needed.height(), _TITLE_LINES * metrics.lineSpacing())
