@@ -38,7 +38,7 @@ class TourBar(QFrame):
         tour = session.tour
         self.setObjectName("tour")
         self.setAccessibleName(tr("Lesson"))
-        self.lesson_button = _button(tr("Lesson"), tr("The lesson of this kernel (Ctrl+L)"), self._toggle)
+        self.lesson_button = _button(tr("Start the lesson"), tr("The lesson of this kernel (Ctrl+L)"), self._toggle)
         self.lesson_button.setCheckable(True)
         tip = tr("The picture that shows this kernel's idea: its size, its parameters, one thread (Ctrl+Shift+L)")
         self.demo_button = _button(tr("Demo"), tip, session.demonstration.show)
