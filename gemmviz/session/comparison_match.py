@@ -91,8 +91,8 @@ def next_to(choice: Choice) -> Kernel | None:
 def offers(choice: Choice, first: Kernel | None = None) -> list[Offer]:
     """Return the candidates for the second stage, the most likely first, each name once.
 
-    The order is: the rung given as the first, or else the next one, the rung with its file's text and its broken variants, the ladder, variants of other
-    rungs.
+    The order is: the rung given as the first, or else the next one, the rung with its file's text and its broken
+    variants, the ladder, variants of other rungs.
     """
     first = first or next_to(choice)
     rungs = [kernel for kernel in choice.kernels if kernel.recordable]
