@@ -116,10 +116,7 @@ class Comparison:
             )
             return
         if kernel is None or kernel.name == mine.choice.kernel.name:
-            # A variant is compared with its base; other kernels with the nearest slower one, which shows why they are
-            # faster.
-            slower = None if mine.choice.variant else self._slower()
-            kernel = slower or comparison_match.next_to(mine.choice)
+            kernel = self.default()
         if kernel is None or kernel.name == mine.choice.kernel.name:
             self._tell(tr("There is no other kernel to show beside {rung}.", rung=mine.choice.kernel.alias))
             return
@@ -127,6 +124,15 @@ class Comparison:
         self.pace = pace or self.pace
         self._arrange()
         self.changed.emit()
+
+    def default(self) -> Kernel | None:
+        """Return the rung to compare with if none is given; None if there is no other.
+
+        A variant is compared with its base; other kernels with the nearest slower one, which shows why they are faster.
+        """
+        choice = self._mine.choice
+        slower = None if choice.variant else self._slower()
+        return slower or comparison_match.next_to(choice)
 
     def start_named(self, name: str, pace: Pace | None = None) -> None:
         """Show a second rung, given by its name: ``"gpumult1"``, ``"gputiled~no-second-barrier"``.

@@ -88,13 +88,13 @@ def next_to(choice: Choice) -> Kernel | None:
     return others[0] if others else None
 
 
-def offers(choice: Choice) -> list[Offer]:
+def offers(choice: Choice, first: Kernel | None = None) -> list[Offer]:
     """Return the candidates for the second stage, the most likely first, each name once.
 
-    The order is: the next rung, the rung with its file's text and its broken variants, the ladder, variants of other
-    rungs.
+    The order is: the rung given as the first, or else the next one, the rung with its file's text and its broken
+    variants, the ladder, variants of other rungs.
     """
-    first = next_to(choice)
+    first = first or next_to(choice)
     rungs = [kernel for kernel in choice.kernels if kernel.recordable]
     others = [kernel for kernel in rungs if kernel is not choice.base]
     found = [Offer(kernel) for kernel in ([first] if first is not None else [])]

@@ -7,7 +7,7 @@
 // entry    = "matmul_kernel_naive"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
-// demo     = { size = [32, 8, 8], params = { BX = 32, BY = 2 }, block = [0, 1], thread = [3, 1], stop = { line = "sum += A", array = "A" }, lens = "coalescing" }
+// demo     = { size = 32, params = { BX = 32, BY = 2 }, block = [0, 1], thread = [3, 1], stop = { line = "sum += A", array = "A" }, lens = "coalescing" }
 // block    = ["BX", "BY"]
 // grid     = ["ceil(M / BX)", "ceil(N / BY)"]
 // requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]

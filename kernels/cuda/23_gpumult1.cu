@@ -7,7 +7,7 @@
 // entry    = "gpumult1"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
-// demo     = { size = [8, 32, 8], params = { BX = 32, BY = 2 }, block = [0, 1], thread = [3, 1], stop = { line = "sum += A", array = "B" }, lens = "coalescing" }
+// demo     = { size = 32, params = { BX = 32, BY = 2 }, block = [0, 1], thread = [3, 1], stop = { line = "sum += A", array = "B" }, lens = "coalescing" }
 // block    = ["BX", "BY"]
 // grid     = ["ceil(N / BX)", "ceil(M / BY)"]
 // requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]

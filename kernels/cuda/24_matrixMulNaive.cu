@@ -7,7 +7,7 @@
 // entry    = "matrixMulNaive"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BX = [16, 32, 8], BY = [16, 32, 8] }
-// demo     = { size = [16, 32, 8], params = { BX = 16, BY = 16 }, block = [1, 0], thread = [2, 1], stop = { line = "sum += A", array = "B", nth = 3 }, lens = "coalescing" }
+// demo     = { size = 32, params = { BX = 16, BY = 16 }, block = [1, 0], thread = [2, 1], stop = { line = "sum += A", array = "B", nth = 3 }, lens = "coalescing" }
 // block    = ["BX", "BY"]
 // grid     = ["ceil(N / BX)", "ceil(M / BY)"]
 // requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]

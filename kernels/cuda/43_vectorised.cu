@@ -5,7 +5,7 @@
 // entry    = "vectorised<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }
-// demo     = { size = [64, 64, 32], params = { BM = 32, BN = 64, BK = 16, TM = 8, TN = 8 }, block = [0, 0], thread = [1, 0], stop = { tile = 1 }, lens = "coalescing" }
+// demo     = { size = 64, params = { BM = 32, BN = 64, BK = 16, TM = 8, TN = 8 }, block = [0, 0], thread = [1, 0], stop = { tile = 1 }, lens = "coalescing" }
 // block    = ["BN / TN", "BM / TM"]
 // grid     = ["ceil(N / BN)", "ceil(M / BM)"]
 // requires = [

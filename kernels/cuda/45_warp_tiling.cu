@@ -5,7 +5,7 @@
 // entry    = "warp_tiling<BM, BN, BK, TM, TN>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BM = [128, 64, 32, 16], BN = [128, 64, 32, 16], BK = [16, 8, 4], TM = [8, 4], TN = [8, 4] }
-// demo     = { size = [64, 64, 16], params = { BM = 32, BN = 64, BK = 8, TM = 4, TN = 4 }, block = [0, 0], thread = [33, 0], stop = { line = "&Bs[k][x + j" }, lens = "banks" }
+// demo     = { size = 64, params = { BM = 32, BN = 64, BK = 8, TM = 4, TN = 4 }, block = [0, 0], thread = [33, 0], stop = { line = "&Bs[k][x + j" }, lens = "banks" }
 // block    = ["BM / TM * (BN / TN)"]
 // grid     = ["ceil(N / BN)", "ceil(M / BM)"]
 // requires = [

@@ -5,7 +5,7 @@
 // entry      = "stream_k<WM, WN, TN, BK, STAGES, GROUP>"
 // args       = ["A", "B.map", "C", "M", "N", "K"]
 // params     = { WM = [2, 1], WN = [4, 2], TN = [16, 8], BK = [16, 8], STAGES = [8, 6, 4, 2], GROUP = [8, 16, 4], BLOCKS = [132, 264, 2, 3] }
-// demo       = { size = [64, 128, 24], params = { WM = 1, WN = 4, TN = 4, BK = 8, STAGES = 2, GROUP = 4, BLOCKS = 3 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
+// demo       = { size = [64, 128, 192], params = { WM = 1, WN = 4, TN = 4, BK = 16, STAGES = 2, GROUP = 4, BLOCKS = 3 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
 // capability = "9.0a"
 // maps       = { B = { box = ["BK", "4 * WN * TN"], swizzle = 0 } }
 // block      = ["128 + 32 * WM * WN"]

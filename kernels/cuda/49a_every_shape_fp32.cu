@@ -19,7 +19,7 @@
 // schedule.names.step  = "tile / 8 * (1 + (TM + TN) / (TM * TN) + (WM * WN == 4) * 13 / 100) + 70"
 // schedule.names.parts = "(tiles % BLOCKS > 0) * max(1, ceil(BLOCKS / tiles))"
 // schedule.cost  = "tiles * ceil(K / 16) / BLOCKS * step + ceil(tiles / BLOCKS) * tile / 12 + (parts > 0) * 3000 + parts * tile / 6"
-// demo       = { size = [32, 128, 24], params = { TM = 4, WM = 1, WN = 4, TN = 4, BK = 8, STAGES = 2, GROUP = 4, BLOCKS = 3 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
+// demo       = { size = [64, 64, 128], params = { TM = 4, WM = 1, WN = 4, TN = 4, BK = 16, STAGES = 2, GROUP = 4, BLOCKS = 3 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
 // capability = "9.0a"
 // maps       = { B = { box = ["BK", "4 * WN * TN"], swizzle = 0 } }
 // unaligned  = ["B"]

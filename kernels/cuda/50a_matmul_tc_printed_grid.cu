@@ -6,7 +6,7 @@
 // alias      = "matmul_tc (grid as printed)"
 // entry      = "matmul_tc_printed_grid"
 // args       = ["A", "B", "C", "M", "N", "K"]
-// demo       = { size = [32, 64, 64], block = [0, 0], stop = { end = true } }
+// demo       = { size = [48, 64, 64], block = [0, 0], stop = { end = true } }
 // dtype      = "float16"
 // accumulate = "float32"
 // block      = [32]

@@ -5,7 +5,7 @@
 // entry      = "larger_tiles<BM, BN>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BM = [128, 64], BN = [128, 64, 256] }
-// demo       = { size = [128, 256, 256], params = { BM = 128, BN = 128 }, block = [1, 0], thread = [37, 0], stop = { end = true }, lens = "reuse" }
+// demo       = { size = [256, 256, 384], params = { BM = 128, BN = 128 }, block = [1, 0], stop = { line = "wgmma_m64n128k16_f32_f16", array = "Bs", nth = 92 }, lens = "reuse" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -5,7 +5,7 @@
 // entry      = "two_consumers<BN, STAGES>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2] }
-// demo       = { size = [256, 256, 128], params = { BN = 256, STAGES = 2 }, block = [0, 1], stop = { share = 0.25 }, lens = "pipeline" }
+// demo       = { size = [256, 256, 384], params = { BN = 256, STAGES = 2 }, block = [0, 1], stop = { share = 0.25 }, lens = "pipeline" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

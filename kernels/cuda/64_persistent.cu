@@ -5,7 +5,7 @@
 // entry      = "persistent<BN, STAGES, GROUP>"
 // args       = ["A.map", "B.map", "C", "M", "N", "K"]
 // params     = { BN = [256, 128, 64], STAGES = [4, 3, 2], GROUP = [8, 16, 4], BLOCKS = [132, 2] }
-// demo       = { size = [256, 256, 128], params = { BN = 64, STAGES = 3, GROUP = 2, BLOCKS = 4 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
+// demo       = { size = [256, 256, 384], params = { BN = 128, STAGES = 3, GROUP = 2, BLOCKS = 2 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -5,7 +5,7 @@
 // entry      = "stream_k_tma<half, BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
-// demo       = { size = [128, 192, 128], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
+// demo       = { size = [256, 256, 320], params = { BN = 128, STAGES = 2, BLOCKS = 3, CLUSTER = 1 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -5,7 +5,7 @@
 // entry      = "tf32_by_rows<BM, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K"]
 // params     = { BM = [256, 192, 128, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
-// demo       = { size = [128, 128, 64], params = { BM = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "load(now", array = "Bs" }, lens = "pipeline" }
+// demo       = { size = [128, 128, 192], params = { BM = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "load(now", array = "Bs" }, lens = "pipeline" }
 // dtype      = "float32"
 // accumulate = "float32"
 // math       = "tf32"

@@ -5,7 +5,7 @@
 // entry      = "fp8<BM, BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K", "alpha"]
 // params     = { BM = [128, 192], BN = [256, 192, 128, 96, 64], STAGES = [4, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
-// demo       = { size = [128, 192, 256], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<BN>(sum", array = "Bs" }, lens = "pipeline" }
+// demo       = { size = [128, 128, 256], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<BN>(sum", array = "Bs" }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
 // layout     = { B = "column" }

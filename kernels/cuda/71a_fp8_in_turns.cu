@@ -5,7 +5,7 @@
 // entry      = "fp8_in_turns<BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K", "alpha"]
 // params     = { BN = [192, 128, 64], STAGES = [4, 6, 5, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
-// demo       = { size = [128, 384, 256], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
+// demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
 // layout     = { B = "column" }

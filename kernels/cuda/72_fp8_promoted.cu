@@ -5,7 +5,7 @@
 // entry      = "fp8_promoted<BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K", "alpha"]
 // params     = { BN = [192, 128], STAGES = [4, 3, 5, 6, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
-// demo       = { size = [128, 192, 256], params = { BN = 128, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<HALF>(sum", array = "Bs" }, lens = "pipeline" }
+// demo       = { size = [128, 256, 512], params = { BN = 128, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [1, 0], stop = { line = "multiply<HALF>(sum", array = "Bs" }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
 // math       = "promoted"

@@ -105,6 +105,8 @@ def test_the_name_of_a_reference_is_translated(monkeypatch):
     monkeypatch.setitem(language._state, "es", Catalogue(said, {}, lambda n: 0))
     monkeypatch.setattr(language, "_code", "es")
     assert origin_name("reference: NVIDIA H200, 2026-11-21") == "referencia: NVIDIA H200, 2026-11-21"
+    xeon = "reference: Intel(R) Xeon(R) Processor (16 cores), 2026-11-21"
+    assert origin_name(xeon) == "referencia: Intel Xeon (16 cores), 2026-11-21"
 
 
 def test_a_reference_is_hollow_with_its_device_and_a_measured_figure_is_solid(charts):

@@ -17,9 +17,11 @@ from gemmviz.catalogue.lens_names import LENSES as NAMES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.tour.lessons import locate
 from gemmviz.trace.cost.traffic import measure
+from gemmviz.trace.lenses.read_counts import read_counts
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
+from gemmviz.ui.lenses import reuse
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.registry import LENSES, LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
@@ -127,13 +129,13 @@ def test_the_content_of_a_lens_follows_the_moment(qapp):
     """Only the content decides: steps of one request give the same picture, another request gives another one."""
     shown = playable("gputiled_more_work")
     reads = [s for s in range(shown.timeline.steps) if shown.timeline.array[s] == 0]
-    banks, coalescing, reuse = (LENSES_BY_NAME[n] for n in ("banks", "coalescing", "reuse"))
+    banks, coalescing, reads_lens = (LENSES_BY_NAME[n] for n in ("banks", "coalescing", "reuse"))
 
     def picture(lens, step):
         return drawn(lens, LensMoment(shown, step, 0, 0, 0), SIZES[1])
 
     assert picture(coalescing, reads[0]) != picture(coalescing, reads[1])
-    assert picture(reuse, reads[0]) != picture(reuse, reads[-1])
+    assert picture(reads_lens, reads[0]) != picture(reads_lens, reads[-1])
     assert picture(banks, reads[-1]) != picture(banks, shown.timeline.steps - 1)
 
 
@@ -149,3 +151,13 @@ def test_a_lens_without_enough_room_draws_no_picture(qapp, name):
     moment = at_demo("RR")
     for size in ((4, 4), (80, 60), (150, 100), (120, 400), (900, 120)):
         assert_framed(drawn(LENSES_BY_NAME[name], moment, size))
+
+
+def test_the_lens_on_reuse_counts_products_where_one_read_serves_many():
+    """`larger_tiles` has tiles of 128 x 128: 128 * 128 * 64 products of 2 * 128 * 64 values."""
+    moment = at_demo("larger_tiles")
+    found = read_counts(moment.playable).at(moment.step, moment.block)
+    assert reuse._figure(found, moment.playable) == ("64 products", "per value loaded from A and B")
+    assert [int(reads.reads.min()) for reads in found[:2]] == [reads.most for reads in found[:2]] == [2, 2]
+    shown = at_demo("blocked").playable
+    assert reuse._figure(read_counts(shown).at(shown.timeline.steps - 1, 0), shown)[1] == "per element of A and B"

@@ -1,6 +1,8 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The score under the stage: it paints the content of the recording, and it scrubs, loops and leads to stops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from window_driving import need_qt
@@ -109,6 +111,19 @@ def test_a_click_and_a_drag_scrub(score, qtbot):
     qtbot.mouseRelease(score, LEFT, pos=at(score, 17))
     qtbot.mouseMove(score, at(score, 3))
     assert session.cursor.step == session.cursor.steps - 1
+
+
+def test_a_drag_between_two_steps_shows_the_middle_of_the_gesture(score, qtbot):
+    session, place = score.session, score._layout()
+    qtbot.mousePress(score, LEFT, pos=at(score, 14))
+    assert session.cursor.fraction == 0
+    for x, step in ((place.x(15), 14), (place.x(14), 13)):  # forth and back
+        qtbot.mouseMove(score, QPoint(round(x), 30))
+        assert session.cursor.step == step and session.cursor.fraction == pytest.approx(0.5, abs=0.1)
+    qtbot.mouseMove(score, at(score, 15))
+    assert (session.cursor.step, session.cursor.fraction) == (15, 0)
+    many = replace(place, steps=10 * int(place.width))
+    assert many.position_at(place.left + 3.34) == many.step_at(place.left + 3.34) == 33
 
 
 def test_shift_and_a_drag_loop_a_range_whose_ends_can_be_dragged(score, qtbot):

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from demo_recordings import at_demo
 from window_driving import need_qt
 
 need_qt()
@@ -26,7 +27,7 @@ from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.look.theme import THEMES, contrast, rgb
-from gemmviz.ui.stage import legend
+from gemmviz.ui.stage import legend, sum_owners
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.cell_text import dark_on
@@ -273,3 +274,12 @@ def test_the_arrays_always_stay_partly_visible(qapp, x, y):
     seen = painter.seen(RECT)
     boxes = [QRectF(p.x, p.y, p.width, p.height).intersected(seen) for p in painter.panels(RECT, view)]
     assert max(box.width() * box.height() for box in boxes) >= 60 * 60
+
+
+def test_each_thread_of_a_cpu_has_its_rectangle_of_c_outlined_and_named(qapp):
+    """The picture of `simd_threads` had four hues, but did not say that they are threads."""
+    owners = sum_owners.Sums(at_demo("simd_threads"), THEMES["dark"])
+    found = [sum_owners._part(*part) for part in owners._of_threads()]
+    assert [thread for thread, _, _ in found] == [1, 2, 3, 4]
+    assert [area for _, _, area in found] == [(0, 12, 0, 16), (0, 12, 16, 32), (12, 24, 0, 16), (12, 24, 16, 32)]
+    assert sum_owners.Sums(at_demo("simd"), THEMES["dark"])._threads is False

@@ -76,6 +76,23 @@ def test_the_lesson_replaces_the_caption_and_the_tiles_stay_below_it(window, qtb
     qtbot.waitUntil(lambda: not window.tour_bar.isVisible())
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
+def test_the_text_of_a_lesson_with_a_lens_stands_left_of_a(window, qtbot, size):
+    """Beside the lens, the text took so much room that the matrices had a sixth of the window."""
+    session, bar = window.session, window.tour_bar
+    window.resize(*size)
+    session.tour.toggle_lesson()
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
+    qtbot.waitUntil(lambda: bar.isVisible() and bar.geometry() == window.stage.words_place())
+    assert window.session.lens.shown == "coalescing"
+    box = cross(window)
+    assert box.width() * box.height() >= 0.35 * size[0] * size[1]
+    a = window.stage.panels()[0]
+    assert bar.geometry().right() < a.x and bar.y() > window.stage.title_place().bottom()
+    assert bar.height() >= bar.heightForWidth(bar.width())
+    qtbot.waitUntil(lambda: bar.title.text() == session.tour.title)  # above the buttons, not cut beside them
+
+
 def test_a_click_on_the_size_opens_size_and_parameters(window, qtbot):
     stage = window.stage
     plan = stage._painter_now().plan(QRectF(stage.rect()), View())

@@ -48,6 +48,7 @@ class LadderChart(PaintedChart):
         self.key = QLabel()
         self.key.setObjectName("muted")
         self.key.setTextFormat(Qt.TextFormat.RichText)
+        self.key.setWordWrap(True)
         self.key.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.column.addWidget(self.key)
         self._drawing = LadderDrawing(session)
@@ -115,7 +116,12 @@ class LadderChart(PaintedChart):
         }
         here = {bar.role for bar in self.figures.bars}
         colours = {role: role_colour(role, self.theme).name() for role in names}
-        parts = [f'<span style="color:{colours[r]}">■</span>\N{NO-BREAK SPACE}{names[r]}' for r in names if r in here]
+        space = "\N{NO-BREAK SPACE}"  # within a part: a line breaks between two
+        parts = [
+            f'<span style="color:{colours[r]}">■</span>{space}{names[r].replace(" ", space)}'
+            for r in names
+            if r in here
+        ]
         self.key.setText("&nbsp;&nbsp; ".join(parts))
         self.key.setVisible(len(parts) > 1 and self.width() >= scaled(_TAG_FROM))
 

@@ -35,7 +35,7 @@ class Chooser(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Kernels"))
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        for offer in offers(session.choice):
+        for offer in offers(session.choice, session.comparison.default()):
             item = QListWidgetItem(_text(offer, session))
             item.setData(Qt.ItemDataRole.UserRole, offer)
             item.setToolTip(tr(offer.base.idea))

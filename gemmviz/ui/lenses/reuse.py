@@ -44,7 +44,7 @@ class ReuseLens:
                 page.nothing(tr(self.title), tr("The kernel made no access to memory."))
                 return
             found = [reads for reads in read_counts(playable).at(moment.step, moment.block) if _used(playable, reads)]
-            figure, under = _figure(found, playable.recording)
+            figure, under = _figure(found, playable)
             room = page.headed(
                 Heading(
                     tr(self.title),
@@ -73,10 +73,19 @@ def _used(playable: Playable, reads: ArrayReads) -> bool:
     return playable.traffic.arrays[reads.array].reads > 0
 
 
-def _figure(found: list[ArrayReads], recording: Recording) -> tuple[str, str]:
-    """Return the average number of reads per value, and its meaning."""
+def _figure(found: list[ArrayReads], playable: Playable) -> tuple[str, str]:
+    """Return the average number of reads per value, and its meaning.
+
+    One read of a warp's or warpgroup's instruction serves many products: there it is the number of products.
+    """
+    recording = playable.recording
     shared = [reads for reads in found if recording.arrays[reads.array].space == "shared"]
     written = sum(reads.written for reads in shared)
+    if shared and recording.together > 1 and not recording.wrong:
+        loads = sum(playable.traffic.arrays[i].read_bytes // recording.arrays[i].itemsize for i in (A, B))
+        said = _rounded(recording.m * recording.n * recording.k / max(loads, 1))
+        figure = trn("{count} product", "{count} products", 1 if said == "1" else 2, count=said)
+        return figure, tr("per value loaded from A and B")
     if written:
         mean = sum(reads.total for reads in shared) / written
         on_gpu = recording.backend == "cuda"
@@ -203,6 +212,9 @@ class _Map:
         reads = self.reads
         values = {"mean": _rounded(reads.mean), "most": thousands(reads.most)}
         texts = (tr("mean {mean}, max {most}", **values), tr("max {most}", **values))
+        if reads.most and int(reads.reads.min()) == reads.most:
+            each = trn("each element {count} time", "each element {count} times", reads.most)
+            texts = each, tr("each {count}×", count=reads.most)
         self.page.write_first(row, texts, SMALL, None, LEFT)
 
     def _now(self, box: QRectF, cell: float, level: npt.NDArray[np.int64]) -> None:

@@ -13,6 +13,7 @@ from gemmviz.session import Session, kernel_names
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
 _DTYPES |= {"int8": "INT8", "uint8": "UINT8", "float8_e4m3fn": "FP8 E4M3", "float8_e5m2": "FP8 E5M2"}
+_MARKS = "(R)", "(TM)", " Processor"  # in the names of processors: they take room and tell nothing
 BETWEEN = "  ·  "
 
 
@@ -118,9 +119,11 @@ def origin_text(shown: Shown, session: Session) -> str:
 def origin_name(origin: str) -> str:
     """Return the label of a reference, as `ReferenceResults.origin` gives it, in the language that is spoken.
 
-    Any other text stays as it is.
+    The marks in a processor's name are left out. Any other text stays as it is.
     """
     kind, _, device = origin.partition(": ")
+    for mark in _MARKS:
+        device = device.replace(mark, "")
     return tr("reference: {device}", device=device) if kind == "reference" else origin
 
 

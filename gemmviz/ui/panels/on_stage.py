@@ -62,15 +62,7 @@ class OnStage(QObject):
         if caption is None:
             stage.take_words(0.0, beside)
         else:
-            # The width for the text depends on its height, and its height again on this width.
-            place = stage.words_place()
-            for _ in range(_TRIES):
-                width = max(place.width(), _LEAST_WIDTH)
-                stage.take_words(_height(caption, width), beside)
-                place = stage.words_place()
-                if place.width() == width:
-                    break
-            caption.setGeometry(place)
+            caption.setGeometry(self._left_of_a(caption, beside) or self._below_title(caption, beside))
             for other in self._captions:
                 if other is not caption and not other.isHidden():
                     other.lower()
@@ -78,6 +70,27 @@ class OnStage(QObject):
         if beside:
             title, size = stage.title_place(), self._beside.sizeHint()
             self._beside.setGeometry(QRect(title.right() - size.width(), title.top() + 2, size.width(), size.height()))
+
+    def _left_of_a(self, caption: QWidget, beside: int) -> QRect | None:
+        """Give a widget the place left of A, below a lens; None: it has no room there."""
+        stage, width = self._stage, int(self._stage.column_width())
+        if not width:
+            return None
+        stage.take_words(_height(caption, width), beside, True)
+        place = stage.words_place()
+        return place if place.width() <= width + 1 else None
+
+    def _below_title(self, caption: QWidget, beside: int) -> QRect:
+        """Give a widget the place below the title: its width depends on its height, and this again on its width."""
+        stage = self._stage
+        place = stage.words_place()
+        for _ in range(_TRIES):
+            width = max(place.width(), _LEAST_WIDTH)
+            stage.take_words(_height(caption, width), beside)
+            place = stage.words_place()
+            if place.width() == width:
+                break
+        return place
 
 
 def _height(widget: QWidget, width: int) -> int:

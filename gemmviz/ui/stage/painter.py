@@ -32,7 +32,7 @@ from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.ownership import Ownership
-from gemmviz.ui.stage.plan import Plan, outside_quadrant, planned
+from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
 from gemmviz.ui.stage.scene import Bounds, Panel
 from gemmviz.ui.stage.sentences import Sentences
@@ -43,8 +43,8 @@ from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Words
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
-# Width and height, whether there is a caption, the height of the words, and whether a lens is shown.
-PlanKey = tuple[float, float, bool, float, bool]
+# Width and height, whether there is a caption, the height of the words and whether it is a column's, and a lens.
+PlanKey = tuple[float, float, bool, float, bool, bool]
 # Of the plan, the view, the block and the pixels of the screen per pixel of the widget.
 LabelsKey = tuple[PlanKey, View, int, float]
 
@@ -76,6 +76,8 @@ class StagePainter:
         """The kernel's title; empty: its label."""
         self.words = 0.0
         """Height that something else takes in the place of the caption, in pixels; 0: the caption stands there."""
+        self.narrow = False
+        """Whether that is its height at `column_width`."""
         self.title_taken = 0.0
         """Width that something else takes at the right of the title, in pixels."""
         self.lens: Lens | None = None
@@ -113,30 +115,26 @@ class StagePainter:
         """Return where everything stands when painted into `rect`."""
         key = self._plan_key(rect)
         if self._placed is None or self._placed[0] != key:
-            self._placed = key, self._around_words(rect) or self._outside_quadrant(rect) or self._between_lines(rect)
+            self._placed = key, self._with_words(rect) or self._between_lines(rect)
         return self._placed[1].seen(view.zoom, view.dx, view.dy)
 
     def _plan_key(self, rect: QRectF) -> PlanKey:
         """Return all that a plan depends on."""
-        return rect.width(), rect.height(), self.captioned, self.words, self.lens is not None
+        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, self.lens is not None
 
-    def _around_words(self, rect: QRectF) -> Plan | None:
-        """Place everything around the words in the free quadrant; None if that is too small for them."""
+    def _with_words(self, rect: QRectF) -> Plan | None:
+        """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
         high = self.metrics.height()
-        title, caption = (TITLE_LINES + 0.3) * high, CAPTION_LINES * high if self.captioned else 0.0
-        words = title + caption, title + (self.words or caption)
-        asides = self._barriers.sizes(self.font)
-        size = rect.width(), rect.height()
-        return planned(self.playable.recording, *size, high, words, asides, self.lens is not None)
+        texts = Texts((TITLE_LINES + 0.3) * high, CAPTION_LINES * high * self.captioned, self.words, self.narrow)
+        asides = self._barriers.sizes(self.font) if self.lens is None else ()  # a lens covers the strip
+        size = rect.width(), rect.height(), high
+        return placed(self.playable.recording, *size, texts, asides, self.lens is not None)
 
-    def _outside_quadrant(self, rect: QRectF) -> Plan | None:
-        """Place a lens left of the arrays or above them, if one is shown and there is room."""
+    def column_width(self, rect: QRectF) -> float:
+        """Return the width of what takes the caption's place left of A, below a lens; 0: it does not stand there."""
         if self.lens is None:
-            return None
-        high = self.metrics.height()
-        caption = max(CAPTION_LINES * high, self.words) if self.captioned else 0.0
-        words = (TITLE_LINES + 0.3) * high + caption
-        return outside_quadrant(self.playable.recording, rect.width(), rect.height(), high, words)
+            return 0.0
+        return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height())
 
     def _between_lines(self, rect: QRectF) -> Plan:
         """Place everything between a line above and lines below, with the words."""
@@ -187,6 +185,8 @@ class StagePainter:
         plan, title = self.plan(rect, view), self.title_place(rect, view)
         if plan.words is None or self.in_lines(plan, view):
             return QRectF(title.left(), title.bottom(), title.width(), self.words)
+        if plan.column is not None:
+            return QRectF(plan.column.left, plan.column.top, plan.column.width, plan.column.height)
         top = title.bottom() + 0.3 * self.metrics.height()
         return QRectF(plan.words.left, top, plan.words.width, plan.words.bottom - top)
 

@@ -37,6 +37,7 @@ _NARROWEST_LENS = 19.0  # beside words
 _LEAST_ARRAYS = 9.0  # the height of all arrays below a lens
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
 _TRIES, _MOST_LOWER = 6, 0.4  # to make room for a long text; the second is a part of the height
+_COLUMN, _LENS_ALONE = 11.0, 9.0  # the least width of a text left of A, and the least height of the lens above it
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class Plan:
         The place left of A; None: too narrow.
     form
         The labels that there is room for.
+    column
+        The place left of A of what takes the caption's place; None: it stands below the title.
     """
 
     panels: list[Panel]
@@ -65,11 +68,34 @@ class Plan:
     free: Bounds | None = None
     legend: Bounds | None = None
     form: Form = "all"
+    column: Bounds | None = None
 
     def seen(self, zoom: float, dx: float, dy: float) -> "Plan":
         """Return the plan as seen after zooming about the origin and shifting: the arrays move, the words stay."""
         moved = [p.moved(zoom, dx, dy) for p in self.panels]
         return replace(self, panels=moved, aside=self.aside and self.aside.moved(zoom, dx, dy))
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Heights of the words, in pixels.
+
+    Attributes
+    ----------
+    title
+        Of the title with its chips.
+    caption
+        Of the sentence about the step; 0: there is none.
+    taken
+        Of what stands in the caption's place; 0: the caption does.
+    narrow
+        Whether `taken` is measured at the width of the column left of A: see `column_width`.
+    """
+
+    title: float
+    caption: float
+    taken: float = 0.0
+    narrow: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,7 +110,9 @@ class _Cross:
     quadrant: Bounds
 
 
-def _crossed(recording: Recording, width: float, height: float, font: float, lower: float = 0.0) -> _Cross | None:
+def _crossed(
+    recording: Recording, width: float, height: float, font: float, lower: float = 0.0, at_right: bool = False
+) -> _Cross | None:
     """Place A, B and C; None if there is no room. See `planned`; B begins `lower` pixels lower than it could."""
     m, n, k = recording.m, recording.n, recording.k
     room = AROUND_WORDS
@@ -95,12 +123,76 @@ def _crossed(recording: Recording, width: float, height: float, font: float, low
         return None
     spare = width - left - right - gap - cell * (k + n)
     # Both sides share the room that the legend does not need.
-    shift = max(spare - _LEGEND * font, 0.0) / 2
+    shift = 0.0 if at_right else max(spare - _LEGEND * font, 0.0) / 2
     x1 = width - right - shift - n * cell
     y0 = top + (height - top - bottom - gap - cell * (k + m)) / 2
     y1 = y0 + k * cell + gap
     quadrant = Bounds(_EDGE * font + shift, 0.3 * font, x1 - _TO_LABELS * font, y1 - _TO_NAMES * font)
     return _Cross(cell, x1 - gap - k * cell, x1, y0, y1, quadrant)
+
+
+def placed(
+    recording: Recording,
+    width: float,
+    height: float,
+    font: float,
+    texts: Texts,
+    asides: Sequence[tuple[float, float]] = (),
+    lens: bool = False,
+) -> Plan | None:
+    """Place the arrays, the words and a lens; see `planned`. None if there is no room for the words and the lens.
+
+    Parameters
+    ----------
+    recording, width, height, font, asides, lens
+        As in `planned`.
+    texts
+        The words.
+    """
+    size = recording, width, height, font
+    if lens and texts.narrow:
+        return _text_left_of_a(*size, texts)
+    title, caption = texts.title, texts.caption
+    found = planned(*size, (title + caption, title + (texts.taken or caption)), asides, lens)
+    if found is None and lens:
+        return _outside_quadrant(*size, title + max(caption, texts.taken if caption else 0.0))
+    return found
+
+
+def column_width(recording: Recording, width: float, height: float, font: float) -> float:
+    """Return the width of a text left of A, in pixels; 0: there is no room for one. See `planned`."""
+    cross = _crossed(recording, width, height, font, at_right=True)
+    wide = cross.x0 - (AROUND_WORDS.left + _EDGE) * font if cross is not None else 0.0
+    return wide if wide >= _COLUMN * font else 0.0
+
+
+def _text_left_of_a(recording: Recording, width: float, height: float, font: float, texts: Texts) -> Plan | None:
+    """Place a lens below the title, and the text that takes the caption's place left of A; None if one has no room."""
+    cross = _crossed(recording, width, height, font, at_right=True)
+    wide = column_width(recording, width, height, font)
+    if cross is None or not wide:
+        return None
+    quadrant = cross.quadrant
+    free = replace(quadrant, top=quadrant.top + texts.title)
+    top = quadrant.bottom + 0.5 * font
+    column = Bounds(quadrant.left, top, quadrant.left + wide, top + texts.taken)
+    if free.height < _LENS_ALONE * font or column.bottom > height - 0.3 * font:
+        return None
+    below = replace(column, top=column.bottom + font, bottom=height - 0.3 * font)
+    title = replace(quadrant, bottom=free.top)
+    # The lens covers the shared tiles, but copies fly there.
+    shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
+    panels = _matrices(recording, cross) + shared_tiles(recording, shared, free, cross.cell, font)
+    legend = below if below.height >= _LEAST_LEGEND * font else None
+    return Plan(panels, None, title, free, legend, "around words", column)
+
+
+def _matrices(recording: Recording, cross: _Cross) -> list[Panel]:
+    """Return A, B and C at their places."""
+    places = [(cross.x0, cross.y1), (cross.x1, cross.y0), (cross.x1, cross.y1)]
+    return [
+        Panel(i, recording.arrays[i].name, *recording.arrays[i].grid, *at, cross.cell) for i, at in enumerate(places)
+    ]
 
 
 def planned(
@@ -161,10 +253,9 @@ def planned(
             cross = moved
     if not ways:
         return None
-    cell, x0, x1, y0, y1, edge = cross.cell, cross.x0, cross.x1, cross.y0, cross.y1, cross.quadrant.left
-    legend = Bounds(edge, y1, x0 - AROUND_WORDS.left * font, y1 + recording.m * cell)
-    places = [(x0, y1), (x1, y0), (x1, y1)]
-    panels = [Panel(i, recording.arrays[i].name, *recording.arrays[i].grid, *at, cell) for i, at in enumerate(places)]
+    cell, y1 = cross.cell, cross.y1
+    legend = Bounds(cross.quadrant.left, y1, cross.x0 - AROUND_WORDS.left * font, y1 + recording.m * cell)
+    panels = _matrices(recording, cross)
     plans = []
     for place, free in ways:
         tiles, aside = _tiles(recording, shared, replace(free, top=free.top + _TITLES * font), cell, font, asides)
@@ -180,7 +271,7 @@ def planned(
     return beside if beside.panels[-1].cell > _MUCH * plans[0].panels[-1].cell else plans[0]
 
 
-def outside_quadrant(recording: Recording, width: float, height: float, font: float, words: float) -> Plan | None:
+def _outside_quadrant(recording: Recording, width: float, height: float, font: float, words: float) -> Plan | None:
     """Place words and a lens left of all arrays, or above them: where the free quadrant is too small for a lens.
 
     Of both places, the one that leaves larger cells is taken.

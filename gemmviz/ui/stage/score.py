@@ -193,7 +193,9 @@ class Score(QSlider):
         return QRectF(x if x + wide <= self.width() else x + 2 - wide, 0, wide, place.head - 1)
 
     def _draw_playhead(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
-        x = (place.x(self.session.cursor.step) + place.x(self.session.cursor.step + 1)) / 2
+        cursor = self.session.cursor
+        # While it plays, it moves from step to step: it is not drawn in each frame.
+        x = place.x(cursor.step + 0.5 + (0.0 if self.session.playback.playing else cursor.fraction))
         painter.fillRect(QRectF(x - 2.5, place.head - 3, 5, self.height()), QColor(theme.panel))
         painter.fillRect(QRectF(x - 1.5, place.head - 3, 3, self.height()), QColor(theme.selection))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -255,7 +257,9 @@ class Score(QSlider):
             return
         step = self._layout().step_at(x)
         if self._drag == "scrub":
-            session.cursor.seek(step)
+            position = self._layout().position_at(x)
+            session.cursor.seek(int(position), position)
+            self.update()
         elif self._drag == "range":
             session.playback.set_loop_range(self._anchor, step)
         elif session.playback.loop_range is not None:

@@ -19,6 +19,7 @@ _LEAST_SHARE = 0.2
 _PATTERN = 0.45  # how much a lane's pattern fades
 _ODD = 0.3  # how much every other tile fades, so that neighbours part
 _CLEAR = 3  # px between marks that are drawn one by one
+_WIDE_STEP, _AT_STEP = 6.0, 1.5  # px of a step that is dragged through, and around its middle where it is exact
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,17 @@ class Layout:
     def step_at(self, x: float) -> int:
         """Return the step at a place; the nearest end outside."""
         return int(min(max((x - self.left) * self.steps / max(self.width, 1), 0), max(self.steps - 1, 0)))
+
+    def position_at(self, x: float) -> float:
+        """Return the position of playback at a place: a step is in the middle of its part, a gesture up to the next.
+
+        Where steps are narrow, and near the middle of a step, it is a whole step.
+        """
+        wide, last = self.width / max(self.steps, 1), float(max(self.steps - 1, 0))
+        if wide < _WIDE_STEP:
+            return float(self.step_at(x))
+        position = min(max((x - self.left) / wide - 0.5, 0.0), last)
+        return float(round(position)) if abs(position - round(position)) * wide <= _AT_STEP else position
 
     def top(self, kind: int) -> float:
         """Return where a kind's lane begins."""

@@ -78,7 +78,7 @@ class Stage(QWidget):
         self.presented = False
         """Whether an audience sees it, without the window's buttons."""
         self._painter: StagePainter | None = None
-        self._words_taken = self._title_taken = 0.0
+        self._taken = 0.0, 0.0, False
         self._hovered: int | None = None
         self.setMouseTracking(True)
         self._pressed: QPoint | None = None
@@ -94,19 +94,14 @@ class Stage(QWidget):
         self._lens = lens
         if lens is not None:
             listen(self, lens.changed, self._on_lens)
-        if self._freeze is not None:
-            listen(self, self._freeze.changed, self._refresh)
-        if self._inspected is not None:
-            listen(self, self._inspected.changed, self._refresh)
-        if permission is not None:
-            listen(self, permission.changed, self._refresh)
+        for model in (frozen_warp, inspection, permission):
+            if model is not None:
+                listen(self, model.changed, self._refresh)
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
-        listen(self, staged.cursor.stepped, self._refresh)
         listen(self, staged.cursor.moved, self._on_moved)
-        listen(self, staged.cursor.picked, self._refresh)
-        listen(self, staged.choice.chosen, self._refresh)
-        listen(self, staged.choice.drafted, self._refresh)
+        for change in (staged.cursor.stepped, staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
+            listen(self, change, self._refresh)
         listen(self, staged.progress.changed, self._on_progress)
 
     def sizeHint(self) -> QSize:
@@ -159,7 +154,12 @@ class Stage(QWidget):
         painter = self._painter_now()
         return painter.title_place(QRectF(self.rect()), self.view).toRect() if painter else QRect()
 
-    def take_words(self, height: float, title_width: float) -> None:
+    def column_width(self) -> float:
+        """Return the width of what takes the caption's place left of A, in pixels; 0: it does not stand there."""
+        painter = self._painter_now()
+        return painter.column_width(QRectF(self.rect())) if painter is not None else 0.0
+
+    def take_words(self, height: float, title_width: float, narrow: bool = False) -> None:
         """Give something else the place of the caption, and a part of the title's, at its right.
 
         Parameters
@@ -168,13 +168,17 @@ class Stage(QWidget):
             The height that it needs, in pixels; 0: the caption stands there.
         title_width
             Of the part of the title's place, in pixels.
+        narrow
+            Whether it needs that height at `column_width`.
         """
-        if (height, title_width) == (self._words_taken, self._title_taken):
-            return
-        self._words_taken, self._title_taken = height, title_width
+        if (height, title_width, narrow) != self._taken:
+            self._taken = height, title_width, narrow
+            self._give_words()
+            self.update()
+
+    def _give_words(self) -> None:
         if self._painter is not None:
-            self._painter.words, self._painter.title_taken = height, title_width
-        self.update()
+            self._painter.words, self._painter.title_taken, self._painter.narrow = self._taken
 
     def _on_recorded(self) -> None:
         self._painter, self._hovered = None, None
@@ -204,7 +208,7 @@ class Stage(QWidget):
         if self._painter is None and shown is not None and self.staged.choice.kernel.recordable:
             self._painter = StagePainter(shown, self.theme, self._font())
             self._painter.captioned = self.captioned
-            self._painter.words, self._painter.title_taken = self._words_taken, self._title_taken
+            self._give_words()
             self._painter.title = self._title()
             self._choose_lens(self._painter)
         return self._painter
@@ -251,7 +255,7 @@ class Stage(QWidget):
             if staged.outdated:
                 # In the place of the words that name the recording: it says the same, and nothing else is covered.
                 painter.setFont(self._font())
-                box = stage.title_place(QRectF(self.rect()), self.view).adjusted(0, 0, -self._title_taken, 0)
+                box = stage.title_place(QRectF(self.rect()), self.view).adjusted(0, 0, -self._taken[1], 0)
                 outdated(painter, box, self.theme, outdated_text(staged))
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))

@@ -1,5 +1,6 @@
 """The words in the free quadrant: title, size and parameters, the recording's verdict, and the step's sentence."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -240,7 +241,7 @@ class Words:
             if line:
                 lines.append((QRectF(below), line))
                 below.setTop(below.top() + metrics.height())
-        lines.append((below, fitting(said.text, metrics, below.size().toTuple())))
+        lines.append((below, fitting(_unbroken(said.text), metrics, below.size().toTuple())))
         bar = QRectF(place.left, place.top, _BAR, place.height)
         return _Placed((bold, lead), font, lines, top, bar)
 
@@ -249,6 +250,11 @@ _MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
+
+
+def _unbroken(text: str) -> str:
+    """Keep each number on the line of what it counts."""
+    return re.sub(r"(?<=\d) (?=\w)", "\u00a0", text)
 
 
 def fitting(text: str, metrics: QFontMetricsF, room: tuple[float, float]) -> str:

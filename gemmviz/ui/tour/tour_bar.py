@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout
 
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -16,6 +16,7 @@ from gemmviz.ui.look.theme import THEMES
 
 _LARGER = 1.12, 1.04  # of the window's type, in a wide and in a narrow window
 _NARROW_WINDOW = 1600  # pixels, at a scale of type of 1
+_TITLE_LINES = 2  # of a title above the buttons
 _ANY_HEIGHT = 10_000
 
 
@@ -37,7 +38,7 @@ class TourBar(QFrame):
         tour = session.tour
         self.setObjectName("tour")
         self.setAccessibleName(tr("Lesson"))
-        self.lesson_button = _button(tr("Lesson"), tr("The lesson of this kernel (Ctrl+L)"), self._toggle)
+        self.lesson_button = _button(tr("Start the lesson"), tr("The lesson of this kernel (Ctrl+L)"), self._toggle)
         self.lesson_button.setCheckable(True)
         tip = tr("The picture that shows this kernel's idea: its size, its parameters, one thread (Ctrl+Shift+L)")
         self.demo_button = _button(tr("Demo"), tip, session.demonstration.show)
@@ -57,13 +58,16 @@ class TourBar(QFrame):
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         row = self._row = QHBoxLayout()
         row.setSpacing(4)
-        row.addWidget(self.title, 1)
         for widget in (self.where, self.back, self.on, self.close_button):
             row.addWidget(widget)
+        head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        head.setSpacing(4)
+        head.addWidget(self.title, 1)
+        head.addLayout(row)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(10, 1, 2, 2)
         column.setSpacing(2)
-        column.addLayout(row)
+        column.addLayout(head)
         column.addWidget(self.sentence, 1)
         column.addWidget(self.onward, 0, Qt.AlignmentFlag.AlignLeft)
         listen(self, tour.changed, self._show)
@@ -110,6 +114,7 @@ class TourBar(QFrame):
         if following is not None:
             self.onward.setText(tr("Next kernel: {rung}", rung=following.alias))
             self.onward.setAccessibleName(self.onward.text())
+        self._arrange_title()
         self.updateGeometry()
 
     def _text(self) -> str:
@@ -136,6 +141,35 @@ class TourBar(QFrame):
         button.setEnabled(session.tour.lesson is not None or lesson_path(session.choice.base) is not None)
         self.demo_button.setEnabled(session.choice.kernel.demo is not None)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange the title anew."""
+        super().resizeEvent(event)
+        self._arrange_title()
+
+    def _arrange_title(self) -> None:
+        """Put the title beside the buttons; where it would be cut there, above them."""
+        narrow = self._is_narrow(self.width())
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._head.direction() != way:
+            self._head.setDirection(way)
+        self.title.setMinimumHeight(self._title_height(self.width()) if narrow else 0)
+
+    def _is_narrow(self, width: int) -> bool:
+        self.title.ensurePolished()
+        title = QFontMetrics(self.title.font()).horizontalAdvance(self.session.tour.title)
+        return title + self._head.spacing() + self._row.sizeHint().width() > self._inside(width).width()
+
+    def _inside(self, width: int) -> QRect:
+        """Return the room for texts in a bar of a width, as high as need be."""
+        margins = self._column.contentsMargins()
+        return QRect(0, 0, max(width - margins.left() - margins.right() - 6, 50), _ANY_HEIGHT)
+
+    def _title_height(self, width: int) -> int:
+        """Return the height of the title above the buttons."""
+        metrics = QFontMetrics(self.title.font())
+        needed = metrics.boundingRect(self._inside(width), int(Qt.TextFlag.TextWordWrap), self.session.tour.title)
+        return min(needed.height(), _TITLE_LINES * metrics.lineSpacing())
+
     def hasHeightForWidth(self) -> bool:
         """Return True: a sentence takes more lines where it is narrow."""
         return True
@@ -145,8 +179,7 @@ class TourBar(QFrame):
         tour = self.session.tour
         self.sentence.ensurePolished()
         metrics = QFontMetrics(self.sentence.font())
-        margins = self._column.contentsMargins()
-        room = QRect(0, 0, max(width - margins.left() - margins.right() - 6, 50), _ANY_HEIGHT)
+        margins, room = self._column.contentsMargins(), self._inside(width)
 
         def height(text: str) -> int:
             return metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), text).height()
@@ -156,6 +189,8 @@ class TourBar(QFrame):
             # The way to the next kernel stands below the last one.
             heights.append(heights[-1] + self.onward.sizeHint().height() + self._column.spacing())
         others = self._row.sizeHint().height() + self._column.spacing()
+        if self._is_narrow(width):
+            others += self._title_height(width) + self._head.spacing()
         return max(heights) + 4 + others + margins.top() + margins.bottom()
 
 

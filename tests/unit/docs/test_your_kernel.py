@@ -76,3 +76,22 @@ def test_the_pictures_of_the_tour_can_be_made_again(page):
     sys.modules.pop("tour_pictures", None)
     text = (page.PAGE.parent / "tour.md").read_text(encoding="utf-8")
     assert re.findall(r"images/([^)]+)\)", text) == list(pictures.PICTURES)
+
+
+def test_a_picture_waits_for_turns_of_the_event_loop_however_long_one_takes(page, monkeypatch):
+    """A lesson's text was cut in a picture: one slow turn took all of the time that the layout had."""
+    driven = importlib.import_module("driven_window")
+    sys.modules.pop("driven_window", None)
+    clock, turns = [0.0], [0]
+
+    class SlowApplication:
+        def processEvents(self):
+            clock[0] += 2.0
+            turns[0] += 1
+
+    monkeypatch.setattr(driven.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(driven.time, "sleep", lambda seconds: None)
+    window = driven.DrivenWindow.__new__(driven.DrivenWindow)
+    window.qt = SlowApplication()
+    window.wait(lambda: turns[0] > 3)
+    assert turns[0] >= 3 + 20

@@ -81,6 +81,9 @@ def test_variants_are_offered_beside_their_base_and_nothing_twice():
     assert (
         names.index("gputiled~no-second-barrier") < names.index("hostmult0") < names.index("gputiled1~no-first-barrier")
     )
+    first = find("matmul_kernel_block_tiling", session.choice.kernels)
+    again = [offer.name for offer in offers(session.choice, first)]
+    assert again[0] == first.name and sorted(again) == sorted(names)
     made = [offer.kernel() for offer in offers(session.choice)[:12]]
     assert [kernel.name for kernel in made] == names[:12]
     assert all(kernel.recordable for kernel in made)

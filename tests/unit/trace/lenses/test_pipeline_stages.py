@@ -174,9 +174,9 @@ def test_blocks_that_have_one_whole_tile_each_share_no_work() -> None:
 def test_a_block_that_goes_on_with_another_blocks_tile_begins_inside_it() -> None:
     known = work_shares(at_demo("stream_k"))
     assert known is not None
-    # Two tiles of three k-steps for three blocks: two k-steps each. A share goes from its end to its beginning.
+    # Two tiles of twelve k-steps for three blocks: eight k-steps each. A share goes from its end to its beginning.
     shares = [[(p.tile, p.first, p.end) for p in pieces] for pieces in known.blocks]
-    assert shares == [[(0, 0, 2)], [(1, 0, 1), (0, 2, 3)], [(1, 1, 3)]]
+    assert shares == [[(0, 0, 8)], [(1, 0, 4), (0, 8, 12)], [(1, 4, 12)]]
 
 
 TWO_BUFFERS = """// ---gemmviz
