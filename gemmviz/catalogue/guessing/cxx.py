@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.callers import ways_up
+from gemmviz.catalogue.guessing.constant_objects import Objects
 from gemmviz.catalogue.guessing.functions import Function, Parameter
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
-from gemmviz.catalogue.guessing.struct_types import StructType, aliases, full_type, structs, with_members
+from gemmviz.catalogue.guessing.struct_types import StructType, aliases, bodies, full_type, structs, with_members
 from gemmviz.catalogue.guessing.tokens import (
     CLOSE,
     LONGEST,
@@ -92,6 +93,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     declared: dict[str, tuple[str, ...]] = {}
     known_structs: dict[str, StructType] = {}
     helpers: list[Function] = []
+    known_objects = Objects()
     for header in plain_headers:
         more = macros(header)
         objects, functions = more[0] | objects, more[1] | functions
@@ -99,17 +101,22 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         inside = _assigned(*numbered(_blank(header)))
         declared |= _declared(inside[0])
         known_structs |= structs(inside[0])
+        known_objects = known_objects.and_those_of(inside[0])
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
     renamed = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
     tokens, lines = _assigned(tokens, lines)
     known_structs |= structs(tokens)
+    known_objects = known_objects.and_those_of(tokens)
     mine = _functions(tokens, lines, objects, functions)
     functions = small((*helpers, *mine[0], *mine[1])) | functions
     functions |= rounded(functions)
     kernels, others = _functions(tokens, lines, objects, functions)
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
-    around_it = [_neighbour(other, objects, functions) for other in (*plain_headers, *map(_plain, around.others))]
+    kernels, others = ([known_objects.filled(one) for one in some] for some in (kernels, others))
+    around_it = [
+        _neighbour(other, objects, functions, known_objects) for other in (*plain_headers, *map(_plain, around.others))
+    ]
     callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
     names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
     found = _launches_of(
@@ -128,6 +135,15 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     )
 
 
+def templates_that_launch(text: str) -> frozenset[str]:
+    """Return the names of a text's templates, functions and structures, that launch a kernel in their code."""
+    if "<<<" not in text or "template" not in text:
+        return frozenset()
+    functions = _functions(*numbered(_blank(_plain(text))), {}, {})[1]
+    launching = [one for one in functions if not _LAUNCHES.isdisjoint(one.body)]
+    return frozenset(one.owner or one.name for one in launching if one.owner_template or one.template)
+
+
 @dataclass(frozen=True)
 class _Neighbour:
     """The tokens of a file with launches, its functions, and its constants."""
@@ -137,7 +153,9 @@ class _Neighbour:
     constants: dict[str, tuple[str, ...]]
 
 
-def _neighbour(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, Macro]) -> _Neighbour:
+def _neighbour(
+    plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, Macro], known: Objects
+) -> _Neighbour:
     """Return another file, with the macros of this one and its own."""
     own, calls, _, _ = macros(plain)
     tokens, lines = _assigned(*numbered(_blank(plain)))
@@ -145,8 +163,10 @@ def _neighbour(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[
     calls = small(chain(*_functions(tokens, lines, own, calls))) | calls
     calls |= rounded(calls)
     constants = {name: value for name, value in own.items() if is_whole(value)} | _globals(tokens) | _declared(tokens)
-    whole = expand(tokens, objects | own, calls) if not _LAUNCHES.isdisjoint(tokens) else []
-    return _Neighbour(whole, tuple(chain(*_functions(tokens, lines, objects | own, calls))), constants)
+    whole = expand(tokens, objects | own, calls) if not {*_LAUNCHES, "dim3"}.isdisjoint(tokens) else []
+    known = known.and_those_of(tokens)
+    inside = chain(*_functions(tokens, lines, objects | own, calls))
+    return _Neighbour(whole, tuple(map(known.filled, inside)), constants)
 
 
 def _launches_of(
@@ -163,13 +183,15 @@ def _launches_of(
             continue
         here = named | aliases(one.body) if known_structs else {}
         given = {p.name for p in one.parameters if not p.pointer} | {name for _, name, _ in one.template}
+        given |= {*one.owner_template}
+        members = known_structs[one.owner].members if one.owner in known_structs else {}
         ways = list(islice(ways_up(one, callers), _MOST_WAYS)) if given else [({}, ())]
         for launch in launches(tidy(with_members(one.body, known_structs, here)), kernels):
             launch = replace(launch, template=tuple(full_type(t, known_structs, here) or t for t in launch.template))
             for values, _ in ways:
                 known = {name: tuple(tidy(value)) for name, value in values.items() if name in given}
                 known = {name: value for name, value in known.items() if is_whole(value)}
-                made = replace(launch, constants=file.constants | known | launch.constants)
+                made = replace(launch, constants=file.constants | {**members} | known | launch.constants)
                 found += [made] if made not in found else []
     flat = tidy(file.tokens)
     seen = {launch.name for launch in found}
@@ -289,6 +311,7 @@ def _functions(
     others: list[Function] = []
     spaces: list[str] = []
     partner = _partners(tokens)
+    owners = list(bodies(tokens))
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -304,7 +327,8 @@ def _functions(
                 body = expand(tokens[end + 2 : stop], objects, functions)
                 name = "::".join([*filter(None, spaces), tokens[at - 1]])
                 parameters = tuple(_parameter(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
-                made = Function(name, _template(head), parameters, tuple(body), _bounds(head), lines[at - 1])
+                owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
+                made = Function(name, _template(head), parameters, tuple(body), _bounds(head), lines[at - 1], *owner)
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1
@@ -335,7 +359,12 @@ def _bounds(head: list[str]) -> tuple[str, ...]:
         return ()
     at = head.index("__launch_bounds__") + 1
     parts = split(head[at + 1 : closing(head, at)]) if head[at : at + 1] == ["("] else []
-    return parts[0] if parts else ()
+    bound: tuple[str, ...] = ()
+    for part in parts:  # a type may have commas: Traits<64, 32>::THREADS
+        bound += (",", *part) if bound else part
+        if bound.count("<") == bound.count(">"):
+            return bound
+    return ()
 
 
 def _template(head: list[str]) -> tuple[tuple[str, str, str], ...]:

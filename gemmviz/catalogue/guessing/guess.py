@@ -10,6 +10,7 @@ from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
 from gemmviz.catalogue.guessing.assigning import assign
+from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
@@ -88,7 +89,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     own = {name for _, name, _ in function.template} | {parameter.name for parameter in function.parameters}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     types = _types(function, source)
-    function = _typed(inlined(function, source), types, source)
+    function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     source = with_tiles(source, tiles)
     given = size_constants(function, source)
@@ -134,7 +135,12 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             names,
             entry,
             tuple((p.name, p.type + (" *" if p.pointer else "")) for p in own_parameters),
-            tuple(computed.get(p.name) or named.of.get(p.name, "") for p in own_parameters),
+            tuple(
+                in_bytes(named.of.get(p.name, ""), named, pitches[p.name])
+                if p.name in pitches
+                else computed.get(p.name) or named.of.get(p.name, "")
+                for p in own_parameters
+            ),
             _used(made.params, entry, made, source),
             {one.leaf: one.value(named) for one in given},
             made.block,
@@ -202,7 +208,10 @@ def _typed(function: Function, types: dict[str, str], source: ParsedSource) -> F
     given = {name: tokens_of(kind) for name, kind in types.items()}
     body = struct_types.with_members(function.body, source.structs, given)
     return replace(
-        function, parameters=parameters, body=tuple(part for word in body for part in given.get(word, (word,)))
+        function,
+        parameters=parameters,
+        body=tuple(part for word in body for part in given.get(word, (word,))),
+        bounds=tuple(struct_types.with_members(function.bounds, source.structs, given)),
     )
 
 

@@ -47,7 +47,8 @@ struct dim3 {
 #define gridDim dim3(gv_grid_shape())
 #endif
 #define blockDim dim3(gv_block_shape())
-#define warpSize 32
+// A variable and no macro, because kernels also declare a constant of this name.
+static constexpr int warpSize = 32;
 
 #define __global__
 #define __device__
