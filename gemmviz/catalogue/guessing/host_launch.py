@@ -83,8 +83,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     why = dict(made.why)
     if given.offered:
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    # A kernel that is handed on with its grid has its launch elsewhere.
-    sure = 0.95 if launch.arguments else 0.92
+    sure = 0.95 if launch.whole else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if shared_is_said:
         # A choice may depend on what the host is told when it runs: then more is tried, too.

@@ -24,7 +24,8 @@ _Declared = tuple[int, str, tuple[tuple[str, ...], ...]]
 class HostLaunch:
     """A launch ``name<...><<<grid, block, shared>>>(...)`` in the file; each part in tokens.
 
-    `constants` are the constants that the host code declares in the scopes around the launch.
+    `constants` are the constants that the host code declares in the scopes around the launch. `whole` says whether all
+    parts are there: those of a kernel that is handed to a function may be only its grid and its block.
     """
 
     name: str
@@ -34,6 +35,7 @@ class HostLaunch:
     shared: tuple[str, ...]
     arguments: tuple[tuple[str, ...], ...]
     constants: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: bool = True
 
 
 def tidy(tokens: Sequence[str]) -> list[str]:
@@ -245,7 +247,8 @@ def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
                 near["block" if _is_block(name) else "grid"] = parts
         if len(near) == 2:
             end = max(place for place, _, _ in shapes if abs(place - at) < _LONGEST_LAUNCH)
-            found.append(HostLaunch(tokens[at], (), near["grid"], near["block"], (), (), _around(tokens, max(at, end))))
+            around = _around(tokens, max(at, end))
+            found.append(HostLaunch(tokens[at], (), near["grid"], near["block"], (), (), around, whole=False))
     return found
 
 
@@ -268,7 +271,8 @@ def _handed_over(tokens: list[str], at: int, shapes: dict[str, tuple[tuple[str, 
     grid, block = both[::-1] if _is_block(both[0]) and not _is_block(both[1]) else both
     template = tuple(angles(tokens[at : at + _LONGEST_LAUNCH], 1)[0])
     blocks, threads = (tuple(_parts_filled(part, shapes) for part in shapes[name]) for name in (grid, block))
-    return HostLaunch(tokens[at], template, blocks, threads, (), (), _around(tokens, at))
+    named = _is_block(block) and not _is_block(grid)
+    return HostLaunch(tokens[at], template, blocks, threads, (), (), _around(tokens, at), whole=named)
 
 
 def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:

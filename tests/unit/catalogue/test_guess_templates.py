@@ -97,7 +97,9 @@ def test_a_grid_that_is_handed_over_is_known_by_its_name(names: tuple[str, str])
     host = f"int main() {{ dim3 {block}(128); dim3 {grid}(N / 16, M / 8); time(gemm, a, N, {block}, {grid}); }}\n"
     made = guess(plain, Path("gemm.cu"), None, Surroundings(others=(host,)))
     assert (made.block, made.grid) == (("128",), ("floor(N / 16)", "floor(M / 8)"))
-    assert not is_launched_so(made)  # the launch itself is elsewhere
+    assert is_launched_so(made)
+    nameless = host.replace(block, "p").replace(grid, "q")  # nobody says which of the two is the grid
+    assert not is_launched_so(guess(plain, Path("gemm.cu"), None, Surroundings(others=(nameless,))))
 
 
 WARPS = """template <int BM, int BN, int BK, int WM, int WN, int NUM_THREADS>
