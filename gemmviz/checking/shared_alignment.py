@@ -25,7 +25,7 @@ from gemmviz.trace.recording.recording import Recording
 START = 1024
 """The first byte of a block's shared memory from compute capability 9.0 on, and the largest alignment that holds."""
 _MACRO = "GV_SHARED_START"  # see simt/prelude/cuda.h
-_ADDRESS = re.compile(r"\bcvta|__cvta_generic_to_shared|\b(?:uintptr_t|size_t|uint64_t|unsigned long)\)\s*&?\s*s\w*\b")
+_ADDRESS = re.compile(r"\bcvta|__cvta_generic_to_shared|\b(?:uintptr_t|size_t|uint64_t|unsigned long)\)\s*&?\s*s\w*")
 _ALIGNMENT = re.compile(r"\b(?:__align__|alignas|aligned)\s*\((?P<bytes>(?:[^();]|\([^();]*\))*)\)")
 
 
@@ -89,21 +89,21 @@ def _text_of_toggled(wrong: int, astray: int) -> str:
     values = {"start": f"{START:,}"}
     if wrong:
         return trn(
-            "the kernel computes with bits of addresses of shared memory, and no array has the alignment for that; from "
-            "compute capability 9.0 on shared memory begins at byte {start}: {count} element of C is wrong there",
-            "the kernel computes with bits of addresses of shared memory, and no array has the alignment for that; from "
-            "compute capability 9.0 on shared memory begins at byte {start}: {count} elements of C are wrong there",
+            "the kernel computes with bits of shared addresses, and no array has the alignment for that; from compute "
+            "capability 9.0 on shared memory begins at byte {start}: {count} element of C is wrong there",
+            "the kernel computes with bits of shared addresses, and no array has the alignment for that; from compute "
+            "capability 9.0 on shared memory begins at byte {start}: {count} elements of C are wrong there",
             wrong,
             count=f"{wrong:,}",
             **values,
         )
     return trn(
-        "the kernel computes with bits of addresses of shared memory, and no array has the alignment for that; from "
-        "compute capability 9.0 on shared memory begins at byte {start}: {count} access misses its array there, although "
-        "C is still right",
-        "the kernel computes with bits of addresses of shared memory, and no array has the alignment for that; from "
-        "compute capability 9.0 on shared memory begins at byte {start}: {count} accesses miss their array there, "
-        "although C is still right",
+        "the kernel computes with bits of shared addresses, and no array has the alignment for that; from compute "
+        "capability 9.0 on shared memory begins at byte {start}: {count} access misses its array there, although C is "
+        "still right",
+        "the kernel computes with bits of shared addresses, and no array has the alignment for that; from compute "
+        "capability 9.0 on shared memory begins at byte {start}: {count} accesses miss their array there, although C "
+        "is still right",
         astray,
         count=f"{astray:,}",
         **values,

@@ -51,11 +51,6 @@ def fields(tokens: Sequence[str]) -> dict[str, Fields]:
                     members[words[-1]] = part[cut + 1 :]
         if members:
             found[name] = members
-    for at in (i for i, token in enumerate(tokens) if token == "typedef" and tokens[i + 1 : i + 3] == ["struct", "{"]):
-        end = closing(tokens, at + 2)
-        if end + 1 < len(tokens):
-            inside = fields(["struct", tokens[end + 1], *tokens[at + 2 : end + 1]])
-            found |= inside
     return found
 
 

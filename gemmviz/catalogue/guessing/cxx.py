@@ -8,8 +8,10 @@ from itertools import chain, islice
 from gemmviz.catalogue.guessing.callers import ways_up
 from gemmviz.catalogue.guessing.constant_objects import Objects
 from gemmviz.catalogue.guessing.functions import Function, Parameter
+from gemmviz.catalogue.guessing.heads import bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
+from gemmviz.catalogue.guessing.struct_parameters import Layouts, layouts, with_sizes
 from gemmviz.catalogue.guessing.struct_types import StructType, aliases, bodies, full_type, structs, with_members
 from gemmviz.catalogue.guessing.tokens import (
     CLOSE,
@@ -24,10 +26,6 @@ from gemmviz.catalogue.guessing.tokens import (
 
 _LAUNCHES = {"<<<", "cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_WAYS = 8  # ways in which a launching function is called
-_QUALIFIERS = {
-    *("const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "register", "__grid_constant__"),
-    *("typename", "unsigned", "signed"),
-}
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,8 @@ class ParsedSource:
         Constants that stand for sizes, see `gemmviz.catalogue.guessing.size_constants`.
     structs
         Structures with constants, of the file and its headers.
+    layouts
+        Structures that may be a matrix, of the file and its headers.
     """
 
     kernels: tuple[Function, ...]
@@ -62,6 +62,7 @@ class ParsedSource:
     words: frozenset[str]
     sizes: frozenset[str] = frozenset()
     structs: dict[str, StructType] = field(default_factory=dict)
+    layouts: Layouts = field(default_factory=dict)
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -93,7 +94,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     declared: dict[str, tuple[str, ...]] = {}
     known_structs: dict[str, StructType] = {}
     helpers: list[Function] = []
-    known_objects = Objects()
+    known_objects, known_layouts = Objects(), dict[str, tuple[Parameter, ...]]()
     for header in plain_headers:
         more = macros(header)
         objects, functions = more[0] | objects, more[1] | functions
@@ -102,12 +103,14 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         declared |= _declared(inside[0])
         known_structs |= structs(inside[0])
         known_objects = known_objects.and_those_of(inside[0])
+        known_layouts |= layouts(inside[0])
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
     renamed = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
     tokens, lines = _assigned(tokens, lines)
     known_structs |= structs(tokens)
     known_objects = known_objects.and_those_of(tokens)
+    known_layouts |= layouts(tokens)
     mine = _functions(tokens, lines, objects, functions)
     functions = small((*helpers, *mine[0], *mine[1])) | functions
     functions |= rounded(functions)
@@ -120,10 +123,14 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
     names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
     found = _launches_of(
-        _Neighbour(expand(tokens, objects, functions), others, _globals(tokens)), names, callers, known_structs
+        _Neighbour(expand(tokens, objects, functions), others, _globals(tokens)),
+        names,
+        callers,
+        known_structs,
+        known_layouts,
     )
     for neighbour in around_it:
-        found += _launches_of(neighbour, names, callers, known_structs)
+        found += _launches_of(neighbour, names, callers, known_structs, known_layouts)
     return ParsedSource(
         tuple(_resolved(kernel, renamed) for kernel in kernels),
         (*(_resolved(other, renamed) for other in others), *helpers),
@@ -132,6 +139,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         tuple(found),
         frozenset(_WORD.findall(plain)) | known,
         structs=known_structs,
+        layouts=known_layouts,
     )
 
 
@@ -170,7 +178,11 @@ def _neighbour(
 
 
 def _launches_of(
-    file: _Neighbour, kernels: frozenset[str], callers: Sequence[Function], known_structs: dict[str, StructType]
+    file: _Neighbour,
+    kernels: frozenset[str],
+    callers: Sequence[Function],
+    known_structs: dict[str, StructType],
+    known_layouts: Layouts,
 ) -> list[HostLaunch]:
     """Return the launches in a file, with what the callers of the launching functions give to them.
 
@@ -186,7 +198,8 @@ def _launches_of(
         given |= {*one.owner_template}
         members = known_structs[one.owner].members if one.owner in known_structs else {}
         ways = list(islice(ways_up(one, callers), _MOST_WAYS)) if given else [({}, ())]
-        for launch in launches(tidy(with_members(one.body, known_structs, here)), kernels):
+        body = with_sizes(with_members(one.body, known_structs, here), known_layouts)
+        for launch in launches(tidy(body), kernels):
             launch = replace(launch, template=tuple(full_type(t, known_structs, here) or t for t in launch.template))
             for values, _ in ways:
                 known = {name: tuple(tidy(value)) for name, value in values.items() if name in given}
@@ -322,13 +335,15 @@ def _functions(
         elif token == "(" and at and re.match(r"[A-Za-z_]", tokens[at - 1]):
             end = partner[at]
             if tokens[end + 1 : end + 2] == ["{"] and tokens[at - 1] not in ("__launch_bounds__", "if", "for", "while"):
-                head = _head(tokens, at - 1)
+                head = head_of(tokens, at - 1)
                 stop = partner[end + 1]
                 body = expand(tokens[end + 2 : stop], objects, functions)
                 name = "::".join([*filter(None, spaces), tokens[at - 1]])
-                parameters = tuple(_parameter(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
+                parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
                 owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
-                made = Function(name, _template(head), parameters, tuple(body), _bounds(head), lines[at - 1], *owner)
+                made = Function(
+                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[at - 1], *owner
+                )
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1
@@ -344,55 +359,3 @@ def _partners(tokens: list[str]) -> list[int]:
         elif token in CLOSE and waiting:
             found[waiting.pop()] = at
     return found
-
-
-def _head(tokens: list[str], name: int) -> list[str]:
-    """Return the tokens between the end of the previous declaration and a function's name."""
-    start = name
-    while start > 0 and tokens[start - 1] not in (";", "}", "{"):
-        start -= 1
-    return tokens[start:name]
-
-
-def _bounds(head: list[str]) -> tuple[str, ...]:
-    if "__launch_bounds__" not in head:
-        return ()
-    at = head.index("__launch_bounds__") + 1
-    parts = split(head[at + 1 : closing(head, at)]) if head[at : at + 1] == ["("] else []
-    bound: tuple[str, ...] = ()
-    for part in parts:  # a type may have commas: Traits<64, 32>::THREADS
-        bound += (",", *part) if bound else part
-        if bound.count("<") == bound.count(">"):
-            return bound
-    return ()
-
-
-def _template(head: list[str]) -> tuple[tuple[str, str, str], ...]:
-    if "template" not in head:
-        return ()
-    at = head.index("template") + 1
-    depth, end = 0, at
-    for end in range(at, len(head)):
-        depth += (head[end] == "<") - (head[end] == ">") - 2 * (head[end] == ">>")
-        if depth <= 0:
-            break
-    found = []
-    for part in split(head[at + 1 : end]):
-        default = part[part.index("=") + 1 :] if "=" in part else ()
-        words = [w for w in (part[: part.index("=")] if "=" in part else part) if re.match(r"[A-Za-z_]", w)]
-        if len(words) >= 2:
-            kind = "typename" if words[0] in ("typename", "class") else words[-2]
-            found.append((kind, words[-1], " ".join(default)))
-    return tuple(found)
-
-
-def _parameter(part: tuple[str, ...]) -> Parameter:
-    part = part[: part.index("=")] if "=" in part else part
-    pointer = "*" in part or "[" in part
-    front = part[: part.index("*")] if "*" in part else part
-    words = [w for w in part[: part.index("[")] if re.match(r"[A-Za-z_]", w)] if "[" in part else []
-    words = words or [w for w in part if re.match(r"[A-Za-z_]", w)]
-    kind = [w for w in words if w not in _QUALIFIERS]
-    if len(kind) == 1 and not {"unsigned", "signed"} & set(words):
-        return Parameter("", kind[0], pointer, "const" in front)
-    return Parameter(kind[-1] if kind else "", kind[-2] if len(kind) > 1 else "int", pointer, "const" in front)

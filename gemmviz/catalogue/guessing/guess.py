@@ -23,6 +23,7 @@ from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
+from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.plain_code import without_comments
@@ -88,6 +89,8 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     # A parameter hides a constant with the same name elsewhere, such as a default argument: int M = 4096.
     own = {name for _, name, _ in function.template} | {parameter.name for parameter in function.parameters}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
+    own_parameters = function.parameters
+    function, matrices = flattened(function, source.layouts)
     types = _types(function, source)
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
@@ -124,7 +127,14 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             computed = host_launch.computed_arguments(likely[0][0], function, source, roles)
             shapes = [*(made for _, made in likely), shape]
     named = with_fourth(function, index, roles)
-    own_parameters = function.parameters[: len(function.parameters) - len(given)]
+
+    def role_of(name: str) -> str:
+        role = named.of.get(name, "")
+        return in_bytes(role, named, pitches[name]) if name in pitches else computed.get(name) or role
+
+    described, structures = own_arguments(own_parameters, matrices, role_of)
+    member = GuessReason(0.7, tr("it is called like this member of a matrix"))
+    members = dict.fromkeys((described[n][0] for first, end, _ in structures for n in range(first, end)), member)
     arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     computes = GuessReason(0.9, tr("the file's own host code computes it so"))
@@ -134,13 +144,8 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             text,
             names,
             entry,
-            tuple((p.name, p.type + (" *" if p.pointer else "")) for p in own_parameters),
-            tuple(
-                in_bytes(named.of.get(p.name, ""), named, pitches[p.name])
-                if p.name in pitches
-                else computed.get(p.name) or named.of.get(p.name, "")
-                for p in own_parameters
-            ),
+            tuple((name, kind) for name, kind, _ in described),
+            tuple(role for _, _, role in described),
             _used(made.params, entry, made, source),
             {one.leaf: one.value(named) for one in given},
             made.block,
@@ -151,12 +156,13 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
-            {**named.why, **dict.fromkeys(computed, computes), **made.why},
+            {**named.why, **members, **dict.fromkeys(computed, computes), **made.why},
             made.tiles,
             stores=stores,
             epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",
             adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
             boxes=_boxes(function, source, roles, made, maps),
+            structs=tuple(structures),
         )
         for made in shapes
     ]

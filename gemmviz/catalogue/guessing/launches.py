@@ -271,8 +271,8 @@ def _handed_over(tokens: list[str], at: int, shapes: dict[str, tuple[tuple[str, 
     grid, block = both[::-1] if _is_block(both[0]) and not _is_block(both[1]) else both
     template = tuple(angles(tokens[at : at + _LONGEST_LAUNCH], 1)[0])
     blocks, threads = (tuple(_parts_filled(part, shapes) for part in shapes[name]) for name in (grid, block))
-    named = _is_block(block) and not _is_block(grid)
-    return HostLaunch(tokens[at], template, blocks, threads, (), (), _around(tokens, at), whole=named)
+    sure = _is_block(block) and not _is_block(grid)
+    return HostLaunch(tokens[at], template, blocks, threads, (), (), _around(tokens, at), whole=sure)
 
 
 def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:

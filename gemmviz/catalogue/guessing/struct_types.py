@@ -37,11 +37,19 @@ def structs(tokens: Sequence[str]) -> dict[str, StructType]:
 
 
 def bodies(tokens: Sequence[str]) -> Iterator[tuple[str, Tokens, int, int]]:
-    """Yield name, names of the template's parameters, and the places of the brackets of each structure of a file."""
+    """Yield name, names of the template's parameters, and the places of the brackets of each structure of a file.
+
+    One with a ``typedef`` has the name behind it, too.
+    """
     for at in (i for i, token in enumerate(tokens) if token in ("struct", "class")):
         opens = next((i for i in range(at, min(at + 30, len(tokens))) if tokens[i] in "{;()=>,"), at)
-        if tokens[opens] == "{" and opens >= at + 2:
-            yield tokens[at + 1], _parameters(tokens, at), opens, closing(tokens, opens)
+        if tokens[opens] != "{" or opens == at:
+            continue
+        end = closing(tokens, opens)
+        if opens >= at + 2:
+            yield tokens[at + 1], _parameters(tokens, at), opens, end
+        if tuple(tokens[at - 1 : at]) == ("typedef",) and end + 1 < len(tokens):
+            yield tokens[end + 1], (), opens, end
 
 
 def _members(body: Tokens) -> dict[str, Tokens]:
