@@ -133,8 +133,12 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         return in_bytes(role, named, pitches[name]) if name in pitches else computed.get(name) or role
 
     described, structures = own_arguments(own_parameters, matrices, role_of)
-    member = GuessReason(0.7, tr("it is called like this member of a matrix"))
-    members = dict.fromkeys((described[n][0] for first, end, _ in structures for n in range(first, end)), member)
+    called = GuessReason(0.7, tr("it is called like this member of a matrix"))
+    members = {
+        f"{name}.{member.name}": called if one.matrix else named.why.get(one.read_as(member.name), GuessReason(0, ""))
+        for name, one in matrices.items()
+        for member in one.members
+    }
     arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     computes = GuessReason(0.9, tr("the file's own host code computes it so"))

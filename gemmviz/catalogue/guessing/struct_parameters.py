@@ -1,16 +1,19 @@
-"""Kernels that take a matrix as a structure: ``struct Matrix { int width, height; float *elements; }``."""
+"""Kernels that take structures: each matrix, ``struct Matrix { int width, height; float *elements; }``, or everything.
+
+A kernel that takes everything in one structure is read as one with the members as its parameters.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gemmviz.catalogue.guessing.functions import Function, Parameter
-from gemmviz.catalogue.guessing.roles import MATRIX_WORDS, WHOLE, matrix_called, plain_word
+from gemmviz.catalogue.guessing.roles import MATRIX_WORDS, REAL, WHOLE, matrix_called, plain_word
 from gemmviz.catalogue.guessing.struct_types import bodies
 from gemmviz.catalogue.guessing.tokens import split
 
 Layouts = Mapping[str, tuple[Parameter, ...]]
-"""The members of structures that may be a matrix: whole numbers and one pointer."""
+"""The members of structures that have only numbers and pointers."""
 _COLUMNS = re.compile(
     r"(?i)_*(w|width|n?_?cols?|num_?cols?|n?_?columns?|num_?columns?|nc|stride|ld|pitch|leading_?dim\w*)_?"
 )
@@ -21,30 +24,44 @@ _QUALIFIERS = {"const", "unsigned", "__restrict__", "restrict", "*"}
 
 @dataclass(frozen=True)
 class StructParameter:
-    """A parameter that is a matrix: its name, whether it is a pointer, the matrix, and its members."""
+    """A parameter that is a structure: whether it is a pointer, the matrix, and its members.
 
-    name: str
+    Without a matrix each member is a parameter by itself.
+    """
+
     pointer: bool
     matrix: str
     members: tuple[Parameter, ...]
 
-    def roles(self, matrix: str) -> tuple[str, ...]:
-        """Return the role of each member, where the structure is a given matrix."""
+    def read_as(self, member: str) -> str:
+        """Return the name that stands for a member in the flattened kernel; nothing for another member."""
+        one = next((one for one in self.members if one.name == member), None)
+        if one is None:
+            return ""
+        if self.matrix:
+            return self.matrix if one.pointer else _size(self.matrix, member)
+        return f"p_{member}" if one.pointer else f"{member}_"
+
+    def roles(self, role_of: Callable[[str], str]) -> tuple[str, ...]:
+        """Return the role of each member, from the roles in the flattened kernel."""
+        if not self.matrix:
+            return tuple(role_of(self.read_as(one.name)) for one in self.members)
+        matrix = role_of(self.matrix) or self.matrix
         return tuple(matrix if one.pointer else _size(self.matrix, one.name) or "0" for one in self.members)
 
 
 def layouts(tokens: Sequence[str]) -> dict[str, tuple[Parameter, ...]]:
-    """Return the structures of a text that may be a matrix, by name."""
+    """Return the structures of a text that have only numbers and pointers, and a pointer at least, by name."""
     found: dict[str, tuple[Parameter, ...]] = {}
     for name, parameters, opens, end in bodies(tokens):
         members = _members(tuple(tokens[opens + 1 : end]))
-        if members and not parameters and sum(one.pointer for one in members) == 1 < len(members):
+        if members and not parameters and any(one.pointer for one in members) and len(members) > 1:
             found[name] = members
     return found
 
 
 def _members(body: tuple[str, ...]) -> tuple[Parameter, ...]:
-    """Return the members of a structure in their order; nothing if it has more than whole numbers and a pointer."""
+    """Return the members of a structure in their order; nothing if it has more than numbers and pointers."""
     found: list[Parameter] = []
     for statement in split(body, ";"):
         if not statement:
@@ -55,7 +72,7 @@ def _members(body: tuple[str, ...]) -> tuple[Parameter, ...]:
             if not words or len(words) < 2 - (number > 0) or not set(part) <= {*words, *_QUALIFIERS}:
                 return ()
             pointer = "*" in part
-            if not pointer and kind not in WHOLE:
+            if not pointer and kind not in WHOLE | REAL:
                 return ()
             found.append(Parameter(words[-1], kind, pointer, "const" in part))
     return tuple(found)
@@ -67,7 +84,9 @@ def _size(matrix: str, member: str) -> str:
 
 
 def flattened(function: Function, known: Layouts) -> tuple[Function, dict[str, StructParameter]]:
-    """Return a kernel that takes pointers and the sizes M, N and K in place of matrices as structures.
+    """Return a kernel without structures as parameters.
+
+    In place of matrices as structures it takes pointers and the sizes M, N and K.
 
     Parameters
     ----------
@@ -79,57 +98,44 @@ def flattened(function: Function, known: Layouts) -> tuple[Function, dict[str, S
     Returns
     -------
     tuple
-        The kernel, and its parameters that are structures by name; without three such parameters it is unchanged.
+        The kernel, and its parameters that are structures by name; a kernel with other structures is unchanged.
     """
     given = [p for p in function.parameters if p.type in known]
-    if len(given) != len(_SIZES):
+    pointers = [sum(one.pointer for one in known[p.type]) for p in given]
+    sizes: list[Parameter] = []
+    if pointers == [1] * len(_SIZES):
+        called = [plain_word(p.name) for p in given]
+        by_name = ["".join(m for m, words in MATRIX_WORDS.items() if word in words) for word in called]
+        matrices = by_name if sorted(by_name) == sorted(_SIZES) else list(_SIZES)
+        sizes = [Parameter(name, "int", False, True) for name in "MNK"]
+    elif len(given) == 1 and pointers[0] >= len(_SIZES):
+        matrices = [""]
+    else:
         return function, {}
-    called = [plain_word(p.name) for p in given]
-    by_name = ["".join(m for m, words in MATRIX_WORDS.items() if word in words) for word in called]
-    matrices = by_name if sorted(by_name) == sorted(_SIZES) else list(_SIZES)
-    found = {
-        p.name: StructParameter(p.name, p.pointer, matrix, known[p.type])
-        for p, matrix in zip(given, matrices, strict=True)
-    }
-    parameters = [_pointer(found[p.name]) if p.name in found else p for p in function.parameters]
-    sizes = [Parameter(name, "int", False, True) for name in "MNK"]
-    body = _replaced(function.body, {name: (one.matrix, one.members) for name, one in found.items()})
-    return replace(function, parameters=(*parameters, *sizes), body=body), found
+    found = {p.name: StructParameter(p.pointer, m, known[p.type]) for p, m in zip(given, matrices, strict=True)}
+    parameters: list[Parameter] = []
+    for p in function.parameters:
+        one = found.get(p.name)
+        members = () if one is None else (m for m in one.members if m.pointer or not one.matrix)
+        parameters += [p] if one is None else [replace(m, name=one.read_as(m.name)) for m in members]
+    return replace(function, parameters=(*parameters, *sizes), body=_replaced(function.body, found)), found
 
 
-def _pointer(one: StructParameter) -> Parameter:
-    pointer = next(member for member in one.members if member.pointer)
-    return replace(pointer, name=one.matrix)
-
-
-def _replaced(body: Sequence[str], known: Mapping[str, tuple[str, tuple[Parameter, ...]]]) -> tuple[str, ...]:
+def _replaced(body: Sequence[str], known: Mapping[str, StructParameter]) -> tuple[str, ...]:
     """Return code with ``A.width`` as a size, and ``A.elements`` as ``A``."""
     out: list[str] = []
     at = 0
     while at < len(body):
         word, dot, member = (*body[at : at + 3], "", "")[:3]
-        if (
-            word in known
-            and dot in (".", "->")
-            and body[at - 1 : at]
-            not in (
-                [
-                    ".",
-                ],
-                (".",),
-                ["->"],
-                ("->",),
-            )
-        ):
-            matrix, members = known[word]
-            pointer = any(one.pointer and one.name == member for one in members)
-            size = _size(matrix, member)
-            if pointer or size:
-                out.append(matrix if pointer else size)
-                at += 3
-                continue
-        out.append(known[word][0] if word in known and dot not in (".", "->") else word)
-        at += 1
+        is_own = word in known and (not at or body[at - 1] not in (".", "->"))
+        behind_dot = dot in (".", "->")
+        name = known[word].read_as(member) if is_own and behind_dot else ""
+        if name:
+            out.append(name)
+            at += 3
+        else:
+            out.append(known[word].matrix or word if is_own and not behind_dot else word)
+            at += 1
     return tuple(out)
 
 
@@ -137,7 +143,8 @@ def with_sizes(tokens: Sequence[str], known: Layouts) -> list[str]:
     """Return host code in which the sizes of matrices stand for their members: ``d_B.width`` is N."""
     if not known:
         return list(tokens)
-    members = {one.name for layout in known.values() for one in layout if not one.pointer}
+    matrices = [layout for layout in known.values() if sum(one.pointer for one in layout) == 1]
+    members = {one.name for layout in matrices for one in layout if not one.pointer}
     out: list[str] = []
     at = 0
     while at < len(tokens):
@@ -180,7 +187,6 @@ def own_arguments(
             found.append((p.name, p.type + (" *" if p.pointer else ""), role_of(p.name)))
             continue
         structures.append((len(found), len(found) + len(one.members), one.pointer))
-        roles = one.roles(role_of(one.matrix) or one.matrix)
-        for member, role in zip(one.members, roles, strict=True):
+        for member, role in zip(one.members, one.roles(role_of), strict=True):
             found.append((f"{p.name}.{member.name}", member.type + (" *" if member.pointer else ""), role))
     return found, structures

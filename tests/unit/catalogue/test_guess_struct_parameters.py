@@ -61,8 +61,33 @@ def test_members_of_a_matrix_have_roles(text: str, args: str) -> None:
     assert (recording.wrong, recording.diagnostics) == (0, ())
 
 
-def test_a_structure_with_more_than_sizes_and_a_pointer_is_no_matrix() -> None:
-    made = guess(TEXT.replace("int height;", "int height; double scale;"), Path("product.cu"))
+EVERYTHING = """struct Given { const float *A, *B; float *C; int M, N, K; float alpha; };
+__global__ void product(Given p)
+{
+    const int M = p.M, N = p.N;
+    int row = blockIdx.y * 4 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    float sum = 0;
+    if (row >= M || col >= N) return;
+    for (int k = 0; k < p.K; k++) sum += p.A[row * p.K + k] * p.B[k * N + col];
+    p.C[row * N + col] = p.alpha * sum;
+}
+void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    dim3 block(8, 4), grid((N + 7) / 8, (M + 3) / 4);
+    product<<<grid, block>>>(Given{A, B, C, M, N, K, 1.0f});
+}
+"""
+
+
+def test_members_of_a_structure_with_everything_have_roles() -> None:
+    made = guess(EVERYTHING, Path("product.cu"))
+    assert 'args    = [["A", "B", "C", "M", "N", "K", "alpha"]]' in made.front_matter()
+    recording = record(launch(guessed_kernel(made), SIZE))
+    assert (made.doubts, recording.wrong, recording.diagnostics) == ([], 0, ())
+
+
+def test_a_structure_with_more_than_numbers_and_pointers_is_not_read() -> None:
+    made = guess(TEXT.replace("int height;", "int height; Shape shape;"), Path("product.cu"))
     assert made.structs == ()
 
 
