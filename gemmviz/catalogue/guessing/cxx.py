@@ -52,6 +52,8 @@ class ParsedSource:
         Structures with constants, of the file and its headers.
     layouts
         Structures that may be a matrix, of the file and its headers.
+    callers
+        The functions of the file, its headers and the files that launch its kernels.
     """
 
     kernels: tuple[Function, ...]
@@ -63,6 +65,7 @@ class ParsedSource:
     sizes: frozenset[str] = frozenset()
     structs: dict[str, StructType] = field(default_factory=dict)
     layouts: Layouts = field(default_factory=dict)
+    callers: tuple[Function, ...] = ()
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -140,6 +143,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         frozenset(_WORD.findall(plain)) | known,
         structs=known_structs,
         layouts=known_layouts,
+        callers=callers,
     )
 
 
