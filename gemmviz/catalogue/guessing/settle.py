@@ -34,6 +34,8 @@ _MOST_TRIES = 20
 _MOST_TRIES_WITH_SPARE = 8
 # So many more launches are tried after one that is right at the first size and wrong at a broad one.
 _MOST_TRIES_AFTER_NARROW = 6
+# Where so many launches have no end and none has one, the others are left: each costs a new process.
+_MOST_CRASHES = 8
 # The compiler may refuse so many sets of values of the parameters.
 _MOST_REFUSED = 3
 _MOST_VALUES = 8
@@ -57,12 +59,12 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         From `gemmviz.catalogue.guessing.guess.guess`.
     try_one
         Runs a kernel at a size and returns the error as a sentence; an empty text when C is right. It may raise
-        `BuildError` when the compiler refuses the source: then no other launch helps.
+        `BuildError` when the compiler refuses the source: then only launches with other parameters are tried.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
     """
     first = ""
-    tried = 0
+    tried = crashed = 0
     spare: tuple[Guess, Problem, str] | None = None
     ran: Guess | None = None
     narrow: tuple[Guess, Problem, int] | None = None
@@ -103,8 +105,9 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             ran = ran or candidate
         untried.learn(candidate, at, wrong)
         first = first or f"at {at}: {wrong}"
+        crashed += isinstance(wrong, Verdict) and wrong.crashed
         most = narrow[2] + _MOST_TRIES_AFTER_NARROW if narrow else _MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES
-        if tried >= most:
+        if tried >= most or crashed == tried == _MOST_CRASHES:
             break
     if narrow:
         return _settled(narrow[0], guess, narrow[1], try_one)

@@ -12,6 +12,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -136,6 +137,23 @@ def test_values_that_the_compiler_refuses_are_not_tried_again() -> None:
     tried.clear()
     made = settle(guess(plain, Path("gemm.cu")), lambda kernel, size: tried.append({}) or refuse_all())
     assert (made.settled, len(tried)) == ("it cannot be compiled: no", 1)
+
+
+def test_launches_that_all_crash_end_the_search_early() -> None:
+    crash = Verdict.of("Segmentation fault", crashed=True)
+    assert tries(crash, crash) == 8
+    assert tries(Verdict("wrong"), crash) > 8
+
+
+def tries(first: str, then: str) -> int:
+    tried: list[str] = []
+
+    def one(*_: object) -> str:
+        tried.append(then if tried else first)
+        return tried[-1]
+
+    assert not settle(guess(KERNEL, Path("gemm.cu")), one).right
+    return len(tried)
 
 
 def refuse_all() -> str:
