@@ -327,4 +327,5 @@ def _scalar_types(cp: Any, module: Any, launch: Launch) -> Types:
     """Return the types of the kernel's scalar parameters, from the compiled module."""
     answer = cp.zeros(1 + MOST, "int32")
     module.get_function(DESCRIBE)((1,), (1,), (answer,))
-    return scalar_types(cp.asnumpy(answer).tolist(), launch.kernel.args, launch.entry, launch.kernel.structs)
+    kernel = launch.kernel
+    return scalar_types(cp.asnumpy(answer).tolist(), kernel.args, launch.entry, kernel.structs, kernel.struct_pointers)

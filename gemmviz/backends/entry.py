@@ -36,7 +36,15 @@ def call(launch: Launch) -> str:
             arguments.append(f"gv_tensor_map_at{{a[{index}]}}")
         else:
             arguments.append(f"*({'double' if name in ('alpha', 'beta') else 'long long'} *)a[{index}]")
-    return f"{launch.entry}({', '.join(in_braces(arguments, launch.kernel.structs))});"
+    given = in_braces(arguments, launch.kernel.structs)
+    pointers = iter(launch.kernel.struct_pointers)
+    given = [_behind_pointer(one) if one.startswith("{") and next(pointers) else one for one in given]
+    return f"{launch.entry}({', '.join(given)});"
+
+
+def _behind_pointer(members: str) -> str:
+    """Return a pointer to a structure with such members; the prototype of the kernel decides its type."""
+    return f"gv_made([&](auto *p) {{ *p = {members}; }})"
 
 
 def in_braces(arguments: Sequence[str], structs: Sequence[tuple[int, int]]) -> list[str]:

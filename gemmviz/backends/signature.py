@@ -5,6 +5,7 @@ kernel is compiled together with the user's kernel; it reports the parameters' t
 """
 
 from collections.abc import Sequence
+from itertools import chain, repeat
 
 import numpy as np
 
@@ -50,7 +51,11 @@ def describing_source(entry: str) -> str:
 
 
 def scalar_types(
-    answer: Sequence[int], args: Sequence[str], entry: str, structs: Sequence[tuple[int, int]] = ()
+    answer: Sequence[int],
+    args: Sequence[str],
+    entry: str,
+    structs: Sequence[tuple[int, int]] = (),
+    pointers: Sequence[bool] = (),
 ) -> dict[str, type[np.generic]]:
     """Return the NumPy type of each scalar argument, and that of an address for each tensor map by pointer.
 
@@ -62,8 +67,9 @@ def scalar_types(
         The parameters as declared in the front matter.
     entry
         The name of the entry, for messages.
-    structs
-        The arguments that are members of one parameter: see `gemmviz.catalogue.kernel.Kernel`.
+    structs, pointers
+        The arguments that are members of one parameter, and whether it is a pointer: see
+        `gemmviz.catalogue.kernel.Kernel`.
 
     Raises
     ------
@@ -75,10 +81,13 @@ def scalar_types(
     if count != len(given):
         raise BuildError(f"{entry} takes {count} parameters, but args lists {len(given)}: [{', '.join(given)}]")
     types: dict[str, type[np.generic]] = {}
+    by_pointer = chain(pointers, repeat(False))
     for number, (name, kind) in enumerate(zip(given, map(int, answer[1 : count + 1]), strict=True), 1):
         where = f"parameter {number} of {entry}"
         if name.startswith("{"):
-            if kind in (_POINTER, _MAP_POINTER):
+            if next(by_pointer) != (kind in (_POINTER, _MAP_POINTER)):
+                if kind not in (_POINTER, _MAP_POINTER):
+                    raise BuildError(f"{where} is no pointer, but args says that it points to a structure: {name}")
                 raise BuildError(f"{where} is a pointer, but args says that it is a structure: {name}")
             continue
         if name.endswith(SUFFIX):

@@ -32,11 +32,15 @@ template <int I, class F> struct gv_parameter;
 template <class R, class P, class... Q> struct gv_parameter<0, R (*)(P, Q...)> { typedef P type; };
 template <int I, class R, class P, class... Q> struct gv_parameter<I, R (*)(P, Q...)>
     : gv_parameter<I - 1, R (*)(Q...)> {};
+template <class T> struct gv_struct { typedef T type; };
+template <class T> struct gv_struct<const T> : gv_struct<T> {};
+template <class T> struct gv_struct<T *> : gv_struct<T> {};
+template <class T> struct gv_struct<T *__restrict__> : gv_struct<T> {};
 """
 _SOURCE = """
 extern "C" __global__ void %(name)s(const long long *v, unsigned char *out, int most)
 {
-    typedef gv_parameter<%(number)d, decltype(&%(entry)s)>::type made;
+    typedef gv_struct<gv_parameter<%(number)d, decltype(&%(entry)s)>::type>::type made;
     made m = %(members)s;
     *(int *) out = (int) sizeof m;
     for (int i = 0; i < (int) sizeof m && i < most; i++)
@@ -78,14 +82,17 @@ def struct_fillers(module: Any, launch: Launch) -> list[Fill]:
     launch
         The launch.
     """
-    return [_filler(module, f"{_FILL}{number}") for number in range(len(launch.kernel.structs))]
+    pointers = launch.kernel.struct_pointers
+    return [_filler(module, f"{_FILL}{number}", is_pointer) for number, is_pointer in enumerate(pointers)]
 
 
-def _filler(module: Any, name: str) -> Fill:
+def _filler(module: Any, name: str, is_pointer: bool) -> Fill:
     def made(cp: Any, values: Sequence[Any]) -> Any:
         words = np.array([_word(value) for value in values], np.int64)
         out = cp.zeros(16 + _MOST_BYTES, np.uint8)
         module.get_function(name)((1,), (1,), (cp.asarray(words), out, np.int32(_MOST_BYTES)))
+        if is_pointer:
+            return out[16:]
         raw = cp.asnumpy(out)
         size = int(raw[:4].view(np.int32)[0])
         return raw[16 : 16 + size].copy().view(f"V{size}")[0]

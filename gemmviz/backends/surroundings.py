@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from gemmviz.catalogue.guessing.cxx import Surroundings
+from gemmviz.catalogue.guessing.cxx import Surroundings, templates_that_launch
 from gemmviz.catalogue.includes import begins, search_folders
 from gemmviz.sandbox import scratch
 
@@ -31,6 +31,9 @@ def surroundings(path: Path, text: str) -> Surroundings:
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
     others = _launching(names, path, folders) or _launching(names, path, project_folders(path)) if names else []
+    # A template that launches the kernel gets its arguments where it is used.
+    if used := templates_that_launch(text):
+        others += [body for body in _using(used, path, project_folders(path)) if body not in others]
     return Surroundings(tuple(headers), tuple(others))
 
 
@@ -87,3 +90,17 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[s
             elif "dim3" in body and handed_on.search(body):
                 pointers.append(body)
     return (found + pointers)[:_MOST_NEIGHBOURS]
+
+
+def _using(templates: frozenset[str], path: Path, folders: tuple[Path, ...]) -> list[str]:
+    """Return the texts that give arguments to templates: ``Gemm<128, 64>::run(...)``."""
+    used = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(templates)))})\s*<[^;<>]*\d")
+    found: list[str] = []
+    for file in scratch.neighbours(folders):
+        if file == path or len(found) == _MOST_NEIGHBOURS:
+            continue
+        with suppress(OSError):
+            body = scratch.text_of(file)
+            if used.search(body):
+                found.append(body)
+    return found

@@ -16,9 +16,13 @@ from gemmviz.catalogue.typed_reading import FromOne, Misfit, hints_of, read_as
 from gemmviz.catalogue.user_file import quoted
 from gemmviz.language import tr
 
+POINTER = "*"
+"""Stands before the members of a structure that a kernel takes by a pointer."""
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
 VERSION = 6
 """The newest version of the front matter that this gemmviz knows."""
+VERSION_OF_STRUCTS = 6
+"""The version that structures as arguments are new in."""
 _SINCE = {
     "version": 2,
     "demo": 2,
@@ -79,7 +83,7 @@ _A_SUM_TYPE = f"be one of {', '.join(SUM_TYPES)}"
 _WANTED: Mapping[str, str] = {
     "version": f"be a whole number from 1, for example version = {VERSION}",
     **dict.fromkeys(("title", "idea", "source", "alias", "entry", "exhibit", "capability", "math"), "be a text"),
-    "args": "be a list of texts; a list in it is a structure, with its members in order",
+    "args": 'be a list of texts; a list in it is a structure, with its members in order; "*" before them: a pointer',
     **dict.fromkeys(("block", "grid", "cluster", "requires"), "be a list of texts"),
     "params": "be a table of lists of at least one whole number, for example params = { TS = [8, 16, 32] }",
     "constants": 'be a table of expressions of sizes, for example constants = { WIDTH = "N" }',
@@ -199,23 +203,25 @@ def expressions(words: Iterable[Words]) -> tuple[Expression, ...]:
     return tuple(Expression(str(word)) for word in words)
 
 
-def arguments(matter: Matter) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+def arguments(matter: Matter) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...], tuple[bool, ...]]:
     """Return the roles of all arguments in order.
 
     Returns
     -------
     tuple
-        The roles, with those of a structure's members in its place; and of each structure the position of its first
-        member and the position after its last one.
+        The roles, with those of a structure's members in its place; of each structure the position of its first
+        member and the position after its last one; and whether the kernel takes a pointer to it.
     """
     roles: list[str] = []
-    structures = []
+    structures, pointers = [], []
     for argument in matter.get("args", []):
         members = argument if isinstance(argument, list) else [argument]
         if isinstance(argument, list):
+            pointers.append(members[:1] == [POINTER])
+            members = members[pointers[-1] :]
             structures.append((len(roles), len(roles) + len(members)))
         roles += map(str, members)
-    return tuple(roles), tuple(structures)
+    return tuple(roles), tuple(structures), tuple(pointers)
 
 
 def batch_form(matter: Matter) -> BatchForm | None:

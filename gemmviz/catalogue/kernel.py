@@ -99,6 +99,8 @@ class Kernel:
         The products of one launch; None where it is one.
     structs
         The arguments that are members of one parameter, a structure: the first of them, and the one after the last.
+    struct_pointers
+        For each structure, whether the parameter is a pointer to it.
     unknown
         Keys of a newer version of the front matter that mean nothing here; see `notes`.
     """
@@ -138,6 +140,7 @@ class Kernel:
     unknown: tuple[str, ...] = ()
     batch: BatchForm | None = None
     structs: tuple[tuple[int, int], ...] = ()
+    struct_pointers: tuple[bool, ...] = ()
 
     @cached_property
     def sha256(self) -> str:
@@ -170,7 +173,7 @@ class Kernel:
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
-                "structs": self.structs,
+                "structs": [self.structs, self.struct_pointers],
                 "batch": [self.batch.count.text, *sorted((m, e.text) for m, e in self.batch.strides.items())]
                 if self.batch
                 else [],
@@ -327,7 +330,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
     dtype = matter.get("dtype", "float32")
     maps = tensor_map.read_tensor_maps(matter.get("maps", {}), MATRICES)
     cluster = expressions(matter.get("cluster", []))
-    args, structs = front_matter.arguments(matter)
+    args, structs, struct_pointers = front_matter.arguments(matter)
     kernel = Kernel(
         name=name,
         path=path,
@@ -341,6 +344,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         exhibit=one_line(matter.get("exhibit", "")),
         args=args,
         structs=structs,
+        struct_pointers=struct_pointers,
         batch=front_matter.batch_form(matter),
         params=params,
         constants={name: Expression(str(said)) for name, said in matter.get("constants", {}).items()},

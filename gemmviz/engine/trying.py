@@ -48,7 +48,7 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
             if isinstance(reply, Failed):
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)
-                return Verdict(reply.message)
+                return Verdict.of(reply.message, crashed=reply.kind in ("crash", "timeout"))
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one

@@ -23,6 +23,7 @@ from gemmviz.language import mark, tr
 
 _CALLED = mark("{name} is called like {role}")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
+_SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
 _NAME_WEIGHTS = (6, 3, 1)
 
 
@@ -56,15 +57,15 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
     reals = [p for p in function.parameters if not p.pointer and p.name and p.name not in given]
     for p in (one for one in function.parameters if is_map(one)):
         _map(p, roles)
+    has_first = False
     for p in (one for one in reals if not is_map(one)):
         known = p.type in REAL or p.type not in ("bool", "dim3")
-        role = (
-            "beta"
-            if "beta" in p.name.lower() or (roles.parameter("alpha") and not roles.parameter("beta"))
-            else "alpha"
-        )
+        role = "beta" if "beta" in p.name.lower() or (has_first and not roles.parameter("beta")) else "alpha"
         fits = known and not roles.parameter(role)
-        roles.of[p.name] = role if fits else ""
+        # What is called like neither may be anything: with its neutral value C is the product, or the guess is wrong.
+        neutral = role if _SCALES.search(p.name) else "1" if role == "alpha" else "0"
+        roles.of[p.name] = neutral if fits else ""
+        has_first = has_first or (fits and role == "alpha")
         why = (
             tr("{name} is a single {type}", name=p.name, type=p.type)
             if fits

@@ -24,7 +24,7 @@ _LEVELS: tuple[dict[str, Callable[[Value, Value], Value]], ...] = (
 )
 # Pairs with and without a remainder: no other function of two numbers has these values by chance.
 _PAIRS = ((1, 1), (7, 2), (8, 2), (9, 8), (64, 16), (65, 16), (100, 7), (3, 5), (1000, 128), (1024, 128))
-_LONGEST = 80  # tokens of a small function
+_LONGEST = 200  # tokens of an expression
 
 
 def c_value(tokens: Sequence[str], values: Mapping[str, int]) -> Value | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.tokens import closing, split
+from gemmviz.catalogue.guessing.tokens import angles, closing, split
 
 Tokens = tuple[str, ...]
 _DEEPEST = 4  # functions that call each other
@@ -25,25 +25,49 @@ def ways_up(
     depth
         How many calls are followed already.
     """
-    plain = function.name.rpartition("::")[2]
     called = False
     for caller in functions:
-        for at, token in enumerate(caller.body):
-            if token != plain or caller is function or depth == _DEEPEST:
-                continue
-            template, opening = _template_of(caller.body, at + 1)
-            if caller.body[opening : opening + 1] != ("(",):
-                continue
+        if caller is function or depth == _DEEPEST:
+            continue
+        for at, given in _calls(function, caller):
             called = True
-            given = {name: _tokens(default) for _, name, default in function.template if default}
-            given |= dict(zip((name for _, name, _ in function.template), template, strict=False))
-            arguments = split(caller.body[opening + 1 : closing(caller.body, opening)])
-            given |= dict(zip((p.name for p in function.parameters), arguments, strict=False))
             target = caller.body[at - 2 : at - 1] if caller.body[at - 1 : at] == ("=",) else ()
             for above, targets in ways_up(caller, functions, depth + 1):
                 yield {name: filled(value, above) for name, value in given.items()}, (*targets, *target)
     if not called:
         yield {}, ()
+
+
+def _calls(function: Function, caller: Function) -> Iterator[tuple[int, dict[str, Tokens]]]:
+    """Yield the place of each call in a function, and what the called one gets: the values of its names."""
+    plain, body = function.name.rpartition("::")[2], caller.body
+    for at, token in enumerate(body):
+        if token == function.owner != "":
+            given = _by_owner(function, body, at)
+            if given:
+                yield at, given
+        elif token == plain and (not function.owner or function.owner == caller.owner):
+            template, opening = _template_of(body, at + 1)
+            if body[opening : opening + 1] == ("(",):
+                yield at, _by_arguments(function, body, template, opening)
+
+
+def _by_arguments(function: Function, body: Tokens, template: list[Tokens], opening: int) -> dict[str, Tokens]:
+    given = {name: _tokens(default) for _, name, default in function.template if default}
+    given |= dict(zip((name for _, name, _ in function.template), template, strict=False))
+    arguments = split(body[opening + 1 : closing(body, opening)])
+    return given | dict(zip((p.name for p in function.parameters), arguments, strict=False))
+
+
+def _by_owner(function: Function, body: Tokens, at: int) -> dict[str, Tokens]:
+    """Return what a member gets where its structure is named: ``Gemm<64, 32>::run(m, n)``, or ``Gemm<64, 32> op``."""
+    of_type, behind = angles(body, at + 1)
+    given = dict(zip(function.owner_template, of_type, strict=False))
+    if body[behind : behind + 2] == ("::", function.name.rpartition("::")[2]):
+        template, opening = _template_of(body, behind + 2)
+        if body[opening : opening + 1] == ("(",):
+            given |= _by_arguments(function, body, template, opening)
+    return given
 
 
 def filled(tokens: Tokens, values: Mapping[str, Tokens], depth: int = 0) -> Tokens:

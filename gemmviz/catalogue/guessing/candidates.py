@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 
+import numpy as np
+
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
@@ -14,8 +16,8 @@ MOST_DIVISOR = 256
 # Bytes of shared memory per block: the default limit, and the limits of compute capability 8.6 and 9.0. Source: CUDA
 # C++ Programming Guide, "Technical Specifications per Compute Capability".
 SHARED = ("49152", "101376", "232448")
-# Evidence from the host code has a higher confidence.
-_SAID = 0.9
+# Evidence from the host code has a higher confidence, and a launch with all arguments an even higher one.
+_SAID, _WHOLE = 0.9, 0.94
 # Blocks that people write, where nothing in the source says which one: along one side, and along two.
 _LINES = ("256", "128", "32", "512", "1024", "64")
 _PLANES = (("16", "16"), ("32", "32"), ("32", "8"), ("8", "8"), ("32", "4"), ("64", "4"))
@@ -25,6 +27,7 @@ _MOST_TURNED = 8
 _FIRST_WITH_FLAGS = 6
 SQUARE = ("M == N", "K == N")
 """The conditions of a launch for square matrices."""
+_OFFSET = re.compile(r"(?i)offset|start|begin|origin")
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -103,6 +106,8 @@ def _all(guess: Guess) -> Iterator[Guess]:
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
     said = is_said(guess, "block")
     yield guess
+    yield from _by_names(guess)
+    yield from _whole_product(guess)
     # What the host code says is more likely at whole tiles than another launch is at any size.
     if guess.others:
         yield replace(guess, requires=_whole_tiles(guess))
@@ -141,6 +146,23 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield from chain(*turned)
 
 
+def _by_names(guess: Guess) -> Iterator[Guess]:
+    """Yield a guess whose parameters M, N and K are what they are called, where their uses say something else."""
+    meant = {role: name.upper() for (name, _), role in zip(guess.parameters, guess.roles, strict=True)}
+    names = {role: meant[role] for role in "MNK" if role in meant}
+    if sorted(names) == sorted(names.values()) == ["K", "M", "N"] and any(role != name for role, name in names.items()):
+        yield _with_names(guess, names)
+
+
+def _whole_product(guess: Guess) -> Iterator[Guess]:
+    """Yield a launch for all of C, where the host code launches a kernel for a part of it: at an offset."""
+    names = {name for (name, _), role in zip(guess.parameters, guess.roles, strict=True) if "(" in role}
+    if guess.others and any(_OFFSET.search(name) for name in names):
+        named = zip((name for name, _ in guess.parameters), guess.others[-1].roles, strict=True)
+        roles = tuple("0" if _OFFSET.search(name) else role for name, role in named)
+        yield replace(guess.others[-1], roles=roles, others=())
+
+
 def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
     """Yield a right launch with fewer conditions on its sizes, the fewest first.
 
@@ -177,6 +199,12 @@ def _deep(made: Guess) -> Guess:
 def is_said(made: Guess, key: str) -> bool:
     """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
     return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
+
+
+def is_launched_so(made: Guess) -> bool:
+    """Return whether the file itself has the whole launch, and the types of the matrices say what their values are."""
+    whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE
+    return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
 
 
 def _turned(made: Guess) -> Iterator[Guess]:

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.callers import ways_up
+from gemmviz.catalogue.guessing.constant_objects import Objects
 from gemmviz.catalogue.guessing.functions import Function, Parameter
+from gemmviz.catalogue.guessing.heads import bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
-from gemmviz.catalogue.guessing.struct_types import StructType, aliases, full_type, structs, with_members
+from gemmviz.catalogue.guessing.struct_parameters import Layouts, layouts, with_sizes
+from gemmviz.catalogue.guessing.struct_types import StructType, aliases, bodies, full_type, structs, with_members
 from gemmviz.catalogue.guessing.tokens import (
     CLOSE,
     LONGEST,
@@ -23,10 +26,6 @@ from gemmviz.catalogue.guessing.tokens import (
 
 _LAUNCHES = {"<<<", "cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_WAYS = 8  # ways in which a launching function is called
-_QUALIFIERS = {
-    *("const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "register", "__grid_constant__"),
-    *("typename", "unsigned", "signed"),
-}
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,10 @@ class ParsedSource:
         Constants that stand for sizes, see `gemmviz.catalogue.guessing.size_constants`.
     structs
         Structures with constants, of the file and its headers.
+    layouts
+        Structures that may be a matrix, of the file and its headers.
+    callers
+        The functions of the file, its headers and the files that launch its kernels.
     """
 
     kernels: tuple[Function, ...]
@@ -61,6 +64,8 @@ class ParsedSource:
     words: frozenset[str]
     sizes: frozenset[str] = frozenset()
     structs: dict[str, StructType] = field(default_factory=dict)
+    layouts: Layouts = field(default_factory=dict)
+    callers: tuple[Function, ...] = ()
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -92,6 +97,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     declared: dict[str, tuple[str, ...]] = {}
     known_structs: dict[str, StructType] = {}
     helpers: list[Function] = []
+    known_objects, known_layouts = Objects(), dict[str, tuple[Parameter, ...]]()
     for header in plain_headers:
         more = macros(header)
         objects, functions = more[0] | objects, more[1] | functions
@@ -99,24 +105,35 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         inside = _assigned(*numbered(_blank(header)))
         declared |= _declared(inside[0])
         known_structs |= structs(inside[0])
+        known_objects = known_objects.and_those_of(inside[0])
+        known_layouts |= layouts(inside[0])
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
     renamed = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
     tokens, lines = _assigned(tokens, lines)
     known_structs |= structs(tokens)
+    known_objects = known_objects.and_those_of(tokens)
+    known_layouts |= layouts(tokens)
     mine = _functions(tokens, lines, objects, functions)
     functions = small((*helpers, *mine[0], *mine[1])) | functions
     functions |= rounded(functions)
     kernels, others = _functions(tokens, lines, objects, functions)
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
-    around_it = [_neighbour(other, objects, functions) for other in (*plain_headers, *map(_plain, around.others))]
+    kernels, others = ([known_objects.filled(one) for one in some] for some in (kernels, others))
+    around_it = [
+        _neighbour(other, objects, functions, known_objects) for other in (*plain_headers, *map(_plain, around.others))
+    ]
     callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
     names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
     found = _launches_of(
-        _Neighbour(expand(tokens, objects, functions), others, _globals(tokens)), names, callers, known_structs
+        _Neighbour(expand(tokens, objects, functions), others, _globals(tokens)),
+        names,
+        callers,
+        known_structs,
+        known_layouts,
     )
     for neighbour in around_it:
-        found += _launches_of(neighbour, names, callers, known_structs)
+        found += _launches_of(neighbour, names, callers, known_structs, known_layouts)
     return ParsedSource(
         tuple(_resolved(kernel, renamed) for kernel in kernels),
         (*(_resolved(other, renamed) for other in others), *helpers),
@@ -125,7 +142,18 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         tuple(found),
         frozenset(_WORD.findall(plain)) | known,
         structs=known_structs,
+        layouts=known_layouts,
+        callers=callers,
     )
+
+
+def templates_that_launch(text: str) -> frozenset[str]:
+    """Return the names of a text's templates, functions and structures, that launch a kernel in their code."""
+    if "<<<" not in text or "template" not in text:
+        return frozenset()
+    functions = _functions(*numbered(_blank(_plain(text))), {}, {})[1]
+    launching = [one for one in functions if not _LAUNCHES.isdisjoint(one.body)]
+    return frozenset(one.owner or one.name for one in launching if one.owner_template or one.template)
 
 
 @dataclass(frozen=True)
@@ -137,7 +165,9 @@ class _Neighbour:
     constants: dict[str, tuple[str, ...]]
 
 
-def _neighbour(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, Macro]) -> _Neighbour:
+def _neighbour(
+    plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, Macro], known: Objects
+) -> _Neighbour:
     """Return another file, with the macros of this one and its own."""
     own, calls, _, _ = macros(plain)
     tokens, lines = _assigned(*numbered(_blank(plain)))
@@ -145,12 +175,18 @@ def _neighbour(plain: str, objects: dict[str, tuple[str, ...]], functions: dict[
     calls = small(chain(*_functions(tokens, lines, own, calls))) | calls
     calls |= rounded(calls)
     constants = {name: value for name, value in own.items() if is_whole(value)} | _globals(tokens) | _declared(tokens)
-    whole = expand(tokens, objects | own, calls) if not _LAUNCHES.isdisjoint(tokens) else []
-    return _Neighbour(whole, tuple(chain(*_functions(tokens, lines, objects | own, calls))), constants)
+    whole = expand(tokens, objects | own, calls) if not {*_LAUNCHES, "dim3"}.isdisjoint(tokens) else []
+    known = known.and_those_of(tokens)
+    inside = chain(*_functions(tokens, lines, objects | own, calls))
+    return _Neighbour(whole, tuple(map(known.filled, inside)), constants)
 
 
 def _launches_of(
-    file: _Neighbour, kernels: frozenset[str], callers: Sequence[Function], known_structs: dict[str, StructType]
+    file: _Neighbour,
+    kernels: frozenset[str],
+    callers: Sequence[Function],
+    known_structs: dict[str, StructType],
+    known_layouts: Layouts,
 ) -> list[HostLaunch]:
     """Return the launches in a file, with what the callers of the launching functions give to them.
 
@@ -163,13 +199,16 @@ def _launches_of(
             continue
         here = named | aliases(one.body) if known_structs else {}
         given = {p.name for p in one.parameters if not p.pointer} | {name for _, name, _ in one.template}
+        given |= {*one.owner_template}
+        members = known_structs[one.owner].members if one.owner in known_structs else {}
         ways = list(islice(ways_up(one, callers), _MOST_WAYS)) if given else [({}, ())]
-        for launch in launches(tidy(with_members(one.body, known_structs, here)), kernels):
+        body = with_sizes(with_members(one.body, known_structs, here), known_layouts)
+        for launch in launches(tidy(body), kernels):
             launch = replace(launch, template=tuple(full_type(t, known_structs, here) or t for t in launch.template))
             for values, _ in ways:
                 known = {name: tuple(tidy(value)) for name, value in values.items() if name in given}
                 known = {name: value for name, value in known.items() if is_whole(value)}
-                made = replace(launch, constants=file.constants | known | launch.constants)
+                made = replace(launch, constants=file.constants | {**members} | known | launch.constants)
                 found += [made] if made not in found else []
     flat = tidy(file.tokens)
     seen = {launch.name for launch in found}
@@ -289,6 +328,7 @@ def _functions(
     others: list[Function] = []
     spaces: list[str] = []
     partner = _partners(tokens)
+    owners = list(bodies(tokens))
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -299,12 +339,15 @@ def _functions(
         elif token == "(" and at and re.match(r"[A-Za-z_]", tokens[at - 1]):
             end = partner[at]
             if tokens[end + 1 : end + 2] == ["{"] and tokens[at - 1] not in ("__launch_bounds__", "if", "for", "while"):
-                head = _head(tokens, at - 1)
+                head = head_of(tokens, at - 1)
                 stop = partner[end + 1]
                 body = expand(tokens[end + 2 : stop], objects, functions)
                 name = "::".join([*filter(None, spaces), tokens[at - 1]])
-                parameters = tuple(_parameter(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
-                made = Function(name, _template(head), parameters, tuple(body), _bounds(head), lines[at - 1])
+                parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
+                owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
+                made = Function(
+                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[at - 1], *owner
+                )
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1
@@ -320,50 +363,3 @@ def _partners(tokens: list[str]) -> list[int]:
         elif token in CLOSE and waiting:
             found[waiting.pop()] = at
     return found
-
-
-def _head(tokens: list[str], name: int) -> list[str]:
-    """Return the tokens between the end of the previous declaration and a function's name."""
-    start = name
-    while start > 0 and tokens[start - 1] not in (";", "}", "{"):
-        start -= 1
-    return tokens[start:name]
-
-
-def _bounds(head: list[str]) -> tuple[str, ...]:
-    if "__launch_bounds__" not in head:
-        return ()
-    at = head.index("__launch_bounds__") + 1
-    parts = split(head[at + 1 : closing(head, at)]) if head[at : at + 1] == ["("] else []
-    return parts[0] if parts else ()
-
-
-def _template(head: list[str]) -> tuple[tuple[str, str, str], ...]:
-    if "template" not in head:
-        return ()
-    at = head.index("template") + 1
-    depth, end = 0, at
-    for end in range(at, len(head)):
-        depth += (head[end] == "<") - (head[end] == ">") - 2 * (head[end] == ">>")
-        if depth <= 0:
-            break
-    found = []
-    for part in split(head[at + 1 : end]):
-        default = part[part.index("=") + 1 :] if "=" in part else ()
-        words = [w for w in (part[: part.index("=")] if "=" in part else part) if re.match(r"[A-Za-z_]", w)]
-        if len(words) >= 2:
-            kind = "typename" if words[0] in ("typename", "class") else words[-2]
-            found.append((kind, words[-1], " ".join(default)))
-    return tuple(found)
-
-
-def _parameter(part: tuple[str, ...]) -> Parameter:
-    part = part[: part.index("=")] if "=" in part else part
-    pointer = "*" in part or "[" in part
-    front = part[: part.index("*")] if "*" in part else part
-    words = [w for w in part[: part.index("[")] if re.match(r"[A-Za-z_]", w)] if "[" in part else []
-    words = words or [w for w in part if re.match(r"[A-Za-z_]", w)]
-    kind = [w for w in words if w not in _QUALIFIERS]
-    if len(kind) == 1 and not {"unsigned", "signed"} & set(words):
-        return Parameter("", kind[0], pointer, "const" in front)
-    return Parameter(kind[-1] if kind else "", kind[-2] if len(kind) > 1 else "int", pointer, "const" in front)

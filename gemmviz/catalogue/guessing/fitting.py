@@ -4,6 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 
+from gemmviz.catalogue.guessing.constant_conditions import Conditions
 from gemmviz.catalogue.guessing.folding import evaluate, fold
 from gemmviz.catalogue.guessing.kernel_arithmetic import KernelArithmetic
 from gemmviz.catalogue.guessing.launch_shape import Shape
@@ -13,7 +14,7 @@ from gemmviz.catalogue.guessing.tunable import THREADS
 from gemmviz.language import tr
 
 _SHARED_BYTES = 48 * 1024
-_MOST_COMBINATIONS = 3000
+_MOST_TRIED = 30_000  # values, of one parameter after the other
 _MOST_FITTING = 64
 
 
@@ -22,7 +23,9 @@ class Fitting(KernelArithmetic):
 
     def _choose(self, made: Shape, rows: list[Term], columns: list[Term]) -> None:
         """Choose the values closest to the usual ones with a legal block whose loads cover its tiles."""
-        fitting = (values for values in _combinations(made.params) if self._fits(values, rows, columns))
+        known = {name: tokens for name, tokens in self.source.constants.items() if name not in self.source.tunable}
+        conditions = Conditions(self.function, known, frozenset(made.params))
+        fitting = (values for values in _combinations(made.params, conditions) if self._fits(values, rows, columns))
         some = list(itertools.islice(fitting, _MOST_FITTING))
         # First those whose loops over a tile end where the next tile begins.
         values = next((one for one in some if self._joins(one)), some[0] if some else None)
@@ -124,9 +127,26 @@ class Fitting(KernelArithmetic):
         return bound / step if bound and step else 0
 
 
-def _combinations(params: dict[str, tuple[int, ...]]) -> Iterator[dict[str, int]]:
-    """Yield values for all parameters, the most usual combinations first."""
+def _combinations(params: dict[str, tuple[int, ...]], conditions: Conditions) -> Iterator[dict[str, int]]:
+    """Yield values for all parameters that meet some conditions, the most usual combinations first."""
     names = list(params)
-    places = itertools.islice(itertools.product(*(range(len(params[n])) for n in names)), _MOST_COMBINATIONS)
-    for place in sorted(places, key=lambda p: (sum(p), p)):
-        yield {name: params[name][i] for name, i in zip(names, place, strict=True)}
+    left = _MOST_TRIED
+
+    def rest(values: dict[str, int], less_usual: int) -> Iterator[dict[str, int]]:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            return
+        at = len(values)
+        if at == len(names):
+            yield values
+            return
+        most = len(params[names[at]]) - 1
+        later = sum(len(params[name]) - 1 for name in names[at + 1 :])
+        for place in range(max(0, less_usual - later), min(most, less_usual) + 1):
+            more = values | {names[at]: params[names[at]][place]}
+            if conditions.allow(more):
+                yield from rest(more, less_usual - place)
+
+    for less_usual in range(sum(len(values) - 1 for values in params.values()) + 1):
+        yield from rest({}, less_usual)

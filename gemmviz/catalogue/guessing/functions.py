@@ -41,6 +41,8 @@ class Function:
         Tokens of the first argument of ``__launch_bounds__``; empty without one.
     line
         The line of its name, from 1.
+    owner, owner_template
+        The structure whose member it is, and the names of that structure's template parameters; empty without one.
     """
 
     name: str
@@ -49,3 +51,5 @@ class Function:
     body: tuple[str, ...] = field(repr=False)
     bounds: tuple[str, ...] = ()
     line: int = 0
+    owner: str = ""
+    owner_template: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
 from gemmviz.catalogue.guessing.assigning import assign
+from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
@@ -22,6 +23,7 @@ from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
+from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.plain_code import without_comments
@@ -87,8 +89,10 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     # A parameter hides a constant with the same name elsewhere, such as a default argument: int M = 4096.
     own = {name for _, name, _ in function.template} | {parameter.name for parameter in function.parameters}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
+    own_parameters = function.parameters
+    function, matrices = flattened(function, source.layouts)
     types = _types(function, source)
-    function = _typed(inlined(function, source), types, source)
+    function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     source = with_tiles(source, tiles)
     given = size_constants(function, source)
@@ -123,7 +127,18 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             computed = host_launch.computed_arguments(likely[0][0], function, source, roles)
             shapes = [*(made for _, made in likely), shape]
     named = with_fourth(function, index, roles)
-    own_parameters = function.parameters[: len(function.parameters) - len(given)]
+
+    def role_of(name: str) -> str:
+        role = named.of.get(name, "")
+        return in_bytes(role, named, pitches[name]) if name in pitches else computed.get(name) or role
+
+    described, structures = own_arguments(own_parameters, matrices, role_of)
+    called = GuessReason(0.7, tr("it is called like this member of a matrix"))
+    members = {
+        f"{name}.{member.name}": called if one.matrix else named.why.get(one.read_as(member.name), GuessReason(0, ""))
+        for name, one in matrices.items()
+        for member in one.members
+    }
     arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     computes = GuessReason(0.9, tr("the file's own host code computes it so"))
@@ -133,8 +148,8 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             text,
             names,
             entry,
-            tuple((p.name, p.type + (" *" if p.pointer else "")) for p in own_parameters),
-            tuple(computed.get(p.name) or named.of.get(p.name, "") for p in own_parameters),
+            tuple((name, kind) for name, kind, _ in described),
+            tuple(role for _, _, role in described),
             _used(made.params, entry, made, source),
             {one.leaf: one.value(named) for one in given},
             made.block,
@@ -145,12 +160,13 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             _sums(function, stores),
             "tf32" if dtype == "float32" and "tf32" in function.body else "",
             roles.column_major,
-            {**named.why, **dict.fromkeys(computed, computes), **made.why},
+            {**named.why, **members, **dict.fromkeys(computed, computes), **made.why},
             made.tiles,
             stores=stores,
             epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",
             adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
             boxes=_boxes(function, source, roles, made, maps),
+            structs=tuple(structures),
         )
         for made in shapes
     ]
@@ -202,7 +218,10 @@ def _typed(function: Function, types: dict[str, str], source: ParsedSource) -> F
     given = {name: tokens_of(kind) for name, kind in types.items()}
     body = struct_types.with_members(function.body, source.structs, given)
     return replace(
-        function, parameters=parameters, body=tuple(part for word in body for part in given.get(word, (word,)))
+        function,
+        parameters=parameters,
+        body=tuple(part for word in body for part in given.get(word, (word,))),
+        bounds=tuple(struct_types.with_members(function.bounds, source.structs, given)),
     )
 
 

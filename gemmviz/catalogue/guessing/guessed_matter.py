@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
-from gemmviz.catalogue.front_matter import SCALARS, needed_version
+from gemmviz.catalogue.front_matter import POINTER, SCALARS, VERSION_OF_STRUCTS, needed_version
 from gemmviz.catalogue.guessing.roles import GuessReason
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.source_files import is_cuda
@@ -55,6 +55,8 @@ class Guess:
         Rows, columns, swizzle and rank of the boxes of tensor maps that the file's host code makes.
     capability
         The compute capability that its instructions need; empty where every GPU has them.
+    structs
+        The parameters that are members of a structure: the first, the one behind the last, and whether it is a pointer.
     """
 
     path: Path
@@ -83,6 +85,7 @@ class Guess:
     epilogue: str = ""
     boxes: dict[str, tuple[str, str, int, int]] = field(default_factory=dict)
     capability: str = ""
+    structs: tuple[tuple[int, int, bool], ...] = ()
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end after it."""
@@ -91,7 +94,7 @@ class Guess:
             ("title", json.dumps(title, ensure_ascii=False)),
             ("entry", json.dumps(self.entry)),
         ]
-        keys.append(("args", _texts(role or "?" for role in self.roles)))
+        keys.append(("args", self._arguments()))
         if self.params:
             inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())
             keys.append(("params", f"{{ {inside} }}"))
@@ -123,12 +126,19 @@ class Guess:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
             keys.append(("layout", "{ " + ", ".join(f'{m} = "column"' for m in sorted(self.column_major)) + " }"))
-        needed = needed_version(name for name, _ in keys)
+        needed = max(needed_version(name for name, _ in keys), VERSION_OF_STRUCTS * bool(self.structs))
         if needed > 1:  # the default of front matter is version 1
             keys.insert(0, ("version", str(needed)))
         width = max(len(name) for name, _ in keys)
         lines = [f"// {name:<{width}} = {value}" for name, value in keys]
         return "\n".join(["// ---gemmviz", *lines, "// ---", ""])
+
+    def _arguments(self) -> str:
+        """Return the roles as the front matter has them: those of a structure's members in a list of their own."""
+        texts = [json.dumps(role or "?") for role in self.roles]
+        for first, end, pointer in reversed(self.structs):
+            texts[first:end] = [f"[{', '.join([json.dumps(POINTER)] * pointer + texts[first:end])}]"]
+        return f"[{', '.join(texts)}]"
 
     def described(self) -> str:
         """Return the file's text with the front matter on top."""

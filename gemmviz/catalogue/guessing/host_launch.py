@@ -19,13 +19,14 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
-_DEEPEST, _LONGEST_VALUE = 4, 60
+_DEEPEST, _LONGEST_VALUE = 4, 150
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
-_SIZES = {
+SIZES = {
     **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
     **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
 }
+"""The bytes of types."""
 
 
 def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
@@ -83,7 +84,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     why = dict(made.why)
     if given.offered:
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    why["block"] = why["grid"] = GuessReason(0.95, "the file launches the kernel like this itself")
+    sure = 0.95 if launch.whole else 0.92
+    why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if shared_is_said:
         # A choice may depend on what the host is told when it runs: then more is tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]
@@ -280,7 +282,7 @@ def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     for token in tokens:
         number = re.fullmatch(r"(\d+)\.0*[fF]?", token)
         out.append(number[1] if number else token)
-    text = _SIZE_OF.sub(lambda found: str(_SIZES.get(found[1], found[0])), " ".join(out))
+    text = _SIZE_OF.sub(lambda found: str(SIZES.get(found[1], found[0])), " ".join(out))
     text = text.replace("( float )", "").replace("( double )", "")
     text = re.sub(r"static_cast < (?:unsigned )?\w+ > ", "", text)
     return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())

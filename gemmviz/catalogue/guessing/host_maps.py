@@ -60,12 +60,12 @@ class HostMap:
 
 
 def find(source: ParsedSource) -> list[HostMap]:
-    """Return the tensor maps that a file's host code makes; those that it cannot follow are left out."""
+    """Return the tensor maps that the host code makes; those that it cannot follow are left out."""
     found: list[HostMap] = []
-    for function in source.functions:
+    for function in source.callers:
         for arguments in islice(_encodings(function.body), _MOST):
             locals_, arrays = _declared(function.body)
-            for given, targets in islice(ways_up(function, source.functions), _MOST):
+            for given, targets in islice(ways_up(function, source.callers), _MOST):
                 # Constants of the function that launches the kernel have their meaning from there.
                 known = {name: value for name, value in locals_.items() if given or not is_whole(value)}
                 made = _made(arguments, known | given, arrays, targets)
@@ -124,7 +124,7 @@ def _made(
     names = filled(arguments[_ADDRESS], values)
     kind = next((word for word in arguments[1] if word.startswith(_TYPE)), "")
     return HostMap(
-        tuple(word for word in (*names, *reversed(targets), *arguments[0]) if word.isidentifier()),
+        tuple(word for word in (*names, *reversed(targets), *filled(arguments[0], values)) if word.isidentifier()),
         box[1],
         columns,
         swizzle,

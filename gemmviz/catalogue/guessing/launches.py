@@ -1,9 +1,10 @@
 """Finds the launches in a file's host code."""
 
+import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, closing, is_computed, split
+from gemmviz.catalogue.guessing.tokens import LONGEST_BRACKET, angles, closing, is_computed, split
 
 _LONGEST_LAUNCH = 300
 # The types of casts that say nothing about a value.
@@ -14,6 +15,7 @@ _OF_CONFIG = ("gridDim", "blockDim", "dynamicSmemBytes")
 _BEFORE_A_VALUE = {"(", ",", "=", "+", "-", "/", "%", "<<<"}
 _CALLS = {"cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_LAUNCHES = 64
+_BLOCKS = re.compile(r"blocks$|n(um)?_?blocks?|blocks?_?(num|count)")
 _MOST_VERSIONS = 8
 _Declared = tuple[int, str, tuple[tuple[str, ...], ...]]
 
@@ -22,7 +24,8 @@ _Declared = tuple[int, str, tuple[tuple[str, ...], ...]]
 class HostLaunch:
     """A launch ``name<...><<<grid, block, shared>>>(...)`` in the file; each part in tokens.
 
-    `constants` are the constants that the host code declares in the scopes around the launch.
+    `constants` are the constants that the host code declares in the scopes around the launch. `whole` says whether all
+    parts are there: those of a kernel that is handed to a function may be only its grid and its block.
     """
 
     name: str
@@ -32,6 +35,7 @@ class HostLaunch:
     shared: tuple[str, ...]
     arguments: tuple[tuple[str, ...], ...]
     constants: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: bool = True
 
 
 def tidy(tokens: Sequence[str]) -> list[str]:
@@ -107,7 +111,8 @@ def launches(tokens: list[str], kernels: Set[str] = frozenset()) -> list[HostLau
         known = {word: sides for _, word, sides in (*before, *inside)}
         shapes = {word: sides for word, sides in known.items() if names & {*near.get(word, names)}}
         shared = parts[2] if len(parts) > 2 else ()
-        for one in (shapes, *_other_versions(tokens, inside, shapes, parts)):
+        versions = _in_branches(tokens, before, inside, shapes, parts) or [shapes]
+        for one in (*versions, *_other_versions(tokens, inside, shapes, parts)):
             grid, block = (tuple(_parts_filled(p, one) for p in _shape(part, one)) for part in parts[:2])
             found.append(HostLaunch(name, template, grid, block, shared, arguments, near))
     return found
@@ -130,6 +135,22 @@ def _other_versions(
         return []
     rows = zip(*given.values(), strict=True)
     return [shapes | dict(zip(given, row, strict=True)) for row in rows][-2::-1][:_MOST_VERSIONS]
+
+
+def _in_branches(
+    tokens: list[str],
+    before: list[_Declared],
+    inside: list[_Declared],
+    shapes: dict[str, tuple[tuple[str, ...], ...]],
+    parts: list[tuple[str, ...]],
+) -> list[dict[str, tuple[tuple[str, ...], ...]]]:
+    """Return the shapes of a launch whose grid or block gets its value in the branches of an ``if``, one for each."""
+    found: list[dict[str, tuple[tuple[str, ...], ...]]] = []
+    for name in [part[0] for part in parts[:2] if len(part) == 1 and part[0] in shapes]:
+        last = max((at for at, word, _ in inside if word == name), default=len(tokens))
+        given = [sides for at, word, sides in before if word == name and at > last and tokens[at] == "="]
+        found = [old | {name: sides} for old in found or [shapes] for sides in given] or found
+    return found[:_MOST_VERSIONS]
 
 
 def _in_scope(tokens: list[str], at: int, declared: list[_Declared]) -> list[_Declared]:
@@ -223,11 +244,18 @@ def by_pointer(tokens: list[str], kernels: set[str]) -> list[HostLaunch]:
         near: dict[str, tuple[tuple[str, ...], ...]] = {}
         for place, name, parts in sorted(shapes, key=lambda shape: -abs(shape[0] - at)):
             if abs(place - at) < _LONGEST_LAUNCH:
-                near["grid" if "grid" in name.lower() else "block"] = parts
+                near["block" if _is_block(name) else "grid"] = parts
         if len(near) == 2:
             end = max(place for place, _, _ in shapes if abs(place - at) < _LONGEST_LAUNCH)
-            found.append(HostLaunch(tokens[at], (), near["grid"], near["block"], (), (), _around(tokens, max(at, end))))
+            around = _around(tokens, max(at, end))
+            found.append(HostLaunch(tokens[at], (), near["grid"], near["block"], (), (), around, whole=False))
     return found
+
+
+def _is_block(name: str) -> bool:
+    """Return whether a variable is called like the extents of a block: ``threads`` or ``block``, but not ``blocks``."""
+    word = name.lower()
+    return "thread" in word or ("block" in word and "grid" not in word and not _BLOCKS.search(word))
 
 
 def _handed_over(tokens: list[str], at: int, shapes: dict[str, tuple[tuple[str, ...], ...]]) -> HostLaunch | None:
@@ -240,11 +268,11 @@ def _handed_over(tokens: list[str], at: int, shapes: dict[str, tuple[tuple[str, 
     if len(both) != 2:
         return None
     # By their names; where these say nothing, the grid comes first, as in a launch.
-    turned = any(word in both[0].lower() for word in ("block", "thread")) and "block" not in both[1].lower()
-    grid, block = both[::-1] if turned else both
-    _, template = _function(tuple(next(iter(split(tokens[at : at + _LONGEST_LAUNCH])), ())))
+    grid, block = both[::-1] if _is_block(both[0]) and not _is_block(both[1]) else both
+    template = tuple(angles(tokens[at : at + _LONGEST_LAUNCH], 1)[0])
     blocks, threads = (tuple(_parts_filled(part, shapes) for part in shapes[name]) for name in (grid, block))
-    return HostLaunch(tokens[at], template, blocks, threads, (), (), _around(tokens, at))
+    sure = _is_block(block) and not _is_block(grid)
+    return HostLaunch(tokens[at], template, blocks, threads, (), (), _around(tokens, at), whole=sure)
 
 
 def _around(tokens: list[str], at: int) -> dict[str, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from gemmviz.catalogue.guessing.candidates import (
     SHARED,
     candidates,
     guessed_shared,
+    is_launched_so,
     is_said,
     relaxed,
 )
@@ -33,6 +34,10 @@ _MOST_TRIES = 20
 _MOST_TRIES_WITH_SPARE = 8
 # So many more launches are tried after one that is right at the first size and wrong at a broad one.
 _MOST_TRIES_AFTER_NARROW = 6
+# Where so many launches have no end and none has one, the others are left: each costs a new process.
+_MOST_CRASHES = 8
+# The compiler may refuse so many sets of values of the parameters.
+_MOST_REFUSED = 3
 _MOST_VALUES = 8
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
@@ -54,17 +59,21 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         From `gemmviz.catalogue.guessing.guess.guess`.
     try_one
         Runs a kernel at a size and returns the error as a sentence; an empty text when C is right. It may raise
-        `BuildError` when the compiler refuses the source: then no other launch helps.
+        `BuildError` when the compiler refuses the source: then only launches with other parameters are tried.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
     """
     first = ""
-    tried = 0
+    tried = crashed = 0
     spare: tuple[Guess, Problem, str] | None = None
     ran: Guess | None = None
     narrow: tuple[Guess, Problem, int] | None = None
+    refused: dict[str, str] = {}
     untried = Untried(candidates(guess) if alternatives else [guess])
     for candidate in untried:
+        values = repr(candidate.params)
+        if values in refused:
+            continue
         try:
             kernel = guessed_kernel(candidate)
             size = _first_size(kernel)
@@ -77,8 +86,11 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         tried, at = tried + 1, size
         try:
             wrong = try_one(kernel, size)
-        except BuildError as error:
-            return replace(guess, settled=f"it cannot be compiled: {error}")
+        except BuildError as error:  # another launch helps only if it has other values of the parameters
+            refused[values] = str(error)
+            if len(refused) == _MOST_REFUSED or not candidate.params:
+                break
+            continue
         except GemmvizError as error:
             wrong = str(error)
         if not wrong:
@@ -89,12 +101,13 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             narrow, at = narrow or (candidate, size, tried), broad or size
         if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
             spare = spare or (candidate, size, wrong)
-        if isinstance(wrong, Verdict) and wrong.comparable and is_said(candidate, "block"):
+        if isinstance(wrong, Verdict) and wrong.comparable and is_launched_so(candidate):
             ran = ran or candidate
         untried.learn(candidate, at, wrong)
         first = first or f"at {at}: {wrong}"
+        crashed += isinstance(wrong, Verdict) and wrong.crashed
         most = narrow[2] + _MOST_TRIES_AFTER_NARROW if narrow else _MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES
-        if tried >= most:
+        if tried >= most or crashed == tried == _MOST_CRASHES:
             break
     if narrow:
         return _settled(narrow[0], guess, narrow[1], try_one)
@@ -102,6 +115,8 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         candidate, size, wrong = spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
+    if len(refused) == tried > 0:
+        return replace(guess, settled=f"it cannot be compiled: {next(iter(refused.values()))}")
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
     if ran:  # the launch may be right, and the kernel wrong: then the checker says where
         return replace(ran, settled=f"recorded {first}{also}; {OWN_LAUNCH_IS_WRONG}")
@@ -167,7 +182,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if made is right or last is None or _wrong(made, last, try_one):
         made, last = _equal(right, size, try_one)
     if last is None:
-        own = isinstance(wrong, Verdict) and wrong.comparable and is_said(right, "block")
+        own = isinstance(wrong, Verdict) and wrong.comparable and is_launched_so(right)
         also = f"; {OWN_LAUNCH_IS_WRONG}" if own else ""
         return replace(right, settled=f"{said}, but at {odd}: {wrong}{also}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)

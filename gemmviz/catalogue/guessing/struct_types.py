@@ -1,9 +1,9 @@
 """Structures that hold constants, such as ``Shape<128, 64>::rows``, and the names that a file gives to such types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gemmviz.catalogue.guessing.tokens import closing, is_whole, split
+from gemmviz.catalogue.guessing.tokens import closing, is_computed, split
 
 Tokens = tuple[str, ...]
 _DEEPEST = 6
@@ -29,15 +29,27 @@ class StructType:
 def structs(tokens: Sequence[str]) -> dict[str, StructType]:
     """Return the structures of a file that have whole constants, by name."""
     found: dict[str, StructType] = {}
+    for name, parameters, opens, end in bodies(tokens):
+        members = _members(tuple(tokens[opens + 1 : end]))
+        if members:
+            found[name] = StructType(parameters, members)
+    return found
+
+
+def bodies(tokens: Sequence[str]) -> Iterator[tuple[str, Tokens, int, int]]:
+    """Yield name, names of the template's parameters, and the places of the brackets of each structure of a file.
+
+    One with a ``typedef`` has the name behind it, too.
+    """
     for at in (i for i, token in enumerate(tokens) if token in ("struct", "class")):
         opens = next((i for i in range(at, min(at + 30, len(tokens))) if tokens[i] in "{;()=>,"), at)
-        if tokens[opens] != "{" or opens < at + 2:
+        if tokens[opens] != "{" or opens == at:
             continue
-        body = tuple(tokens[opens + 1 : closing(list(tokens), opens)])
-        members = _members(body)
-        if members:
-            found[tokens[at + 1]] = StructType(_parameters(tokens, at), members)
-    return found
+        end = closing(tokens, opens)
+        if opens >= at + 2:
+            yield tokens[at + 1], _parameters(tokens, at), opens, end
+        if tuple(tokens[at - 1 : at]) == ("typedef",) and end + 1 < len(tokens):
+            yield tokens[end + 1], (), opens, end
 
 
 def _members(body: Tokens) -> dict[str, Tokens]:
@@ -50,7 +62,7 @@ def _members(body: Tokens) -> dict[str, Tokens]:
             parts = split(statement) if {"static", "constexpr"} & set(statement) else []
         for part in parts:
             cut = part.index("=") if "=" in part else 0
-            if cut and part[cut - 1].isidentifier() and is_whole(part[cut + 1 :]):
+            if cut and part[cut - 1].isidentifier() and is_computed(part[cut + 1 :]):
                 found[part[cut - 1]] = part[cut + 1 :]
     return found
 

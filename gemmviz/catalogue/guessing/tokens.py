@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _COMMENT_OR_STRING = re.compile(
     r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|(?<![\w])\'(?:\\.|[^\'\\\n])*\'', re.DOTALL
@@ -46,7 +46,7 @@ def split_text(text: str) -> tuple[str, ...]:
     return tuple(p.strip() for p in (*parts, part) if p.strip())
 
 
-def closing(tokens: tuple[str, ...] | list[str], start: int) -> int:
+def closing(tokens: Sequence[str], start: int) -> int:
     """Return the position of the bracket that closes the one at `start`; the number of tokens if none does."""
     depth = 0
     for at in range(start, min(start + LONGEST_BRACKET, len(tokens))):
@@ -54,6 +54,16 @@ def closing(tokens: tuple[str, ...] | list[str], start: int) -> int:
         if depth == 0:
             return at
     return len(tokens)
+
+
+def angles(body: Sequence[str], at: int) -> tuple[list[tuple[str, ...]], int]:
+    """Return the template arguments that begin at a place, ``<A<1>, 2>`` too, and the place behind them."""
+    depth = 0
+    for end in range(at, min(at + 200, len(body))):
+        depth += (body[end] == "<") - (body[end] == ">") - 2 * (body[end] == ">>")
+        if depth <= 0 or body[end] in (";", "{"):
+            return (split(body[at + 1 : end]), end + 1) if end > at and depth <= 0 else ([], at)
+    return [], at
 
 
 def tokens_of(text: str) -> tuple[str, ...]:

@@ -16,15 +16,20 @@ _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
     (THREADS, (256, 128, 64, 512, 32)),
     (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B|T?B)_?[MN]", (64, 128, 32, 16)),
     (r"(BLOCK(_?SIZE)?_?|TILE(_?SIZE)?_?|B)_?K|BK|KTILE|K_?STEP", (8, 16, 32, 4)),
+    (r"WARP(_?TILE)?_?[MN]|WARP_[MN]_?TILE", (32, 64, 16, 8)),
     (r"(THREAD(_?SIZE)?_?|REG_?|T|W)_?[MNXY]|W?P?T|WPT|TT|(THREAD_?)?WORK|COARSE\w*|CF", (8, 4, 2, 16, 1)),
-    (r"W[MN]|WARP_?[MN]", (32, 64, 16)),
+    (r"W[MN]_?ITERS?|WSUB[MN]|W[MN]_?(TILES|SUB)", (4, 2, 1, 8)),
     (r"TILE_SIZE_[XY]", (16, 4, 2, 8)),
     (r"PAD\w*|SKEW\w*|EXTRA\w*", (1, 4, 8, 0)),
-    (r"ROUND\w*|MODE|VARIANT|VERSION|FLAG\w*", (0, 1)),
+    (r"WARPS_?[MNXY]|[MN]_?WARPS|(NUM_?)?WARPS\w*", (2, 4, 1, 8)),
+    (r"ROUND\w*|MODE|VARIANT|VERSION|FLAG\w*|LAYOUT\w*", (0, 1)),
     (r"STAGES?|BUFFERS?", (2, 3, 4)),
     (r"VEC\w*|VW|UNROLL\w*|WIDTH", (4, 2, 8, 1)),
 )
 _TILES = (16, 8, 32)
+# The sides of a warp's tile, in elements where the tiles of a block or a thread are parameters, too; else in fragments.
+_OF_WARP, _WARP_TILES = re.compile(r"(?i)W[MN]"), (32, 64, 16, 8)
+_OTHER_TILE = re.compile(r"(?i)[BT][MN]")
 
 
 def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[int, ...]]:
@@ -50,10 +55,11 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
     switches = {name for kind, name, _ in function.template if kind == "bool"}
     defaults = {name: default for _, name, default in function.template if default}
     found = {}
+    tiled = any(map(_OTHER_TILE.fullmatch, names))
     for name in dict.fromkeys(names):
         given = defaults.get(name) or " ".join(source.constants.get(name, ()))
         value = parse(given.split()).value if given else None
-        usual = (0, 1) if name in switches else _usual(name)
+        usual = (0, 1) if name in switches else _WARP_TILES if tiled and _OF_WARP.fullmatch(name) else _usual(name)
         found[name] = (value,) if value is not None else usual
     return found
 

@@ -30,17 +30,26 @@ class Verdict(str):
         Whether the launch ran to its end and only computed a wrong C: then the readings are all that there are.
     only_reads
         Whether C is right and nothing is wrong but reads out of bounds.
+    crashed
+        Whether the launch had no end: it crashed, or took too long.
     """
 
     readings: tuple[Reading, ...] = ()
     comparable: bool = False
     only_reads: bool = False
+    crashed: bool = False
 
     @classmethod
     def of(
-        cls, text: str, *, readings: tuple[Reading, ...] = (), comparable: bool = False, only_reads: bool = False
+        cls,
+        text: str,
+        *,
+        readings: tuple[Reading, ...] = (),
+        comparable: bool = False,
+        only_reads: bool = False,
+        crashed: bool = False,
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
-        made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
+        made.readings, made.comparable, made.only_reads, made.crashed = readings, comparable, only_reads, crashed
         return made

@@ -47,7 +47,8 @@ struct dim3 {
 #define gridDim dim3(gv_grid_shape())
 #endif
 #define blockDim dim3(gv_block_shape())
-#define warpSize 32
+// A variable and no macro, because kernels also declare a constant of this name.
+static constexpr int warpSize = 32;
 
 #define __global__
 #define __device__
@@ -144,6 +145,26 @@ struct gv_pointer {
     void *p;
     template <class T> operator T *() const { return (T *)p; }
 };
+template <class T> struct gv_without_const {
+    typedef T type;
+};
+template <class T> struct gv_without_const<const T> {
+    typedef T type;
+};
+// A pointer to a structure that is filled in; it lives as long as the run. The prototype of the kernel decides its type.
+template <class F> struct gv_made_by {
+    F fill;
+    template <class T> operator T *() const
+    {
+        static typename gv_without_const<T>::type made;
+        fill(&made);
+        return &made;
+    }
+};
+template <class F> gv_made_by<F> gv_made(F fill)
+{
+    return {fill};
+}
 template <int Bytes> struct gv_if_map {};
 template <> struct gv_if_map<128> {
     typedef int type;

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.guess import guess
 
 KERNEL = """#include <cuda.h>
@@ -92,6 +93,18 @@ def test_a_function_that_makes_all_maps_is_followed_to_its_callers() -> None:
         '{ A = { box = ["BM", "BK"], swizzle = 128 }, B = { box = ["BN", "BK"], swizzle = 0 } }'
     )
     assert line(text, "layout") == '{ B = "column" }'
+
+
+def test_maps_that_are_made_in_another_file_are_found() -> None:
+    cut = BY_FUNCTIONS.index("template <int R, int C>")
+    helper = _with(
+        BY_FUNCTIONS[:cut].replace("CUtensorMap made(half", "void made(CUtensorMap &map, half"),
+        {"RANK": "2", "STEP": "1", "    CUtensorMap map;\n": "", "    return map;\n": "", **TWO},
+    )
+    host = PLAIN[: PLAIN.index("    cuuint64_t sizes_a")] + "    made<BM, BK>(map_a, A, M, K);\n" + PLAIN[-60:]
+    around = Surroundings(headers=(helper,), others=(host,))
+    made = guess(KERNEL, Path("mapped.cuh"), None, around)
+    assert made.boxes["A"][2:] == (128, 2)
 
 
 @pytest.mark.parametrize("rank", [3, 5])

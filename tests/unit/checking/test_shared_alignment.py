@@ -56,3 +56,9 @@ def test_an_alignment_that_is_asked_for_and_not_needed_is_no_finding() -> None:
 def test_an_alignment_that_every_gpu_gives_is_no_finding() -> None:
     toggled = TOGGLED.replace("2048", "512").replace("s + 256", "s + 64").replace("2 * 512", "256")
     assert found(toggled, "1024") == []
+
+
+def test_bits_of_an_address_without_any_alignment_are_found() -> None:
+    plain = TOGGLED.replace("__align__(BYTES) ", "")
+    assert found(plain, "") == [("alignment of shared memory", 20)]
+    assert found(COUNTED.replace("__align__(BYTES) ", "").replace("float sum = 0", "float sum = 0 ^ 0"), "") == []

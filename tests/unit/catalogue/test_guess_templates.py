@@ -1,0 +1,216 @@
+"""Guesses of templates: their values come from callers, structures and constant objects, or from the kernel itself."""
+
+from pathlib import Path
+
+import pytest
+
+from gemmviz.backends.surroundings import surroundings
+from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.guessing.candidates import candidates, is_launched_so
+from gemmviz.catalogue.guessing.cxx import Surroundings
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+from gemmviz.trace.recording.record import record
+
+KERNEL = """template <int BM, int BN, int BK>
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    constexpr int warpSize = 32;
+    static_assert(BM * BN % warpSize == 0, "whole warps");
+    int row = blockIdx.y * BM + threadIdx.x / BN, col = blockIdx.x * BN + threadIdx.x % BN;
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += BK)
+        for (int k = k0; k < k0 + BK; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+LAUNCHER = """template <int BM, int BN, int BK> struct Gemm {
+    static constexpr int THREADS = BM * BN;
+    static void run(const float *A, const float *B, float *C, int M, int N, int K) {
+        dim3 grid(N / BN, M / BM), block(THREADS);
+        gemm<BM, BN, BK><<<grid, block>>>(A, B, C, M, N, K);
+    }
+};
+"""
+OBJECT = """struct Tiles { int bm = 8; int bn; int bk = 4; };
+template <int BM, int BN, int BK> void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    dim3 grid(N / BN, M / BM), block(BM * BN);
+    gemm<BM, BN, BK><<<grid, block>>>(A, B, C, M, N, K);
+}
+void start(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    constexpr Tiles tiles = {.bn = 16};
+    run<tiles.bm, tiles.bn, tiles.bk>(A, B, C, M, N, K);
+}
+"""
+
+
+def is_right(made: Guess, problem: Problem) -> None:
+    recording = record(launch(guessed_kernel(made), problem))
+    assert (recording.wrong, recording.notes) == (0, ())
+
+
+def test_a_structure_that_launches_gets_its_values_where_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "main.cu").write_text("int main() { Gemm<8, 16, 4>::run(a, b, c, 512, 512, 512); }\n")
+    path = tmp_path / "gemm.cuh"
+    path.write_text(KERNEL + LAUNCHER)
+    (tmp_path / "README.md").touch()
+    made = guess(path.read_text(), path, None, surroundings(path, path.read_text()))
+    assert made.params == {"BM": (8,), "BN": (16,), "BK": (4,)}
+    assert (made.block, made.grid) == (("BM * BN",), ("floor(N / BN)", "floor(M / BM)"))
+    is_right(made, Problem(16, 32, 8))  # its constant is called as CUDA's variable
+
+
+def test_the_members_of_a_constant_object_are_constants() -> None:
+    made = guess(KERNEL + OBJECT, Path("gemm.cu"))
+    assert made.params == {"BM": (8,), "BN": (16,), "BK": (4,)}
+    typedef = OBJECT.replace("struct Tiles {", "typedef struct {").replace("bk = 4; };", "bk = 4; } Tiles;")
+    assert guess(KERNEL + typedef, Path("gemm.cu")).params == made.params
+    # Of an object that may change, nobody knows the members.
+    assert guess(KERNEL + OBJECT.replace("constexpr Tiles", "Tiles"), Path("gemm.cu")).params != made.params
+
+
+def test_a_grid_from_the_branches_of_an_if_is_tried_for_each() -> None:
+    text = KERNEL + OBJECT.replace(
+        "dim3 grid(N / BN, M / BM), block(BM * BN);",
+        """dim3 block(BM * BN);
+    dim3 grid;
+    if (N > 1000) { grid = dim3(N / BN * (M / BM)); } else { grid = dim3(N / BN, M / BM); }""",
+    )
+    made = guess(text, Path("gemm.cu"))
+    assert [one.grid for one in (made, *made.others)][:2] == [
+        ("floor(M / BM) * floor(N / BN)",),
+        ("floor(N / BN)", "floor(M / BM)"),
+    ]
+
+
+@pytest.mark.parametrize("names", [("blocks", "threads"), ("num_blocks", "block"), ("grid", "block_size")])
+def test_a_grid_that_is_handed_over_is_known_by_its_name(names: tuple[str, str]) -> None:
+    grid, block = names
+    plain = KERNEL.replace("template <int BM, int BN, int BK>\n", "#define BM 8\n#define BN 16\n#define BK 4\n")
+    host = f"int main() {{ dim3 {block}(128); dim3 {grid}(N / 16, M / 8); time(gemm, a, N, {block}, {grid}); }}\n"
+    made = guess(plain, Path("gemm.cu"), None, Surroundings(others=(host,)))
+    assert (made.block, made.grid) == (("128",), ("floor(N / 16)", "floor(M / 8)"))
+    assert is_launched_so(made)
+    nameless = host.replace(block, "p").replace(grid, "q")  # nobody says which of the two is the grid
+    assert not is_launched_so(guess(plain, Path("gemm.cu"), None, Surroundings(others=(nameless,))))
+
+
+WARPS = """template <int BM, int BN, int BK, int WM, int WN, int NUM_THREADS>
+__global__ void __launch_bounds__(NUM_THREADS) gemm(const half *A, const half *B, float *C, int M, int N, int K)
+{
+    constexpr int MI = WM / 16, NI = WN / 8, LOADS = BM * BK / (NUM_THREADS * 8);
+    static_assert(MI > 0 && BK % 16 == 0 && NI % 2 == 0, "tiles");
+    __shared__ half As[BM][BK], Bs[BK][BN];
+    float sums[MI][NI][LOADS];
+    C[blockIdx.y * BM * N + blockIdx.x * BN + threadIdx.x / 32 * WM] = A[K] * B[N];
+}
+"""
+
+
+def test_without_a_launch_the_values_meet_the_conditions_of_the_constants() -> None:
+    v = {name: values[0] for name, values in guess(WARPS, Path("gemm.cu")).params.items()}
+    assert v["BK"] % 16 == 0 and v["WM"] % 16 == 0 and v["WN"] % 16 == 0
+    assert v["NUM_THREADS"] == (v["BM"] // v["WM"]) * (v["BN"] // v["WN"]) * 32
+    assert v["BM"] * v["BK"] % (v["NUM_THREADS"] * 8) == 0 and v["BM"] * v["BK"] >= v["NUM_THREADS"] * 8
+
+
+def test_values_that_the_compiler_refuses_are_not_tried_again() -> None:
+    tried: list[dict[str, int]] = []
+
+    def refuse(kernel: Kernel, _: Problem) -> str:
+        tried.append(dict(kernel.defaults))
+        if kernel.defaults["BM"] == 8:
+            raise BuildError("static assertion failed", 5)
+        return ""
+
+    made = settle(guess(KERNEL + OBJECT, Path("gemm.cu")), refuse)
+    assert made.right and tried[0]["BM"] == 8 and all(one["BM"] != 8 for one in tried[1:])
+    plain = KERNEL.replace("template <int BM, int BN, int BK>\n", "#define BM 8\n#define BN 16\n#define BK 4\n")
+    tried.clear()
+    made = settle(guess(plain, Path("gemm.cu")), lambda kernel, size: tried.append({}) or refuse_all())
+    assert (made.settled, len(tried)) == ("it cannot be compiled: no", 1)
+
+
+def test_launches_that_all_crash_end_the_search_early() -> None:
+    crash = Verdict.of("Segmentation fault", crashed=True)
+    assert tries(crash, crash) == 8
+    assert tries(Verdict("wrong"), crash) > 8
+
+
+def tries(first: str, then: str) -> int:
+    tried: list[str] = []
+
+    def one(*_: object) -> str:
+        tried.append(then if tried else first)
+        return tried[-1]
+
+    assert not settle(guess(KERNEL, Path("gemm.cu")), one).right
+    return len(tried)
+
+
+def refuse_all() -> str:
+    raise BuildError("no", 5)
+
+
+def test_a_pitch_in_bytes_is_a_length_of_rows() -> None:
+    text = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K, size_t pa, size_t pb)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x, lda = pa / sizeof(float);
+    float sum = 0;
+    if (row >= M || col >= N) return;
+    for (int k = 0; k < K; k++) sum += A[row * lda + k] * B[k * (pb / sizeof(float)) + col];
+    C[row * N + col] = sum;
+}
+"""
+    made = guess(text, Path("gemm.cu"))
+    assert made.roles[-2:] == ("4 * K", "4 * N")
+    is_right(made, Problem(9, 10, 11))
+    # Where a kernel uses it in another way, too, it is no such length.
+    assert guess(text.replace("row >= M", "row >= M + pa"), Path("gemm.cu")).roles[-2] != "4 * K"
+
+
+def test_a_kernel_that_gets_an_offset_is_tried_for_the_whole_product() -> None:
+    text = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K, int row_offset)
+{
+    int row = (blockIdx.y + row_offset) * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    float sum = 0;
+    if (row >= M || col >= N) return;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    dim3 block(8, 8), last((N + 7) / 8, 1);
+    gemm<<<last, block>>>(A, B, C, M, N, K, M / 8);
+}
+"""
+    made = guess(text, Path("gemm.cu"))
+    assert made.roles[-1] == "floor(M / 8)"
+    whole = next(one for one in candidates(made) if one.roles[-1] == "0")
+    is_right(whole, Problem(17, 10, 11))
+
+
+def test_bytes_that_become_floats_may_be_codes_of_anything() -> None:
+    text = """__global__ void gemm(const TYPE *A, const TYPE *B, float *C, int N)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < N; k++) sum += decoded(A[row * N + k]) * decoded(B[k * N + col]);
+    C[row * N + col] = sum;
+}
+void run(const TYPE *A, const TYPE *B, float *C, int N)
+{
+    dim3 block(8, 8), grid(N / 8, N / 8);
+    gemm<<<grid, block>>>(A, B, C, N);
+}
+"""
+    assert is_launched_so(guess(text.replace("TYPE", "half"), Path("gemm.cu")))
+    assert not is_launched_so(guess(text.replace("TYPE", "unsigned char"), Path("gemm.cu")))
