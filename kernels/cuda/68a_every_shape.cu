@@ -169,6 +169,9 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         tma_prefetch(B);
     else if (threadIdx.x == 128)
         tma_prefetch(C);
+    // Elements that one cluster reads, or a few at about the same time, as where tiles have parts, need not stay in L2.
+    cache_policy policy_a = SPLIT > 1 || across == 1 ? evict_first() : evict_unchanged();
+    cache_policy policy_b = SPLIT > 1 || down == 1 ? evict_first() : evict_unchanged();
     share<GROUP, SPLIT> work(down, across, (K + 63) / 64, blockIdx.x / SIZE, gridDim.x / SIZE);
     piece p;
     bool any = work.next(p);
@@ -182,16 +185,16 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         auto &rows = tile.a[at.stage][col_in * ROWS];
         int top = (p.row * CLUSTER + row_in) * BM, left = (p.col * ACROSS + col_in) * BN;
         if (ACROSS == 1)
-            tma_load(rows, A, t, top, full[at.stage]);
+            tma_load(rows, A, t, top, full[at.stage], policy_a);
         else
-            tma_load_multicast(rows, A, t, top + col_in * ROWS, full[at.stage], row);
+            tma_load_multicast(rows, A, t, top + col_in * ROWS, full[at.stage], row, policy_a);
         #pragma unroll
         for (int i = 0; i < BN / BOX; i++) {
             auto &part = tile.b[at.stage][i][row_in * PART];
             if (CLUSTER == 1)
-                tma_load(part, B, left + BOX * i, t, full[at.stage]);
+                tma_load(part, B, left + BOX * i, t, full[at.stage], policy_b);
             else
-                tma_load_multicast(part, B, left + BOX * i, t + row_in * PART, full[at.stage], column);
+                tma_load_multicast(part, B, left + BOX * i, t + row_in * PART, full[at.stage], column, policy_b);
         }
         at.next();
     };
@@ -200,7 +203,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
     // The first stages are empty. Here, the code of the copies is also nearest: at the start no cache has it.
     if (threadIdx.x == 0 && any) {
         #pragma unroll 1
-        for (int s = 0; s < STAGES && t < p.to * 64; s++, t += 64)
+        for (int s = 0; s < STAGES && t < p.to * 64; s++, t += SPLIT * 64)
             load(t);
     }
 
@@ -210,7 +213,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p), t = p.from * 64) {
                 #pragma unroll 1
-                for (; t < p.to * 64; t += 64) {
+                for (; t < p.to * 64; t += SPLIT * 64) {
                     barrier_wait(empty[at.stage], at.parity ^ 1);
                     load(t);
                 }
@@ -233,7 +236,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
             before.next();
         };
         for (; any; any = work.next(p)) {
-            for (int t = p.from; t < p.to; t++, at.next()) {
+            for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
                 wgmma_begin();
                 #pragma unroll
@@ -247,7 +250,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
             }
             wgmma_wait<0>();
             give_back();
-            if (p.to < work.steps) { // another cluster finishes this tile
+            if (!work.adds_up(p)) { // another cluster finishes this tile
                 #pragma unroll
                 for (int i = 0; i < BN / 8; i++)
                     unfinished[blockIdx.x][i * 128 * GROUPS + mine] =
@@ -258,12 +261,12 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
                 continue;
             }
             if (p.from > 0) {
-                if (me < work.earlier())
-                    flag_await(begun[work.before(me) * SIZE + rank][group]);
+                if (me < work.others())
+                    flag_await(begun[work.other(me) * SIZE + rank][group]);
                 threads_meet(group + 1, 128);
                 #pragma unroll (SPLIT > 1 && SPLIT <= 4 ? SPLIT - 1 : 1)
-                for (int other = 0; other < work.earlier(); other++) {
-                    const float4 *its = unfinished[work.before(other) * SIZE + rank] + mine;
+                for (int other = 0; other < work.others(); other++) {
+                    const float4 *its = unfinished[work.other(other) * SIZE + rank] + mine;
                     #pragma unroll
                     for (int i = 0; i < BN / 8; i++) {
                         float4 v = __ldcg(its + i * 128 * GROUPS);
