@@ -14,6 +14,7 @@
 //   { BM = 192, BN = 96, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }
 // ]
@@ -25,7 +26,8 @@
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
-// schedule.names.step   = "max(BM * BN / 32, (BM / ACROSS + BN / CLUSTER) * 128 / 44 * (3 + busy) / 4) + 60 + 30 * alone"
+// schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N"
+// schedule.names.step   = "max(BM * BN / 32, (BM / ACROSS + BN / CLUSTER / (1 + beside)) * 128 / 44 * (3 + busy) / 4) + 60 + 30 * alone"
 // schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) + shared * (4000 + BM * BN / 2)"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + CLUSTER * ACROSS * 1000"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.2 }, lens = "stream-K" }
@@ -169,9 +171,11 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         tma_prefetch(B);
     else if (threadIdx.x == 128)
         tma_prefetch(C);
-    // Elements that one cluster reads, or a few at about the same time, as where tiles have parts, need not stay in L2.
-    cache_policy policy_a = SPLIT > 1 || across == 1 ? evict_first() : evict_unchanged();
-    cache_policy policy_b = SPLIT > 1 || down == 1 ? evict_first() : evict_unchanged();
+    // Elements that a few clusters read at about the same time need not stay in L2: where a tile has parts, or where one or two
+    // clusters read them. While they store C, two clusters drift apart, but a large K makes that rare.
+    int few = SPLIT > 1 ? down * across : K < 4096 ? 1 : 2;
+    cache_policy policy_a = across <= few ? evict_first() : evict_unchanged();
+    cache_policy policy_b = down <= few ? evict_first() : evict_unchanged();
     share<GROUP, SPLIT> work(down, across, (K + 63) / 64, blockIdx.x / SIZE, gridDim.x / SIZE);
     piece p;
     bool any = work.next(p);
