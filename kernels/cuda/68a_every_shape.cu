@@ -14,6 +14,7 @@
 //   { BM = 192, BN = 96, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }
 // ]
@@ -25,7 +26,8 @@
 // schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
-// schedule.names.step   = "max(BM * BN / 32, (BM / ACROSS + BN / CLUSTER) * 128 / 44 * (3 + busy) / 4) + 60 + 30 * alone"
+// schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N"
+// schedule.names.step   = "max(BM * BN / 32, (BM / ACROSS + BN / CLUSTER / (1 + beside)) * 128 / 44 * (3 + busy) / 4) + 60 + 30 * alone"
 // schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) + shared * (4000 + BM * BN / 2)"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + CLUSTER * ACROSS * 1000"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.2 }, lens = "stream-K" }
@@ -169,6 +171,11 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         tma_prefetch(B);
     else if (threadIdx.x == 128)
         tma_prefetch(C);
+    // Elements that a few clusters read at about the same time need not stay in L2: where a tile has parts, or where one or two
+    // clusters read them. While they store C, two clusters drift apart, but a large K makes that rare.
+    int few = SPLIT > 1 ? down * across : K < 4096 ? 1 : 2;
+    cache_policy policy_a = across <= few ? evict_first() : evict_unchanged();
+    cache_policy policy_b = down <= few ? evict_first() : evict_unchanged();
     share<GROUP, SPLIT> work(down, across, (K + 63) / 64, blockIdx.x / SIZE, gridDim.x / SIZE);
     piece p;
     bool any = work.next(p);
@@ -182,16 +189,16 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         auto &rows = tile.a[at.stage][col_in * ROWS];
         int top = (p.row * CLUSTER + row_in) * BM, left = (p.col * ACROSS + col_in) * BN;
         if (ACROSS == 1)
-            tma_load(rows, A, t, top, full[at.stage]);
+            tma_load(rows, A, t, top, full[at.stage], policy_a);
         else
-            tma_load_multicast(rows, A, t, top + col_in * ROWS, full[at.stage], row);
+            tma_load_multicast(rows, A, t, top + col_in * ROWS, full[at.stage], row, policy_a);
         #pragma unroll
         for (int i = 0; i < BN / BOX; i++) {
             auto &part = tile.b[at.stage][i][row_in * PART];
             if (CLUSTER == 1)
-                tma_load(part, B, left + BOX * i, t, full[at.stage]);
+                tma_load(part, B, left + BOX * i, t, full[at.stage], policy_b);
             else
-                tma_load_multicast(part, B, left + BOX * i, t + row_in * PART, full[at.stage], column);
+                tma_load_multicast(part, B, left + BOX * i, t + row_in * PART, full[at.stage], column, policy_b);
         }
         at.next();
     };
@@ -200,7 +207,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
     // The first stages are empty. Here, the code of the copies is also nearest: at the start no cache has it.
     if (threadIdx.x == 0 && any) {
         #pragma unroll 1
-        for (int s = 0; s < STAGES && t < p.to * 64; s++, t += 64)
+        for (int s = 0; s < STAGES && t < p.to * 64; s++, t += SPLIT * 64)
             load(t);
     }
 
@@ -210,7 +217,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p), t = p.from * 64) {
                 #pragma unroll 1
-                for (; t < p.to * 64; t += 64) {
+                for (; t < p.to * 64; t += SPLIT * 64) {
                     barrier_wait(empty[at.stage], at.parity ^ 1);
                     load(t);
                 }
@@ -233,7 +240,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
             before.next();
         };
         for (; any; any = work.next(p)) {
-            for (int t = p.from; t < p.to; t++, at.next()) {
+            for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
                 wgmma_begin();
                 #pragma unroll
@@ -247,7 +254,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
             }
             wgmma_wait<0>();
             give_back();
-            if (p.to < work.steps) { // another cluster finishes this tile
+            if (!work.adds_up(p)) { // another cluster finishes this tile
                 #pragma unroll
                 for (int i = 0; i < BN / 8; i++)
                     unfinished[blockIdx.x][i * 128 * GROUPS + mine] =
@@ -258,12 +265,12 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
                 continue;
             }
             if (p.from > 0) {
-                if (me < work.earlier())
-                    flag_await(begun[work.before(me) * SIZE + rank][group]);
+                if (me < work.others())
+                    flag_await(begun[work.other(me) * SIZE + rank][group]);
                 threads_meet(group + 1, 128);
                 #pragma unroll (SPLIT > 1 && SPLIT <= 4 ? SPLIT - 1 : 1)
-                for (int other = 0; other < work.earlier(); other++) {
-                    const float4 *its = unfinished[work.before(other) * SIZE + rank] + mine;
+                for (int other = 0; other < work.others(); other++) {
+                    const float4 *its = unfinished[work.other(other) * SIZE + rank] + mine;
                     #pragma unroll
                     for (int i = 0; i < BN / 8; i++) {
                         float4 v = __ldcg(its + i * 128 * GROUPS);

@@ -36,13 +36,12 @@ struct piece {
     int row, col, from, to;
 };
 
-// The pieces of a cluster. With SPLIT > 1 each tile has so many parts, and each cluster has one: the clusters of the first
-// parts come first. The last part has up to HEAD_START steps more: while it computes them, the other sums are stored.
+// The pieces of a cluster. With SPLIT > 1 each tile has so many parts, and each cluster has one: every SPLIT-th k-step, from
+// its number on. So the parts of a tile read side by side, whole rows of DRAM. Clusters with successive numbers have one tile.
 // Else whole tiles, wave by wave, keep all clusters busy until the last wave. If that one would leave a quarter of the
 // clusters or more without a tile, the tiles of it and of one wave more are divided into equal shares of k-steps (to one
 // step), which come before the whole tiles. Each share runs from its end to its beginning: so the first part of a tile is
 // stored long before the cluster with the rest adds to it. No share is shorter than a tile, so a tile has two parts at most.
-enum { HEAD_START = 4 };
 template <int GROUP, int SPLIT = 1> struct share {
     int down, across, steps, me, workers, begin, end, tile, whole;
 
@@ -54,11 +53,9 @@ template <int GROUP, int SPLIT = 1> struct share {
         begin = end = 0;
         tile = -1;
         if (SPLIT > 1) {
-            int part = 0, more = min((int)HEAD_START, steps / SPLIT / 4);
-            for (tile = me; tile >= tiles; tile -= tiles)
-                part++;
-            begin = tile * steps + (steps - more) * part / SPLIT;
-            end = tile * steps + (part == SPLIT - 1 ? steps : (steps - more) * (part + 1) / SPLIT);
+            tile = (unsigned)me / SPLIT;
+            begin = tile * steps + (unsigned)me % SPLIT;
+            end = tile * steps + steps;
             whole = tiles;
         } else if (tiles > workers) {
             // Divisions of unsigned numbers are shorter, and the fewer tiles there are, the more does the start count.
@@ -72,9 +69,11 @@ template <int GROUP, int SPLIT = 1> struct share {
             }
         }
     }
-    // How many clusters have the earlier steps of a tile of which this one has the last, and which.
-    __device__ int earlier() const { return SPLIT > 1 ? SPLIT - 1 : 1; }
-    __device__ int before(int part) const { return SPLIT > 1 ? me - (part + 1) * down * across : me - 1; }
+    // Whether this cluster adds up the parts of its piece's tile. It has the tile's last step; with SPLIT > 1, the last part.
+    __device__ bool adds_up(const piece &p) const { return SPLIT > 1 ? (unsigned)me % SPLIT == SPLIT - 1 : p.to == steps; }
+    // How many clusters with lower numbers have the other parts of a tile which this one adds up, and which.
+    __device__ int others() const { return SPLIT > 1 ? SPLIT - 1 : 1; }
+    __device__ int other(int part) const { return me - 1 - part; }
     __device__ bool next(piece &p)
     {
         bool part = tile >= 0 && (tile + 1) * steps > begin;

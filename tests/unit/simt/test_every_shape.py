@@ -20,7 +20,7 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape_c16", (64, 128, 256), {**SMALL, "SPLIT": 2}),
         ("every_shape_bf16_c16", (67, 71, 201), {**SMALL, "BLOCKS": 16, "SPLIT": 4}),
         ("every_shape", (130, 136, 100), {**SMALL, "BLOCKS": 4, "CLUSTER": 2, "ACROSS": 2, "BOXES": 1}),
-        # Two instructions for a tile's columns, and a last part that has a k-step more.
+        # Two instructions for a tile's columns, and parts with five k-steps and four.
         ("every_shape", (64, 320, 520), {**SMALL, "BN": 320, "BLOCKS": 2, "ACROSS": 1, "SPLIT": 2, "BOXES": 1}),
         ("every_shape_fp32", (33, 131, 77), FP32),
     ],
@@ -29,3 +29,15 @@ def test_parts_and_odd_sizes_are_right_and_without_findings(name: str, size: tup
     recording = record(launch(find(name, ladder()), Problem(*size), params))
     assert (recording.wrong, recording.notes) == (0, ())
     assert hazards.find(recording) == []
+
+
+def test_the_parts_of_a_tile_take_the_k_steps_in_turns_and_blocks_with_successive_numbers_have_one_tile() -> None:
+    params = {**SMALL, "BLOCKS": 4, "SPLIT": 2}
+    recording = record(launch(find("every_shape", ladder()), Problem(64, 128, 320), params))
+    boxes = recording.boxes
+
+    def asked(block: int, matrix: int) -> list[int]:
+        return boxes.column[(boxes.block == block) & (boxes.matrix == matrix) & (boxes.store == 0)].tolist()
+
+    assert [asked(block, 0) for block in range(4)] == 2 * [[0, 128, 256], [64, 192]]
+    assert [set(asked(block, 1)) for block in range(4)] == [{0}, {0}, {64}, {64}]

@@ -102,6 +102,19 @@ GEMMVIZ_PTX void tma_load_multicast(
 {
     gv_box_load(shared, &map, column, row, &b, blocks);
 }
+// What stays in L2 is not recorded.
+using cache_policy = unsigned long long;
+GEMMVIZ_PTX cache_policy evict_first() { return 0; }
+GEMMVIZ_PTX cache_policy evict_unchanged() { return 0; }
+GEMMVIZ_PTX void tma_load(void *shared, const tensor_map &map, int column, int row, barrier &b, cache_policy)
+{
+    gv_box_load(shared, &map, column, row, &b, 0);
+}
+GEMMVIZ_PTX void tma_load_multicast(
+    void *shared, const tensor_map &map, int column, int row, barrier &b, unsigned short blocks, cache_policy)
+{
+    gv_box_load(shared, &map, column, row, &b, blocks);
+}
 GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared)
 {
     gv_box_store(&map, column, row, shared);
