@@ -173,7 +173,8 @@ class Kernel:
                 "math": self.math,
                 "by columns": sorted(self.column_major),
                 "capability": self.capability,
-                "structs": [self.structs, self.struct_pointers],
+                "structs": self.structs,
+                "pointers to structs": [at for at, pointer in enumerate(self.struct_pointers) if pointer],
                 "batch": [self.batch.count.text, *sorted((m, e.text) for m, e in self.batch.strides.items())]
                 if self.batch
                 else [],
