@@ -196,10 +196,11 @@ class Shaper(Fitting):
         along = [t for m in "AB" for t in self.found[m] if bool(t.size) == strided[m]]
         steps = [t for t in along if kind_of(t.atom) == "loop" and t.atom not in in_c]
         numbers = [(n, t.factor) for t in steps if (n := self._number(t.factor, values))]
-        # A loop over all of K, with pointers that move along.
+        # A loop over all of K, with pointers that move along; a further comparison with K may be a guard of its tail.
         k = k_of(self.roles)
         over_k = [loop.step for loop in self.indexing.loops if k and loop.bound == Polynomial.name(k)]
-        numbers += [(n, step) for step in over_k if (n := self._number(step, values))]
+        if len(re.findall(rf"< {re.escape(str(k))}\b", self.body)) <= len(over_k):
+            numbers += [(n, step) for step in over_k if (n := self._number(step, values))]
         if not numbers:
             return
         largest = max(numbers, key=lambda pair: pair[0])
