@@ -241,3 +241,18 @@ def test_a_kernel_is_wrong_only_if_no_reading_of_square_matrices_is_right(verdic
     made = settle(guess(KERNEL + HOST, Path("gemm.cu")), lambda *_: verdict)
     assert not made.right
     assert made.settled.endswith(OWN_LAUNCH_IS_WRONG) == claimed
+
+
+def test_a_kernel_that_applies_a_function_is_no_plain_product() -> None:
+    assert is_launched_so(guess(KERNEL + HOST, Path("gemm.cu")))
+    smooth = KERNEL.replace("= sum;", "= sum * (1 / (1 + expf(-sum)));")
+    assert not is_launched_so(guess(smooth + HOST, Path("gemm.cu")))
+
+
+def test_sums_that_are_added_to_c_begin_at_zero_where_the_host_says_so() -> None:
+    adding = KERNEL.replace("col] = sum", "col] += sum") + HOST
+    zeroed = adding.replace("    dim3 grid", "    cudaMemset(C, 0, M * N * 4);\n    dim3 grid")
+    assert not guess(adding, Path("gemm.cu")).adds
+    made = guess(zeroed, Path("gemm.cu"))
+    assert made.adds
+    is_right(made, Problem(16, 32, 8))
