@@ -57,9 +57,13 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
 def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
     # Threads that wait at different barriers are a defect of the code, which hardware may survive; the launch is right.
     faults = [found for found in recording.diagnostics if found.kind != "barrier divergence" or recording.wrong]
+    plain = not kernel.epilogue and not kernel.has_d and not kernel.has_bias
     if faults:
-        only_reads = not recording.wrong and all(one.kind == "out of bounds" and not one.writes for one in faults)
-        return Verdict.of(faults[0].text, only_reads=only_reads)
+        reads = all(one.kind == "out of bounds" and not one.writes for one in faults)
+        if not reads or not recording.wrong:
+            return Verdict.of(faults[0].text, only_reads=reads)
+        found = readings(recording, kernel.column_major) if plain else ()
+        return Verdict.of(faults[0].text, readings=found, ended=plain)
     if recording.wrong:
         wrong, every = f"{recording.wrong:,}", f"{recording.m * recording.n:,}"
         text = trn(
@@ -69,7 +73,6 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
             count=wrong,
             all=every,
         )
-        plain = not kernel.epilogue and not kernel.has_d and not kernel.has_bias
         found = readings(recording, kernel.column_major) if plain else ()
         return Verdict.of(text, readings=found, comparable=plain)
     return Verdict()

@@ -28,6 +28,10 @@ _FIRST_WITH_FLAGS = 6
 SQUARE = ("M == N", "K == N")
 """The conditions of a launch for square matrices."""
 _OFFSET = re.compile(r"(?i)offset|start|begin|origin")
+# Functions of an activation, of a norm, or of another product.
+_MORE = re.compile(
+    r"(?i)\b_*(?:exp|tanh|erf|log|sqrt|rsqrt|pow|fmax|max|sigmoid|relu|gelu|silu|swish|softmax|abs)f?\w*\s*\("
+)
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -202,9 +206,24 @@ def is_said(made: Guess, key: str) -> bool:
 
 
 def is_launched_so(made: Guess) -> bool:
-    """Return whether the file itself has the whole launch, and the types of the matrices say what their values are."""
-    whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE
+    """Return whether the file itself has the whole launch of a plain product.
+
+    The types of the matrices must say what their values are, and the kernel must apply no function to them.
+    """
+    whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE and not _MORE.search(_body(made))
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
+
+
+def _body(made: Guess) -> str:
+    """Return the text of the kernel from its name to the bracket that closes its body."""
+    name = re.split(r"[\s<]", made.entry)[0].rpartition("::")[2]
+    for found in re.finditer(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)\s*\{{", made.text):
+        depth = 0
+        for at in range(found.end() - 1, len(made.text)):
+            depth += (made.text[at] == "{") - (made.text[at] == "}")
+            if not depth:
+                return made.text[found.start() : at]
+    return made.text
 
 
 def _turned(made: Guess) -> Iterator[Guess]:

@@ -32,6 +32,7 @@ from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
 _MOST_SHAPES = 6
+_ZEROES = {"cudaMemset", "cudaMemsetAsync", "memset", "calloc", "zeros", "zeros_like", "new_zeros", "zero_"}
 
 
 def guess(text: str, path: Path, entry: str | None = None, around: Surroundings | None = None) -> Guess:
@@ -164,13 +165,21 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
             made.tiles,
             stores=stores,
             epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",
-            adds=roles.parameter("C") in index.pointers and index.pointers[roles.parameter("C")].added,
+            adds=_adds(index.pointers.get(roles.parameter("C")), source),
             boxes=_boxes(function, source, roles, made, maps),
             structs=tuple(structures),
         )
         for made in shapes
     ]
     return replace(found[0], others=tuple(found[1:]))
+
+
+def _adds(result: indexing.Pointer | None, source: ParsedSource) -> bool:
+    """Return whether a kernel adds to a C of zeros: with atomicAdd, or with += where the host code sets memory to 0."""
+    if result is None or result.added:
+        return result is not None
+    words = source.words | {word for one in source.callers for word in one.body}
+    return 0 < result.sums == result.writes and not _ZEROES.isdisjoint(words)
 
 
 def _strangeness(by_host: Shape, by_code: Shape) -> tuple[bool, ...]:

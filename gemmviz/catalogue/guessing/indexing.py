@@ -36,6 +36,8 @@ class Pointer:
         The number of reads and of writes in the source.
     added
         Whether atomicAdd writes it.
+    sums
+        The number of writes that add to the old value, ``+=``.
     vector
         The number of elements in the widest access.
     """
@@ -44,6 +46,7 @@ class Pointer:
     reads: int = 0
     writes: int = 0
     added: bool = False
+    sums: int = 0
     vector: int = 1
 
     def add(self, offset: Polynomial, scale: int = 1) -> None:
@@ -307,6 +310,7 @@ class _Reader:
         if behind in _ASSIGN or behind in ("++", "--") or _WRITERS.match(call):
             pointer.writes += 1
             pointer.added |= call.startswith("atomicAdd")
+            pointer.sums += behind == "+="
             pointer.reads += behind not in ("=", "") and not _WRITERS.match(call)
         else:
             pointer.reads += 1

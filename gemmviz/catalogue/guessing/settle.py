@@ -67,6 +67,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     tried = crashed = 0
     spare: tuple[Guess, Problem, str] | None = None
     ran: Guess | None = None
+    never = False
     narrow: tuple[Guess, Problem, int] | None = None
     refused: dict[str, str] = {}
     untried = Untried(candidates(guess) if alternatives else [guess])
@@ -101,8 +102,10 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             narrow, at = narrow or (candidate, size, tried), broad or size
         if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
             spare = spare or (candidate, size, wrong)
-        if isinstance(wrong, Verdict) and wrong.comparable and is_launched_so(candidate):
+        if isinstance(wrong, Verdict) and wrong.ended and is_launched_so(candidate):
             ran = ran or candidate
+            # Here layouts and roles make no difference: it is the kernel that computes something else.
+            never = never or (size.m == size.n == size.k and not wrong.readings)
         untried.learn(candidate, at, wrong)
         first = first or f"at {at}: {wrong}"
         crashed += isinstance(wrong, Verdict) and wrong.crashed
@@ -118,7 +121,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
     if len(refused) == tried > 0:
         return replace(guess, settled=f"it cannot be compiled: {next(iter(refused.values()))}")
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
-    if ran:  # the launch may be right, and the kernel wrong: then the checker says where
+    if ran and never:  # the launch may be right, and the kernel wrong: then the checker says where
         return replace(ran, settled=f"recorded {first}{also}; {OWN_LAUNCH_IS_WRONG}")
     return replace(guess, settled=f"recorded {first}{also}" if tried else first)
 

@@ -30,6 +30,8 @@ class Verdict(str):
         Whether the launch ran to its end and only computed a wrong C: then the readings are all that there are.
     only_reads
         Whether C is right and nothing is wrong but reads out of bounds.
+    ended
+        Whether the launch ran to its end, and nothing is wrong but C and reads out of bounds.
     crashed
         Whether the launch had no end: it crashed, or took too long.
     """
@@ -37,6 +39,7 @@ class Verdict(str):
     readings: tuple[Reading, ...] = ()
     comparable: bool = False
     only_reads: bool = False
+    ended: bool = False
     crashed: bool = False
 
     @classmethod
@@ -47,9 +50,11 @@ class Verdict(str):
         readings: tuple[Reading, ...] = (),
         comparable: bool = False,
         only_reads: bool = False,
+        ended: bool = False,
         crashed: bool = False,
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
-        made.readings, made.comparable, made.only_reads, made.crashed = readings, comparable, only_reads, crashed
+        made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
+        made.ended, made.crashed = ended or comparable, crashed
         return made

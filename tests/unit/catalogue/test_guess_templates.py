@@ -11,8 +11,8 @@ from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.settle import settle
-from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, settle
+from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -214,3 +214,45 @@ void run(const TYPE *A, const TYPE *B, float *C, int N)
 """
     assert is_launched_so(guess(text.replace("TYPE", "half"), Path("gemm.cu")))
     assert not is_launched_so(guess(text.replace("TYPE", "unsigned char"), Path("gemm.cu")))
+
+
+HOST = """void run(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    dim3 grid(N / 16, M / 8);
+    gemm<8, 16, 4><<<grid, 128>>>(A, B, C, M, N, K);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "claimed"),
+    [
+        (Verdict.of("C is wrong", comparable=True), True),
+        (Verdict.of("reads out of bounds, and C is wrong", ended=True), True),
+        (
+            Verdict.of("with another layout C would be right", comparable=True, readings=(Reading(frozenset("B")),)),
+            False,
+        ),
+        (Verdict("writes out of bounds"), False),
+    ],
+    ids=lambda one: str(one),
+)
+def test_a_kernel_is_wrong_only_if_no_reading_of_square_matrices_is_right(verdict: Verdict, claimed: bool) -> None:
+    made = settle(guess(KERNEL + HOST, Path("gemm.cu")), lambda *_: verdict)
+    assert not made.right
+    assert made.settled.endswith(OWN_LAUNCH_IS_WRONG) == claimed
+
+
+def test_a_kernel_that_applies_a_function_is_no_plain_product() -> None:
+    assert is_launched_so(guess(KERNEL + HOST, Path("gemm.cu")))
+    smooth = KERNEL.replace("= sum;", "= sum * (1 / (1 + expf(-sum)));")
+    assert not is_launched_so(guess(smooth + HOST, Path("gemm.cu")))
+
+
+def test_sums_that_are_added_to_c_begin_at_zero_where_the_host_says_so() -> None:
+    adding = KERNEL.replace("col] = sum", "col] += sum") + HOST
+    zeroed = adding.replace("    dim3 grid", "    cudaMemset(C, 0, M * N * 4);\n    dim3 grid")
+    assert not guess(adding, Path("gemm.cu")).adds
+    made = guess(zeroed, Path("gemm.cu"))
+    assert made.adds
+    is_right(made, Problem(16, 32, 8))
