@@ -11,9 +11,10 @@ from window_driving import need_qt
 need_qt()
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
+from gemmviz.language import LANGUAGES, set_language
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
@@ -156,6 +157,24 @@ def test_a_tab_keeps_only_the_shown_recording(inspector, qtbot, tab, rung):
     session.cursor.show(None)
     del shown
     qtbot.waitUntil(lambda: gc.collect() >= 0 and not [one for one in recordings if one() is not None])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_columns_of_the_origins_are_seen_in_a_narrow_window(make_inspector, qtbot, language):
+    """In a window of 1280 x 800 the columns of shared memory and of the use were beyond the right side."""
+    set_language(language)
+    inspector = make_inspector(376, 708)
+    inspector.show_panel("origin")
+    inspector.session.cursor.show(playable("gputiled", 8, TS=4))
+    inspector.session.cursor.pick((2, 11), 0)
+    table = inspector.origin.table
+    qtbot.waitUntil(lambda: table.isVisible() and table.viewport().width() > 300)
+    ends = table.columnViewportPosition(6) + table.columnWidth(6)
+    assert ends <= table.viewport().width() + 1
+    metrics = QFontMetrics(table.horizontalHeader().font())
+    texts = [table.model().headerData(column, Qt.Orientation.Horizontal).split("\n") for column in range(7)]
+    widths = [table.columnWidth(column) for column in range(7)]
+    assert [t for t, w in zip(texts, widths, strict=True) if max(map(metrics.horizontalAdvance, t)) > w] == []
 
 
 def test_pictures_use_the_colours_of_the_theme(inspector):

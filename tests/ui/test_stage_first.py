@@ -1,5 +1,7 @@
 """The stage has the room: texts, questions and choices are on it or beside it, and do not reduce its height."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QApplication
@@ -146,6 +148,15 @@ def test_one_chapter_is_open_and_shows_its_progress(window, qtbot):
     assert ladder.rows.progress("tiles") == (done + 1, count)
     ladder.open("banks")
     assert not ladder.item_of("CC").isHidden() and ladder.item_of("gputiled").isHidden()
+
+
+def test_a_kernel_that_is_added_again_leaves_one_chapter_open(window, tmp_path):
+    """After *Check the guess* of an own file, the kernels of all chapters were in the list."""
+    ladder, choice = window.ladder, window.session.choice
+    for _ in range(2):
+        choice.add_kernel(replace(choice.kernel, path=tmp_path / "mine.cu", name="mine"))
+        shown = [name for name in ladder._items if not ladder.item_of(name).isHidden()]
+        assert shown == ["mine"] and ladder.open_chapter == ladder.rows.chapter_of("mine")
 
 
 def test_the_arrow_keys_go_on_to_the_next_chapter(window, qtbot):

@@ -1,7 +1,7 @@
 """The tab of origins: the owner of the chosen element of C and every way to it, or the accesses to the chosen cell."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView, QVBoxLayout
 
 from gemmviz.catalogue.matrices import C
@@ -16,11 +16,12 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector_text import block_text, cell_text, hop_text
 from gemmviz.ui.inspect.origin_models import NOW, AccessTable, LazyTable, OperandTable
 from gemmviz.ui.inspect.panel import InspectPanel
+from gemmviz.ui.look.style import TYPE_PT, larger
 from gemmviz.ui.stage.caption import BETWEEN, fed_text, sums_text, thread_text, wrong_text
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _OWN_KEYS = (*_ENTER, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
-_PADDING = 14
+_SIZES = (1.0, 14), (0.9, 8), (0.8, 7)  # of the type, and pixels between columns: the first that fits is taken
 _MOST_MISREAD = 64  # rows that are measured one by one
 _PAGE_KEYS = (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
@@ -100,11 +101,11 @@ class OriginPanel(InspectPanel):
             self.table.setColumnHidden(column, False)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.table.setVisible(model.rowCount() > 0)
-        self._fit_columns(model)
         model.show_step(self.session.cursor.step)
         if isinstance(model, OperandTable):
             for column in (4, 5):  # nothing went by shared memory: these two say nothing
                 self.table.setColumnHidden(column, not (model.fed.write >= 0).any())
+        self._fit_columns(model)
         at = model.first_after(self.session.cursor.step)
         if at >= 0:
             # No row is chosen yet: the stage goes on showing the ways that are taken at each step.
@@ -122,17 +123,35 @@ class OriginPanel(InspectPanel):
 
     def _fit_columns(self, model: LazyTable) -> None:
         """Make columns as wide as the first and the last rows need: looking at all would make all."""
-        metrics, rows = self.table.fontMetrics(), model.rowCount()
-        self.table.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
+        rows = model.rowCount()
         looked = {0, rows // 2, rows - 1}
         if isinstance(model, OperandTable):
             looked |= set(model.misread[:_MOST_MISREAD].tolist())  # longer than the others
         tried = [model.texts(row) for row in sorted(looked) if 0 <= row < rows]
-        for column, heading in enumerate(model.headings):
-            texts = [*tr(heading).split("\n"), *(texts[column] for texts in tried)]
-            if column == 0:
-                texts.append(f"{NOW} {tried[-1][0]}" if tried else "")
-            self.table.setColumnWidth(column, max(metrics.horizontalAdvance(text) for text in texts) + _PADDING)
+        columns = [
+            [*tr(heading).split("\n"), *(texts[column] for texts in tried)]
+            for column, heading in enumerate(model.headings)
+        ]
+        if tried:
+            columns[0].append(f"{NOW} {tried[-1][0]}")
+        for size, padding in _SIZES:
+            metrics = QFontMetrics(larger(self.font(), size))
+            widths = [max(map(metrics.horizontalAdvance, texts)) + padding for texts in columns]
+            if sum(width for at, width in enumerate(widths) if not self.table.isColumnHidden(at)) <= self.width() - 2:
+                break
+        points = TYPE_PT * size * self.session.preferences.type_scale
+        smaller = f"QTableView, QHeaderView {{ font-size: {points:.1f}pt; }} QHeaderView::section {{ padding: 2px; }}"
+        self.table.setStyleSheet(smaller if size != 1 else "")
+        self.table.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
+        for at, width in enumerate(widths):
+            self.table.setColumnWidth(at, width)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the columns to another width."""
+        super().resizeEvent(event)
+        model = self.table.model()
+        if isinstance(model, LazyTable):
+            self._fit_columns(model)
 
     def _of_element(self, playable: Playable, cell: Cell) -> OperandTable:
         recording = playable.recording

@@ -78,6 +78,7 @@ class Ladder(QListWidget):
                 self._items[name] = item
         self._fit_rows()
         self._tell_all()
+        self.open(self.open_chapter)  # the new rows of all other chapters are hidden
         self.blockSignals(False)
         self._on_chosen()
 

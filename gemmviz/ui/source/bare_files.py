@@ -98,7 +98,10 @@ class BareFiles:
         """Show the form with the guess; `corrected` takes the file's text, and that text with its description."""
         from gemmviz.ui.source.describe_form import DescribeForm
 
-        form = DescribeForm(path, text, self._session.permission.trust, self._window)
+        trust, shown = self._session.permission.trust, self._session.choice.base
+        if shown.path == path and shown.text.endswith(text) and trust.allows(path, shown.text):
+            trust.allow(path, text)  # the code with its guess may run: so the form does not ask again
+        form = DescribeForm(path, text, trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         form.accepted.connect(lambda: corrected(text, form.accepted_text()))
         form.open()
