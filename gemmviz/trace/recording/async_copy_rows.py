@@ -56,8 +56,10 @@ def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> 
     """
     made = made.astype(np.int64)
     before = np.cumsum(made) - made
-    first_of_owner = np.searchsorted(owner, owner)
-    place = np.searchsorted(row_owner, owner) + before - before[first_of_owner]
+    # Owners have many copies each: the place of each owner is searched for once.
+    first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
+    copies = np.diff(np.append(first, len(owner)))
+    place = before + np.repeat(np.searchsorted(row_owner, owner[first]) - before[first], copies)
     found = np.full(len(owner), -1, np.int64)
     found[made > 0] = rows[place[made > 0]]
     return found

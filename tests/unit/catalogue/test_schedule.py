@@ -102,6 +102,12 @@ def test_the_ladder_has_a_launch_for_any_size(name):
     assert launch(find("every_shape", ladder()), Problem(512, 512, 16384)).params["SPLIT"] > 1
 
 
+def test_a_small_product_shares_a_where_it_is_high_and_b_where_it_is_wide():
+    rung = find("every_shape", ladder())
+    high, wide = usual(rung, Problem(1024, 512, 4096)), usual(rung, Problem(512, 1024, 4096))
+    assert (high["ACROSS"], high["CLUSTER"], wide["ACROSS"], wide["CLUSTER"]) == (2, 1, 1, 2)
+
+
 def test_rows_of_any_length_need_to_be_declared():
     rung = find("every_shape", ladder())
     line = next(line for line in rung.text.splitlines() if line.startswith("// unaligned"))
