@@ -224,7 +224,7 @@ GEMMVIZ_PTX void tma_load_multicast(void *shared, const tensor_map &map, int col
                  : "memory");
 }
 // Cache policies. `evict_first` is for elements that nobody reads again soon: L2 drops their lines first, and keeps what it
-// held before. `evict_unchanged` is as without a policy (`evict_normal` is not: a product took 5 to 10% longer with it).
+// held before. `evict_unchanged` is as without a policy (`evict_normal` is not: products took up to 10% longer with it).
 typedef unsigned long long cache_policy;
 GEMMVIZ_PTX cache_policy evict_first()
 {
