@@ -29,7 +29,7 @@ def ways_up(
     for caller in functions:
         if caller is function or depth == _DEEPEST:
             continue
-        for at, given in _calls(function, caller):
+        for at, given in calls(function, caller):
             called = True
             target = caller.body[at - 2 : at - 1] if caller.body[at - 1 : at] == ("=",) else ()
             for above, targets in ways_up(caller, functions, depth + 1):
@@ -38,7 +38,7 @@ def ways_up(
         yield {}, ()
 
 
-def _calls(function: Function, caller: Function) -> Iterator[tuple[int, dict[str, Tokens]]]:
+def calls(function: Function, caller: Function) -> Iterator[tuple[int, dict[str, Tokens]]]:
     """Yield the place of each call in a function, and what the called one gets: the values of its names."""
     plain, body = function.name.rpartition("::")[2], caller.body
     for at, token in enumerate(body):

@@ -8,6 +8,7 @@ from itertools import chain, islice
 from gemmviz.catalogue.guessing.callers import ways_up
 from gemmviz.catalogue.guessing.constant_objects import Objects
 from gemmviz.catalogue.guessing.functions import Function, Parameter
+from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
@@ -202,7 +203,8 @@ def _launches_of(
         given |= {*one.owner_template}
         members = known_structs[one.owner].members if one.owner in known_structs else {}
         ways = list(islice(ways_up(one, callers), _MOST_WAYS)) if given else [({}, ())]
-        body = with_sizes(with_members(one.body, known_structs, here), known_layouts)
+        whole = with_shapes_of_callers(one, callers)
+        body = with_sizes(with_members(whole, known_structs, here), known_layouts)
         for launch in launches(tidy(body), kernels):
             launch = replace(launch, template=tuple(full_type(t, known_structs, here) or t for t in launch.template))
             for values, _ in ways:

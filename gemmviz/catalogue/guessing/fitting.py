@@ -14,7 +14,7 @@ from gemmviz.catalogue.guessing.tunable import THREADS
 from gemmviz.language import tr
 
 _SHARED_BYTES = 48 * 1024
-_MOST_TRIED = 30_000  # values, of one parameter after the other
+_MOST_TRIED, _MOST_COMBINATIONS = 15_000, 3000  # values of one parameter after the other, and of all together
 _MOST_FITTING = 64
 
 
@@ -148,5 +148,6 @@ def _combinations(params: dict[str, tuple[int, ...]], conditions: Conditions) ->
             if conditions.allow(more):
                 yield from rest(more, less_usual - place)
 
-    for less_usual in range(sum(len(values) - 1 for values in params.values()) + 1):
-        yield from rest({}, less_usual)
+    sums = range(sum(len(values) - 1 for values in params.values()) + 1)
+    found = itertools.chain.from_iterable(rest({}, less_usual) for less_usual in sums)
+    yield from itertools.islice(found, _MOST_COMBINATIONS)

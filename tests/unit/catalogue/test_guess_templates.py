@@ -256,3 +256,27 @@ def test_sums_that_are_added_to_c_begin_at_zero_where_the_host_says_so() -> None
     made = guess(zeroed, Path("gemm.cu"))
     assert made.adds
     is_right(made, Problem(16, 32, 8))
+
+
+def test_a_grid_that_a_function_gets_is_that_of_its_caller() -> None:
+    text = (
+        KERNEL
+        + """void start(const float *A, const float *B, float *C, int M, int N, int K, dim3 blocks, dim3 threads)
+{
+    gemm<8, 16, 4><<<blocks, threads>>>(A, B, C, M, N, K);
+}
+void chosen(int which, const float *A, const float *B, float *C, int M, int N, int K, dim3 grid)
+{
+    switch (which) { case 1: start(A, B, C, M, N, K, grid, dim3(128)); }
+}
+int main()
+{
+    int rows = 512, columns = 512, inner = 512;
+    dim3 grid(columns / 16, rows / 8);
+    chosen(1, a, b, c, rows, columns, inner, grid);
+}
+"""
+    )
+    made = guess(text, Path("gemm.cu"))
+    assert (made.block, made.grid) == (("128",), ("floor(N / 16)", "floor(M / 8)"))
+    assert is_launched_so(made)
