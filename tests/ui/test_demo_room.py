@@ -1,23 +1,24 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
-"""At each rung's demo the box around A, B, C and the free quadrant takes 35% of the window, with the lens open."""
+"""At each rung's demo, with its lens, A, B, C and the quadrant take 35% of the window, and no text is shortened."""
 
 import pytest
 from window_driving import need_qt
 
 need_qt()
 
-from demo_recordings import at_demo
+from demo_recordings import at_demo, opening
 from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage.painter import StagePainter, View
+from gemmviz.ui.stage.painter import Moment, StagePainter, View
 
 SIZES = ((1280, 800), (1920, 1080))
 LEAST = 0.35
-SAMPLE = ("blocked", "simd_threads", "gputiled", "CC", "larger_tiles", "every_shape")
+SAMPLE = ("blocked", "simd_threads", "gputiled", "CC", "larger_tiles", "every_shape", "fp8_in_turns")
 # An exhibit that does not compile has a demo without a stop.
 DEMOS = {kernel.name: kernel.demo for kernel in ladder() if kernel.demo is not None and kernel.demo.stop is not None}
 
@@ -54,3 +55,27 @@ def test_the_matrices_of_a_demo_take_a_third_of_the_window(name, places):
             box = box.united(QRectF(panel.x, panel.y, panel.width, panel.height))
         share = box.width() * box.height() / (size[0] * size[1])
         assert share >= LEAST, f"{share:.3f} at {size}"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.thorough) for name in DEMOS]
+)
+def test_no_text_of_a_demo_is_shortened_but_the_line_of_its_source(name, places, monkeypatch):
+    shortened, whole = [], QFontMetricsF.elidedText
+
+    def watched(metrics, text, *rest):
+        shown = whole(metrics, text, *rest)
+        if shown != text and not text.startswith("line "):
+            shortened.append(text)
+        return shown
+
+    monkeypatch.setattr(QFontMetricsF, "elidedText", watched)
+    playable, at, lens = at_demo(name), opening(name), DEMOS[name].lens
+    for rect, font in places.values():
+        painter = StagePainter(playable, THEMES["dark"], font)
+        painter.lens = lens_for(lens, playable) if lens else None
+        image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+        into = QPainter(image)
+        painter.paint(into, rect, Moment(at.step, at.block or 0, at.cell, warp=at.warp or 0, lane=at.lane or 0))
+        into.end()
+    assert shortened == []
