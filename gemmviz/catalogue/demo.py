@@ -25,7 +25,7 @@ _WANTED = {
 }
 
 
-class _DemoSaid(TypedDict, total=False):
+class _DemoTable(TypedDict, total=False):
     size: FromOne | Annotated[list[FromOne], Meta(min_length=3, max_length=3)]
     params: dict[str, int]
     block: tuple[FromZero, FromZero]
@@ -34,7 +34,7 @@ class _DemoSaid(TypedDict, total=False):
     lens: LensName
 
 
-KEYS = _DemoSaid.__annotations__.keys()
+KEYS = _DemoTable.__annotations__.keys()
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
     """
     if not isinstance(value, dict):
         raise FrontMatterError(f"demo must be a table, for example {_EXAMPLE}")
-    said = read_table({"size": None} | value, _DemoSaid, _WANTED, "demo.")
-    settings, size = said.get("params", {}), said["size"]
+    table = read_table({"size": None} | value, _DemoTable, _WANTED, "demo.")
+    settings, size = table.get("params", {}), table["size"]
     if strange := sorted(settings.keys() - set(params)):
         known = ", ".join(params) or "none"
         raise FrontMatterError(f"demo.params names {strange[0]!r}; the kernel's parameters are: {known}")
@@ -110,7 +110,7 @@ def read_demo(value: object, params: Collection[str], newer: bool = False) -> tu
             raise FrontMatterError(f"demo.stop is written as a lesson's at: {error}") from None
         stop, unknown = None, [*unknown, "stop"]
     m, n, k = size if isinstance(size, list) else (size, size, size)
-    return Demo((m, n, k), settings, said.get("block"), said.get("thread"), stop, said.get("lens")), unknown
+    return Demo((m, n, k), settings, table.get("block"), table.get("thread"), stop, table.get("lens")), unknown
 
 
 def not_found(demo: Demo | None, text: str, file: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ Params = dict[str, int]
 Sizes = tuple[int, int, int]
 
 
-class _Said(msgspec.Struct, forbid_unknown_fields=True):
+class _ScheduleTable(msgspec.Struct, forbid_unknown_fields=True):
     sets: list[dict[str, int | str]]
     tile: tuple[str, str]
     tiles: str
@@ -113,21 +113,21 @@ def read_schedule(value: object, params: Mapping[str, tuple[int, ...]]) -> Sched
         When it declares none, or names a parameter that there is not.
     """
     try:
-        said = read_as(value, _Said)
+        table = read_as(value, _ScheduleTable)
     except Misfit:
         raise FrontMatterError(_FORM) from None
-    if not said.sets:
+    if not table.sets:
         raise FrontMatterError(_FORM)
-    strange = {name for one in said.sets for name in one} | set(said.each)
+    strange = {name for one in table.sets for name in one} | set(table.each)
     if strange - params.keys():
         raise FrontMatterError(f"schedule names {min(strange - params.keys())!r}, which is no parameter")
     return Schedule(
-        tuple(tuple((name, Expression(str(value))) for name, value in one.items()) for one in said.sets),
-        tuple((name, tuple(Expression(str(value)) for value in values)) for name, values in said.each.items()),
-        tuple((name, Expression(text)) for name, text in said.names.items()),
-        (Expression(said.tile[0]), Expression(said.tile[1])),
-        Expression(said.tiles),
-        Expression(said.cost),
+        tuple(tuple((name, Expression(str(value))) for name, value in one.items()) for one in table.sets),
+        tuple((name, tuple(Expression(str(value)) for value in values)) for name, values in table.each.items()),
+        tuple((name, Expression(text)) for name, text in table.names.items()),
+        (Expression(table.tile[0]), Expression(table.tile[1])),
+        Expression(table.tiles),
+        Expression(table.cost),
     )
 
 

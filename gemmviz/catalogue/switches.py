@@ -33,18 +33,18 @@ _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 Size = tuple[int, int, int]
 
 
-class _EditSaid(msgspec.Struct, forbid_unknown_fields=True):
+class _EditTable(msgspec.Struct, forbid_unknown_fields=True):
     find: str
     replace: str = ""
     nth: FromOne = 1
 
 
-class _BreakSaid(msgspec.Struct, forbid_unknown_fields=True):
+class _BreakTable(msgspec.Struct, forbid_unknown_fields=True):
     title: str
     find: str = ""
     nth: FromOne = 1
     replace: str = ""
-    edits: Annotated[list[_EditSaid], Meta(min_length=1)] | None = None
+    edits: Annotated[list[_EditTable], Meta(min_length=1)] | None = None
     expect: str | Annotated[list[str], Meta(min_length=1)] = NOTHING
     at: tuple[FromOne, FromOne, FromOne] | None = None
     set: dict[str, int] = {}
@@ -132,35 +132,35 @@ def _break(name: str, entry: Any) -> Break:
         raise FrontMatterError(f"breaks: {name!r} stands in no table; each begins with a line like [no-barrier]")
     if not _ID.fullmatch(name) or name == "edited":
         raise FrontMatterError(f"breaks are named in small letters, digits and hyphens, not {name!r}")
-    known = _BreakSaid.__struct_fields__
+    known = _BreakTable.__struct_fields__
     unknown = entry.keys() - known
     if unknown:
         raise FrontMatterError(
             f"breaks: {name!r} has the unknown key {sorted(unknown)[0]!r}; known are {', '.join(sorted(known))}"
         )
     try:
-        said = read_as(entry, _BreakSaid)
+        table = read_as(entry, _BreakTable)
     except Misfit as misfit:
         raise FrontMatterError(_wanted(name, misfit.place)) from None
-    if not said.title.strip():
+    if not table.title.strip():
         raise FrontMatterError(_wanted(name, "title"))
-    expect = (said.expect,) if isinstance(said.expect, str) else tuple(said.expect)
+    expect = (table.expect,) if isinstance(table.expect, str) else tuple(table.expect)
     if any(kind not in _EXPECTED for kind in expect) or (NOTHING in expect and len(expect) > 1):
         raise FrontMatterError(_wanted(name, "expect"))
-    edits = said.edits or [_EditSaid(said.find, said.replace, said.nth)]
+    edits = table.edits or [_EditTable(table.find, table.replace, table.nth)]
     return Break(
-        name, " ".join(said.title.split()), tuple(_edit(name, edit) for edit in edits), expect, said.at, said.set
+        name, " ".join(table.title.split()), tuple(_edit(name, edit) for edit in edits), expect, table.at, table.set
     )
 
 
-def _edit(name: str, said: "_EditSaid") -> Edit:
-    if not said.find:
+def _edit(name: str, table: "_EditTable") -> Edit:
+    if not table.find:
         raise FrontMatterError(_wanted(name, "find"))
-    if said.find.count("\n") != said.replace.count("\n"):
+    if table.find.count("\n") != table.replace.count("\n"):
         raise FrontMatterError(
             f"breaks: replace of {name!r} must have as many lines as find, so that lines keep their numbers"
         )
-    return Edit(said.find, said.replace, said.nth)
+    return Edit(table.find, table.replace, table.nth)
 
 
 def _wanted(name: str, place: str) -> str:

@@ -73,7 +73,7 @@ class TensorMap:
         return (self.swizzle or _PANEL_BYTES) // np.dtype(dtype).itemsize
 
 
-class _BoxSaid(msgspec.Struct, forbid_unknown_fields=True):
+class _BoxTable(msgspec.Struct, forbid_unknown_fields=True):
     box: tuple[str | int, str | int]
     swizzle: str | Literal[0, 32, 64, 128] = 0
     rank: Literal[2, 3, 4, 5] = 2
@@ -95,7 +95,7 @@ def read_tensor_maps(value: object, matrices: tuple[str, ...]) -> dict[str, Box]
         When it does not declare boxes.
     """
     try:
-        boxes = read_as(value, dict[str, _BoxSaid])
+        boxes = read_as(value, dict[str, _BoxTable])
     except Misfit as misfit:
         matrix, _, key = misfit.place.partition(".")
         if key.startswith("box") and not misfit.lacking:

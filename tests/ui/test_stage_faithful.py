@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from sampled import SAMPLE
 from window_driving import need_qt
 
 need_qt()
@@ -197,7 +198,7 @@ def painted(playable, theme, moments):
 
 @pytest.mark.parametrize(
     ("name", "theme"),
-    [(name, "dark") for name in RUNGS]
+    [pytest.param(name, "dark", marks=() if name in SAMPLE else pytest.mark.thorough) for name in RUNGS]
     + [(name, "light") for name in ("hostmult_threads", "gputiled", "CC", "matmul_tc_2d_warp_tiling")],
 )
 def test_each_cell_is_painted_as_recorded(qapp, name, theme):

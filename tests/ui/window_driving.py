@@ -55,6 +55,12 @@ def wait_recorded(window, qtbot):
     qtbot.waitUntil(there, timeout=RECORDING_MS)
 
 
+def wait_shown(window, qtbot):
+    """Wait until the picture belongs to the visible text."""
+    session = window.session
+    qtbot.waitUntil(lambda: not session.staged.outdated and session.progress["record"] is None, timeout=RECORDING_MS)
+
+
 def put_cursor(editor, part, *, select=False):
     """Put the cursor before a part of the text, or select it."""
     cursor = editor.textCursor()

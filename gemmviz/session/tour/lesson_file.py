@@ -30,7 +30,7 @@ DEMO = "demo"
 Texts = Mapping[str, str]
 
 
-_Said = NonEmpty | Annotated[dict[str, NonEmpty], Meta(min_length=1)]
+_Text = NonEmpty | Annotated[dict[str, NonEmpty], Meta(min_length=1)]
 
 
 class _LessonFields(TypedDict, total=False):
@@ -39,7 +39,7 @@ class _LessonFields(TypedDict, total=False):
     params: dict[str, int]
     order: Order
     as_written: bool
-    title: _Said
+    title: _Text
     stop: Annotated[list[dict[str, Any]], Meta(min_length=1)]
 
 
@@ -51,7 +51,7 @@ class _CellFields(msgspec.Struct, forbid_unknown_fields=True):
 
 class _StopFields(TypedDict, total=False):
     at: object
-    say: _Said
+    say: _Text
     cell: _CellFields
     block: tuple[int, int]
     warp: int

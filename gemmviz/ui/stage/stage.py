@@ -28,12 +28,12 @@ from gemmviz.ui.known import known
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
+from gemmviz.ui.stage.drag import Drag
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import kept_in_sight, point_of_interest
 
-_CLICK = 4
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
 _TO_MIDDLE = 0.5  # part of the way to the middle that the zoomed point moves, with each press of a key
 _BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
@@ -81,8 +81,7 @@ class Stage(QWidget):
         self._taken = 0.0, 0.0, False
         self._hovered: int | None = None
         self.setMouseTracking(True)
-        self._pressed: QPoint | None = None
-        self._dragged = False
+        self._drag = Drag()
         self._show_focus = False
         self.setObjectName("stage")
         self.setAccessibleName(tr("Stage: matrices A, B and C"))
@@ -267,9 +266,7 @@ class Stage(QWidget):
 
     def _font(self) -> QFont:
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
-        if self.base_font is None:
-            return self.font()
-        return larger(self.base_font, self.staged.preferences.type_scale)
+        return larger(self.base_font, self.staged.preferences.type_scale) if self.base_font else self.font()
 
     def moment(self) -> Moment:
         """Return the moment that is shown now."""
@@ -312,8 +309,7 @@ class Stage(QWidget):
     def zoom(self, direction: int) -> None:
         """Zoom in (1) or out (-1) about the chosen cell; without one about the array that takes most of the stage."""
         at = self._anchor()
-        middle = QRectF(self.rect()).center()
-        to = at + (middle - at) * _TO_MIDDLE if direction > 0 else at
+        to = at + (QRectF(self.rect()).center() - at) * _TO_MIDDLE if direction > 0 else at
         self._look(self.view.zoomed(_KEY_ZOOM**direction, at, to))
 
     def shift(self, x: int, y: int) -> None:
@@ -348,18 +344,16 @@ class Stage(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Begin a click or a drag."""
-        self._pressed, self._dragged = event.position().toPoint(), False
+        self._drag.press(event.position())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Shift the picture."""
-        if self._pressed is None:
+        if not self._drag.pressed:
             self._hover(event.position())
             return
-        moved = event.position().toPoint() - self._pressed
-        if self._dragged or moved.manhattanLength() > _CLICK:
-            self._dragged = True
+        moved = self._drag.move(event.position())
+        if not moved.isNull():
             self._look(self.view.shifted(moved.x(), moved.y()))
-            self._pressed = event.position().toPoint()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Show the ownership of no element."""
@@ -374,14 +368,14 @@ class Stage(QWidget):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Pick the cell under the pointer; a click beside the arrays lets go of it."""
-        if self._pressed is not None and not self._dragged:
-            if self._on_chip(event.position()):
-                self.size_wanted.emit(event.globalPosition().toPoint())
-            else:
-                self.picking.pick_at(self.panels(), event.position())
-                if self._inspected is not None:
-                    self._inspected.clicked.emit()
-        self._pressed = None
+        if not self._drag.release():
+            return
+        if self._on_chip(event.position()):
+            self.size_wanted.emit(event.globalPosition().toPoint())
+            return
+        self.picking.pick_at(self.panels(), event.position())
+        if self._inspected is not None:
+            self._inspected.clicked.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Show everything again."""
@@ -398,9 +392,7 @@ class Stage(QWidget):
     def tip(self, point: QPointF) -> str:
         """Return the text about a place; empty if nothing has to be explained."""
         painter = self._painter_now()
-        if painter is None:
-            return ""
-        return painter.about(QRectF(self.rect()), self.moment(), point.x(), point.y())
+        return painter.about(QRectF(self.rect()), self.moment(), point.x(), point.y()) if painter else ""
 
     def _on_chip(self, point: QPointF) -> bool:
         painter = self._painter_now()

@@ -1,0 +1,71 @@
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Files without front matter in the window: their launch is guessed, shown, corrected and saved."""
+
+from window_driving import RECORDING_MS, check_guess, need_qt, open_trusted, wait_shown
+
+need_qt()
+
+from gemmviz.ui.source.describe_form import DescribeForm
+
+
+def bare(window, tmp_path):
+    text = window.session.choice.text
+    path = tmp_path / "bare.cu"
+    path.write_text(text[text.index("template") : text.index("// ---gemmviz breaks")])
+    return path
+
+
+def test_a_file_whose_launch_is_guessed_without_doubt_opens_at_once(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    code = path.read_text()
+    open_trusted(window, path)
+    assert window.session.choice.base.name == "bare" and not window.findChildren(DescribeForm)
+    described = window.source.toPlainText()
+    assert described.startswith("// ---gemmviz") and described.endswith(code) and path.read_text() == code
+    wait_shown(window, qtbot)
+    assert window.session.cursor.playable.recording.wrong == 0
+    assert "guessed" in window.message_bar.text.text()
+    # The user has edited nothing: closing the window asks nothing.
+    assert window.source_heading.whole == "bare.cu" and window.session.choice.all_unsaved() == []
+    assert window.files.save() and path.read_text() == described
+
+
+def test_a_guessed_file_is_guessed_again_when_it_changes(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    path.write_text(path.read_text().replace("float sum = 0;", "float sum = 0.f;"))
+    window.files._on_file_changed(path)
+    assert "float sum = 0.f;" in window.source.toPlainText()
+    assert window.session.choice.kernel.name == "bare"
+
+
+def test_a_corrected_guess_is_an_edit_and_saving_writes_it(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    code = path.read_text()
+    open_trusted(window, path)
+    form = check_guess(window)
+    qtbot.waitUntil(form.ok.isEnabled, timeout=RECORDING_MS)
+    described = form.accepted_text()
+    form.accept()
+    assert window.source.toPlainText() == described != code
+    assert window.source_heading.whole == "bare.cu, edited" and path.read_text() == code
+    assert window.files.save() and path.read_text() == described
+    assert window.source_heading.whole == "bare.cu"
+
+
+def test_a_version_says_that_it_was_guessed_before_the_next_one_is_asked_for(window, tmp_path):
+    path, said = bare(window, tmp_path), []
+    window.files.open_version(path, False, then=lambda: said.append(window.session.messages.current.text))
+    assert said and said[0].startswith("bare.cu has no front matter")
+    assert window.session.versions.before.kernel.name == "bare"
+
+
+def test_closing_the_window_closes_the_form_too(window, tmp_path):
+    path = tmp_path / "bare.cu"
+    path.write_text("__global__ void f(float *c, const float *a, const float *b, int n) { c[0] = n; }")
+    window.open_file(path)
+    form = window.findChild(DescribeForm)
+    assert form.isVisible()
+    window.close()
+    assert not form.isVisible()
