@@ -1,8 +1,9 @@
 """Where everything stands on the stage when the words stand in the free quadrant: above A, left of B.
 
-Two plans are possible. Here title, caption, shared tiles and lens share the quadrant, and the legend stands left of A:
-A, B and C get all of the height. Where the quadrant is too small for words, as with a short K, `gemmviz.ui.stage.scene`
-keeps a line above and lines below the arrays for them.
+Title, caption, shared tiles and lens share the quadrant, and the legend stands left of A: A, B and C get all of the
+height. A text that takes the caption's place, such as a lesson's, stands left of A if a lens is shown and both have
+room. Where the quadrant is too small, as with a short K, a lens stands with the words beside the arrays; without a lens
+`gemmviz.ui.stage.scene` keeps a line above and lines below the arrays for the words.
 """
 
 from collections.abc import Sequence
