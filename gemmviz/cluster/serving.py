@@ -19,6 +19,9 @@ from gemmviz.language import tr
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 # A worker that finds no scheduler for so long ends; its machine may have been started earlier.
 _PATIENCE_S = "120 s"
+# Dask's pages about a scheduler and its workers have no certificates: there are none, and nobody outside could ask.
+_HTTP = "127.0.0.1:0"
+_NO_PAGES: dict[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,9 @@ def serve(
     need_dask()
     if isinstance(scheduler, Place):
         require_tls(scheduler.host, tls)
-    with suppress(KeyboardInterrupt, asyncio.CancelledError):
+    import dask
+
+    with dask.config.set(_NO_PAGES), suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(_serve(scheduler, tls, settings, commands))
 
 
@@ -99,6 +104,7 @@ async def _serve(
         at = scheduler
         if isinstance(at, Place):
             options = {"host": at.host, "port": at.port, "dashboard": False, "security": secure}
+            options["dashboard_address"] = _HTTP
             options["protocol"] = "tls://" if tls else "tcp://"
             started = await stack.enter_async_context(Scheduler(**options))
             at = str(started.address)
@@ -111,6 +117,7 @@ async def _serve(
                 name=_name(number),
                 death_timeout=_PATIENCE_S,
                 silence_logs=logging.CRITICAL,
+                dashboard_address=_HTTP,
                 **one,
             )
             for number, one in enumerate(settings)
