@@ -1,9 +1,10 @@
-"""Measures on the workers of a cluster, for ``gemmviz bench --cluster``."""
+"""Measures on the workers of a cluster, for ``--cluster`` of ``gemmviz bench`` and ``gemmviz tune``."""
 
 import argparse
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.markup import escape
 
@@ -20,9 +21,10 @@ from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Heard, Job
 from gemmviz.cluster.sources import collected
+from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.consent import Named, refused
 from gemmviz.engine.ledger import Ledger
-from gemmviz.engine.messages import BenchDone, BenchRequest, Progress, Reply, Sample
+from gemmviz.engine.messages import BenchDone, BenchRequest, Failed, Progress, Reply, Request, Sample, TuneRequest
 from gemmviz.language import language
 
 # Compiling, verifying, and waiting for the compiler's caches: a generous upper limit per kernel and per piece.
@@ -57,12 +59,62 @@ def bench(
         BenchRequest(number, request.kernels, [size], request.protocol, language())
         for number, (request, size) in enumerate((request, size) for request in requests for size in request.sizes)
     ]
-    if any(refused(piece, Named(kernels)) for piece in pieces):
+    head = results.document({}, None, Protocol.from_plain(pieces[0].protocol))
+    found, cancelled = _served(args, [(piece, _deadline_s(piece)) for piece in pieces], kernels)
+    documents = [_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
+    for piece, heard in zip(pieces, found, strict=True):
+        if heard.why and not cancelled:
+            print(f"gemmviz: {Problem(*piece.sizes[0])} is not complete: {heard.why}", file=sys.stderr)
+    ended = 130 if cancelled else int(any(heard.why for heard in found))
+    return _with_head(head, results.merged(documents)), ended
+
+
+def tune(args: argparse.Namespace, request: TuneRequest, kernel: Kernel) -> Reply:
+    """Search for the fastest parameters on one worker of a cluster.
+
+    Parameters
+    ----------
+    args
+        With the options of `gemmviz.cli.cluster_options.add`.
+    request
+        The search.
+    kernel
+        The kernel, which the user has named.
+
+    Returns
+    -------
+    Reply
+        `Searched`, with the best up to now if the search was cancelled or its worker was lost; else `Failed`.
+
+    Raises
+    ------
+    GemmvizError
+        When the cluster cannot be used.
+    """
+    request = replace(request, language=language())
+    attempts = Attempts(request)
+    (heard,), _ = _served(args, [(request, request.seconds + _START_S)], [kernel])
+    if heard.last is not None:
+        return heard.last
+    attempts.header = heard.header.document if heard.header else None
+    for one in heard.tried:
+        attempts.take(one)
+    print(f"gemmviz: the search is not complete: {heard.why}", file=sys.stderr)
+    return attempts.conclude() or Failed(request.run, "internal", heard.why)
+
+
+def _served(
+    args: argparse.Namespace, requests: Sequence[tuple[Request, float]], kernels: Sequence[Kernel]
+) -> tuple[list[Heard], bool]:
+    """Serve requests on the cluster, with a progress bar; return what arrived about each, and whether Ctrl-C ended it.
+
+    Each request has its deadline in seconds.
+    """
+    if any(refused(request, Named(kernels)) for request, _ in requests):
         raise GemmvizError("a text without your consent is not sent")
     shipped = ladder()
     on_gpu = any(kernel.backend in ON_GPU for kernel in kernels)
-    jobs = [Job(*collected(piece, shipped), on_gpu, _deadline_s(piece)) for piece in pieces]
-    head = results.document({}, None, Protocol.from_plain(pieces[0].protocol))
+    jobs = [Job(*collected(request, shipped), on_gpu, deadline_s) for request, deadline_s in requests]
     cancel = threading.Event()
     with connected(args.cluster, tls(args)) as client, ctrl_c(cancel), progress_bar() as bar:
         course = Course(client, jobs)
@@ -71,17 +123,12 @@ def bench(
         if on_gpu and not course.has_gpu:
             print("gemmviz: no worker announces a GPU (--resources GPU=1)", file=sys.stderr)
         task = bar.add_task("Starting", total=1.0)
-        shares = [0.0] * len(pieces)
+        shares = [0.0] * len(jobs)
         for number, reply in course.run(cancel):
             text, shares[number] = _progress(reply, shares[number])
-            shown = escape(f"{course.heard[number].worker} {text}".strip()) if text else None
+            shown = escape(f"{course.heard[number].worker}: {text}") if text else None
             bar.update(task, completed=sum(shares) / len(shares), description=shown)
-    documents = [_document(piece, heard) for piece, heard in zip(pieces, course.heard, strict=True)]
-    document = _with_head(head, results.merged(documents))
-    for piece, heard in zip(pieces, course.heard, strict=True):
-        if heard.why and not cancel.is_set():
-            print(f"gemmviz: {Problem(*piece.sizes[0])} is not complete: {heard.why}", file=sys.stderr)
-    return document, 130 if cancel.is_set() else int(any(heard.why for heard in course.heard))
+    return course.heard, cancel.is_set()
 
 
 def _with_head(head: Document, found: Document) -> Document:

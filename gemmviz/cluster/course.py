@@ -14,7 +14,7 @@ from gemmviz.cluster import work
 from gemmviz.cluster.piece import Piece, Report, SentSources
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
-from gemmviz.engine.messages import FINAL, Failed, Header, Reply, Request, Result
+from gemmviz.engine.messages import FINAL, Failed, Header, Reply, Request, Result, Tried
 from gemmviz.language import tr
 
 GPU = "GPU"
@@ -58,8 +58,8 @@ class Heard:
         Why it did not arrive, as a sentence.
     worker
         Host and name of the worker that served it, for people.
-    header, results
-        Of the attempt with the most results: replies that arrived before the last one.
+    header, results, tried
+        Of the attempt with the most of them: replies that arrived before the last one.
     """
 
     last: Reply | None = None
@@ -67,6 +67,7 @@ class Heard:
     worker: str = ""
     header: Header | None = None
     results: list[Result] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
 
 
 class Course:
@@ -220,16 +221,19 @@ class Course:
 
     def _keep(self, report: Report, reply: Reply) -> None:
         attempt = self._attempts.setdefault((report.number, report.attempt), Heard(worker=report.worker))
+        self.heard[report.number].worker = report.worker
         match reply:
             case Header():
                 attempt.header = reply
             case Result():
                 attempt.results.append(reply)
+            case Tried():
+                attempt.tried.append(reply)
 
     def _settle(self, number: int, why: str) -> None:
         """Keep what arrived of a piece whose last reply never arrives: of one attempt only, so of one device."""
         attempts = [heard for (of, _), heard in self._attempts.items() if of == number]
-        self.heard[number] = max(attempts, key=lambda heard: len(heard.results), default=Heard())
+        self.heard[number] = max(attempts, key=lambda heard: len(heard.results) + len(heard.tried), default=Heard())
         self.heard[number].why = why
 
     def _cancel(self, futures: dict[int, Any], waiting: set[int]) -> None:

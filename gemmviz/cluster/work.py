@@ -30,6 +30,7 @@ from gemmviz.engine.messages import (
     Request,
     Result,
     Sample,
+    Tried,
 )
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language, tr
@@ -209,6 +210,8 @@ class _Teller:
                 reply = replace(reply, row=self._with_place(reply.row))
                 if reply.final:
                     self.worker.send(self.piece.course, self.report(reply))
+            case Tried():
+                self.worker.send(self.piece.course, self.report(reply))
             case Progress() | Sample():
                 if time.monotonic() >= self._next:
                     self._next = time.monotonic() + self.piece.every_s

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import hostile
 import pytest
+import tuning_kernels
 from clusters import GEMMVIZ, certificates, cluster
 
 from gemmviz.bench import results
@@ -114,6 +115,16 @@ def test_a_cancellation_keeps_what_was_measured_and_frees_the_worker(address, tl
         while busy(client) and time.monotonic() < end:
             time.sleep(0.1)
         assert not busy(client)
+
+
+def test_a_search_runs_on_a_worker_and_is_kept_here(address, tls, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "mine.c").write_text(tuning_kernels.c_source())
+    arguments = ["tune", str(tmp_path / "mine.c"), "--size", "16", "--seconds", "5", "--json", str(tmp_path / "t.json")]
+    assert run([*arguments, "--cluster", address, *tls]) == 0
+    outcome = json.loads((tmp_path / "t.json").read_text())
+    assert outcome["tried"] and outcome["params"] and not outcome["cancelled"]
+    assert "Kept for `gemmviz bench" in capsys.readouterr().out
 
 
 def busy(client):
