@@ -12,6 +12,8 @@ from gemmviz.cli import run
 from gemmviz.cluster import connection, serving
 from gemmviz.cluster.tls import Tls
 
+pytest.importorskip("distributed")
+
 
 @pytest.fixture
 def tls(tmp_path):
