@@ -91,6 +91,8 @@ class CudaDriver:
         The first GPU, or None.
     problem
         Why there is no device, as a sentence; empty when there is one.
+    count
+        The number of GPUs that this process may use.
     """
 
     installed: bool
@@ -98,6 +100,7 @@ class CudaDriver:
     version: str
     device: Device | None
     problem: str
+    count: int = 0
 
 
 @cache
@@ -120,7 +123,7 @@ def driver() -> CudaDriver:
     count = ctypes.c_int(0)
     if code.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0:
         return CudaDriver(True, cuda, version, None, "the NVIDIA driver finds no GPU")
-    return CudaDriver(True, cuda, version, _device(code), "")
+    return CudaDriver(True, cuda, version, _device(code), "", count.value)
 
 
 def _device(code: ctypes.CDLL) -> Device:

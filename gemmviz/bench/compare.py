@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from gemmviz.backends.environment import cpu_of
 from gemmviz.bench.document import Document
-from gemmviz.bench.figures import TRANSFER
+from gemmviz.bench.figures import ON_GPU, TRANSFER
 from gemmviz.bench.protocol import Protocol
-from gemmviz.bench.row import Row, stats_of
+from gemmviz.bench.row import MeasuredOn, Row, stats_of
 from gemmviz.bench.spread import shaky, span
 
 SpeedChange = Literal["FASTER", "SLOWER", "SAME", "UNCLEAR"]
@@ -53,7 +54,8 @@ def compare(before: Document, after: Document) -> Iterator[RowComparison]:
     A difference below `NOISE` does not count. A larger difference counts if the middle halves of the samples (first to
     third quartile) do not overlap. If a row has the flag noisy, contended or rounds-disagree, a difference counts only
     if it is larger than the whole range of the rounds and samples of both runs. A kernel that was right and is wrong
-    now is SLOWER, whatever its figures are. Exhibits have no figures and are left out.
+    now is SLOWER, whatever its figures are. Exhibits have no figures and are left out. Figures of different devices of
+    a cluster are not compared: UNCLEAR.
 
     Parameters
     ----------
@@ -69,9 +71,9 @@ def compare(before: Document, after: Document) -> Iterator[RowComparison]:
     for row in (row for row in after["results"] if not row["exhibit"]):
         other = old.pop(_key(row), None)
         if row["status"] != "skipped" or (other and other["status"] != "skipped"):
-            yield _judge(other, row)
+            yield _judge(other, row, (before, after))
     for row in (row for row in old.values() if row["status"] != "skipped"):
-        yield _judge(row, None)
+        yield _judge(row, None, (before, after))
 
 
 def protocol_differences(before: Document, after: Document) -> list[str]:
@@ -86,7 +88,7 @@ def _key(row: Row) -> tuple[object, ...]:
     return row["kernel"], row["backend"], row.get("dtype_in"), row["M"], row["N"], row["K"], params
 
 
-def _judge(old: Row | None, new: Row | None) -> RowComparison:
+def _judge(old: Row | None, new: Row | None, files: tuple[Document, Document]) -> RowComparison:
     known = new or old
     assert known is not None
     label, size = str(known.get("label") or known["kernel"]), (known["M"], known["N"], known["K"])
@@ -104,6 +106,8 @@ def _judge(old: Row | None, new: Row | None) -> RowComparison:
         if before is not None and new["status"] not in ("skipped", "cancelled"):
             return result("SLOWER", f"was ok, is {new['status']}: {new['message']}")
         return result("UNCLEAR", f"{old['status']} before, {new['status']} now")
+    if other := _other_device(old, new, *files):
+        return result("UNCLEAR", other)
     if abs(after / before - 1) < NOISE:
         return result("SAME")
     first, second = stats_of(old), stats_of(new)
@@ -115,6 +119,32 @@ def _judge(old: Row | None, new: Row | None) -> RowComparison:
         return result("UNCLEAR", f"flagged {', '.join(doubts)}: {because}")
     flags = dict.fromkeys([*old["flags"], *new["flags"]])
     return result("FASTER" if after > before else "SLOWER", f"flagged {', '.join(flags)}" if flags else "")
+
+
+def _other_device(old: Row, new: Row, before: Document, after: Document) -> str:
+    """Return that two rows were measured on different devices, if a cluster measured one of them; else empty."""
+    if "measured_on" not in old and "measured_on" not in new:
+        return ""  # two files of one machine each: whoever compares them has compared the machines
+    places = [_place(old, before), _place(new, after)]
+    on_gpu = old["backend"] in (*ON_GPU, TRANSFER)
+    identities = [(p["uuid"], p["device"]) if on_gpu else (p["host"], p["cpu"]) for p in places]
+    if all(a == b or not (a and b) for a, b in zip(*identities, strict=True)):
+        return ""
+    names = [f"{place['device'] or place['cpu']} of {place['host'] or 'an unnamed machine'}" for place in places]
+    return f"measured on different devices: {names[0]} before, {names[1]} now"
+
+
+def _place(row: Row, document: Document) -> MeasuredOn:
+    """Return where a row was measured; its host is empty in a file of one machine."""
+    device = document["device"]
+    alone: MeasuredOn = {
+        "host": "",
+        "device": device["name"] if device else None,
+        "uuid": device.get("uuid") if device else None,
+        "cpu": cpu_of(document["env"])["model"],
+        "run_utc": document["started_utc"],
+    }
+    return row.get("measured_on", alone)
 
 
 def _doubtful(old: Row, new: Row) -> str:

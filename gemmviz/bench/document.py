@@ -45,6 +45,12 @@ class Measured(TypedDict):
     device: Annotated[DeviceFacts | None, Meta(description="the GPU; null where there is none")]
 
 
+class Host(Measured):
+    """One machine of a cluster; with several GPUs, it is one per GPU."""
+
+    host: Annotated[str, Meta(description="the name of the machine")]
+
+
 class Machine(Measured):
     """The machine, the software and the rules with which figures were measured."""
 
@@ -62,3 +68,9 @@ class Document(Machine):
     results: list[Row]
     recordings: NotRequired[list[Counts]]
     profiles: NotRequired[list[Profile]]
+    machines: NotRequired[
+        Annotated[
+            list[Host],
+            Meta(description="only where a cluster measured: all machines; env and device are those of the first"),
+        ]
+    ]

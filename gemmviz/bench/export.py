@@ -88,32 +88,35 @@ def to_csv(document: Document) -> str:
     document
         From `gemmviz.bench.results.read_results`, or as the engine made it.
     """
-    run = _run(document)
     return _write(
-        [*run, *_COLUMNS], ([*run.values(), *(cell(row) for cell in _COLUMNS.values())] for row in document["results"])
+        [*_RUN, *_COLUMNS],
+        ([*_run(document, row), *(cell(row) for cell in _COLUMNS.values())] for row in document["results"]),
     )
 
 
 def samples_to_csv(document: Document) -> str:
     """Return every sample of a result file as CSV, one line each, cold pass and hot pass."""
-    run = _run(document)
     lines = (
-        [*run.values(), row["kernel"], row.get("label"), row["M"], row["N"], row["K"], which, number, seconds]
+        [*_run(document, row), row["kernel"], row.get("label"), row["M"], row["N"], row["K"], which, number, seconds]
         for row in document["results"]
         for which, samples in (("cold", row.get("samples_s")), ("hot", _hot_samples(row)))
         for number, seconds in enumerate(samples or [], 1)
     )
-    return _write([*run, "kernel", "label", "M", "N", "K", "pass", "sample", "seconds_per_launch"], lines)
+    return _write([*_RUN, "kernel", "label", "M", "N", "K", "pass", "sample", "seconds_per_launch"], lines)
 
 
-def _run(document: Document) -> dict[str, object]:
-    device = document.get("device")
-    return {
-        "run_id": document.get("run_id"),
-        "started_utc": document.get("started_utc"),
-        "device": device.get("name") if device else None,
-        "cpu": cpu_of(document.get("env"))["model"] or None,
-    }
+_RUN = ("run_id", "started_utc", "host", "device", "device_uuid", "cpu")
+
+
+def _run(document: Document, row: Row) -> list[object]:
+    """Return the cells of `_RUN`: the device is that of the row, if a cluster measured. Only then the host is known."""
+    device, place = document.get("device"), row.get("measured_on")
+    if place:
+        where: list[object] = [place["host"], place["device"], place["uuid"], place["cpu"] or None]
+    else:
+        name, uuid = (device.get("name"), device.get("uuid")) if device else (None, None)
+        where = [None, name, uuid, cpu_of(document.get("env"))["model"] or None]
+    return [document.get("run_id"), document.get("started_utc"), *where]
 
 
 def _write(header: Iterable[str], lines: Iterable[list[object]]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gemmviz.bench.figures import ON_GPU, Pick, Shown, size_of
-from gemmviz.bench.row import Row, figure_of
+from gemmviz.bench.row import Row, device_of, figure_of
 from gemmviz.catalogue.kernel import Kernel
 
 LIBRARIES = ("numpy", "openblas", "cublas")
@@ -104,9 +104,12 @@ def _base_row(row: Row, rows: Sequence[Row]) -> Row | None:
     name, mark, _ = row["kernel"].partition("~")
     if not mark or not row.get("gflops"):
         return None
-    same = (size_of(row), row.get("params") or {})
-    bases = (r for r in rows if r["kernel"] == name and (size_of(r), r.get("params") or {}) == same and r.get("gflops"))
-    return next(bases, None)
+    same = _place_of(row)
+    return next((r for r in rows if r["kernel"] == name and r.get("gflops") and _place_of(r) == same), None)
+
+
+def _place_of(row: Row) -> tuple[object, ...]:
+    return size_of(row), row.get("params") or {}, device_of(row)
 
 
 def _share(kernel: Kernel, shown: Shown, chosen: Sequence[tuple[Kernel, Shown]]) -> tuple[float | None, str]:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from gemmviz.backends.base import Build
 from gemmviz.backends.driver import DeviceFacts
 from gemmviz.backends.environment import Environment, cpu_of
 from gemmviz.bench import schema
-from gemmviz.bench.document import AppFacts, Document, Measured
+from gemmviz.bench.document import AppFacts, Document, Host, Measured
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.row import FAILURES, Order, Row, SampleStats, Status, StopReason, dtype_out
 from gemmviz.bench.verify import Verdict
@@ -137,12 +138,20 @@ def document(env: Environment, device: DeviceFacts | None, protocol: Protocol) -
 
 
 def merged(documents: Sequence[Document]) -> Document:
-    """Combine several result files of one machine: the first one, with rows, recordings and profiles of all.
+    """Combine several result files: the first one, with rows, recordings and profiles of all.
 
-    Missing facts about the machine, such as a compiler that the first run did not need, come from the other files.
+    Missing facts about the machine, such as a compiler that the first run did not need, come from the other files of
+    the same machine. Files of a cluster's machines keep these apart: see `Document.machines`.
     """
     whole = documents[0] | {"results": [row for content in documents for row in content["results"]]}
+    machines: list[Host] = []
+    for content in documents:
+        machines += [one for one in content.get("machines", []) if _identity(one) not in map(_identity, machines)]
+    if machines:
+        whole["machines"] = machines
     for content in documents[1:]:
+        if list(map(_identity, content.get("machines", []))) != list(map(_identity, documents[0].get("machines", []))):
+            continue
         others: Mapping[str, object] = content["env"]
         env = {name: others.get(name) if fact is None else fact for name, fact in whole["env"].items()}
         whole["env"] = cast(Environment, env)
@@ -151,6 +160,12 @@ def merged(documents: Sequence[Document]) -> Document:
     if profiles := [one for content in documents for one in content.get("profiles", [])]:
         whole["profiles"] = profiles
     return whole
+
+
+def _identity(machine: Host) -> tuple[str, str | None]:
+    """Return what distinguishes a machine of a cluster: its host, and its GPU."""
+    device = machine["device"]
+    return machine["host"], device.get("uuid") if device else None
 
 
 @cache
@@ -185,7 +200,15 @@ def is_broken(row: Row) -> bool:
 
 
 def machine(content: Measured) -> str:
-    """Return the machine of the rows, for people: GPU and processor."""
+    """Return the machine of the rows, for people: GPU and processor; of a cluster, all machines of a kind once."""
+    several: Sequence[Host] = content.get("machines", [])  # type: ignore[assignment]  # only a whole file has them
+    if len(several) > 1:
+        counts = Counter(map(_one_machine, several))
+        return "; ".join(f"{count} x {name}" if count > 1 else name for name, count in sorted(counts.items()))
+    return _one_machine(content)
+
+
+def _one_machine(content: Measured) -> str:
     device, cpu = content.get("device"), cpu_of(content.get("env"))
     names = (device.get("name") if device else "", cpu["model"])
     return " / ".join(str(name) for name in names if name) or "unknown machine"

@@ -113,6 +113,16 @@ class TransferTimes(TypedDict):
     to_host_s: Quantity
 
 
+class MeasuredOn(TypedDict):
+    """The machine of a row in a result file of several machines."""
+
+    host: Annotated[str, Meta(description="the name of the machine")]
+    device: Annotated[str | None, Meta(description="the GPU; null where there is none")]
+    uuid: Annotated[str | None, Meta(description="the UUID of the GPU")]
+    cpu: Annotated[str, Meta(description="the processor")]
+    run_utc: Annotated[str, Meta(description="when the row's run began", extra_json_schema={"format": "date-time"})]
+
+
 class Timing(TypedDict):
     """The figures, which a failed kernel loses; the last two are of a reference only."""
 
@@ -169,6 +179,9 @@ class Timing(TypedDict):
                 "the same run"
             ),
         ]
+    ]
+    measured_on: NotRequired[
+        Annotated[MeasuredOn, Meta(description="only where a cluster measured: rows of one size have one machine")]
     ]
 
 
@@ -271,6 +284,15 @@ def figure_of(row: Row) -> float:
     """Return the GFLOPS of a row that has a figure."""
     assert row["gflops"] is not None
     return row["gflops"]
+
+
+def device_of(row: Row) -> str:
+    """Return what distinguishes the row's device from others in its file: ratios never cross devices.
+
+    It is the UUID of the GPU, or the host of a CPU; empty in a file of one machine.
+    """
+    place = row.get("measured_on")
+    return (place["uuid"] or place["host"]) if place else ""
 
 
 def dtype_out(row: Row) -> ElementType:

@@ -9,7 +9,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final, Literal, cast, get_args, get_type_hints
 
-from gemmviz.bench.document import Document
+from gemmviz.bench.document import Document, Host
 from gemmviz.bench.row import Counts, Outcome, Profile, Row, Status, Timing
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.typed_reading import Misfit, fits, read_as
@@ -17,7 +17,7 @@ from gemmviz.catalogue.user_file import quoted
 
 VERSION: Final = 2
 STATUSES = get_args(Status)
-_ROWS: Mapping[str, Any] = {"results": Row, "recordings": Counts, "profiles": Profile}
+_ROWS: Mapping[str, Any] = {"results": Row, "recordings": Counts, "profiles": Profile, "machines": Host}
 UNTIMED: Timing = {
     "first_launch_s": None,
     "host_launch_s": None,

@@ -28,6 +28,7 @@ _COMMANDS = {
     "prove": "compare the predictions of recordings with a GPU's own counters",
     "bench": "verify kernels and measure their GFLOPS",
     "tune": "find the fastest parameters of a kernel on this machine",
+    "cluster": "start workers that measure for this or other machines",
     "compare": "show what changed between two versions of a kernel, or between two runs",
     "runs": "list, show, export and delete the runs stored on this machine",
     "assembly": "show the machine code of a CUDA kernel, line by line, without a GPU",

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
-from gemmviz.cli import options
+from gemmviz.cli import cluster_options, options
 from gemmviz.cli.driving import EngineDriver, driving
 from gemmviz.cli.own_size import fitting
 from gemmviz.cli.schedule_print import reasons
@@ -77,6 +77,7 @@ def add(commands: Any, summary: str) -> None:
         action="store_true",
         help="use the parameters that `gemmviz tune` found on this device for the nearest size; --set overrides them",
     )
+    cluster_options.add(parser)
     parser.set_defaults(run=_run)
 
 
@@ -85,6 +86,8 @@ def _run(args: argparse.Namespace) -> int:
         raise ConstraintError(
             "--json - and --csv - would both write to the standard output: give a file for one of them"
         )
+    if args.cluster and args.tuned:
+        raise ConstraintError("--tuned takes parameters for this machine's device: leave it out with --cluster")
     known = options.ladder()
     kernels = [find(name, known) for name in args.kernels] or known
     options.print_notes(*kernels)
@@ -93,22 +96,21 @@ def _run(args: argparse.Namespace) -> int:
     protocol = Protocol.quick() if args.quick else Protocol()
     if args.timeout:
         protocol = replace(protocol, timeout_s=args.timeout)
-    entries = _entries(kernels, options.params(args))
-    with driving(Named(kernels)) as driver:
-        # Named kernels are measured at a size that they take; the whole ladder is compared at one size.
-        jobs = [
-            job
-            for group in _by_size(kernels, entries, sizes, own=bool(args.kernels) and not size_given)
-            for job in (tuned_entries(driver, *group) if args.tuned else [group[1:]])
-        ]
-        requests = [
-            messages.BenchRequest(1, entries, [(p.m, p.n, p.k) for p in at], protocol.to_plain())
-            for entries, at in jobs
-        ]
-        document, interrupted = _drive(driver, requests), driver.interrupted
+    # Named kernels are measured at a size that they take; the whole ladder is compared at one size.
+    own = bool(args.kernels) and not size_given
+    groups = list(_by_size(kernels, _entries(kernels, options.params(args)), sizes, own=own))
+    if args.cluster:
+        from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+
+        document, ended = clustering.bench(args, _requests((group[1:] for group in groups), protocol), kernels)
+    else:
+        with driving(Named(kernels)) as driver:
+            jobs = [job for group in groups for job in (tuned_entries(driver, *group) if args.tuned else [group[1:]])]
+            document = _drive(driver, _requests(jobs, protocol))
+            ended = 130 if driver.interrupted else 0
     keep(document)
     if "-" not in (args.json, args.csv):
-        print_results(document)
+        print_results(document, *([f"as measured on {results.machine(document)} now"] if args.cluster else []))
         for reason in reasons(document, kernels):
             print(reason)
     for target, text in ((args.json, results.to_json), (args.csv, export.to_csv)):
@@ -118,8 +120,8 @@ def _run(args: argparse.Namespace) -> int:
         results.write_results(document, Path(args.json))
     if args.csv and args.csv != "-":
         write_text(Path(args.csv), export.to_csv(document))
-    if interrupted:
-        return 130
+    if ended:
+        return ended
     return 1 if results.failed(document["results"]) else 0
 
 
@@ -163,6 +165,14 @@ def _by_size(
         groups.setdefault(fitting(kernel, sizes[0], entry["params"]), []).append(at)
     for size, places in groups.items():
         yield [kernels[at] for at in places], [entries[at] for at in places], [size]
+
+
+def _requests(
+    jobs: Iterable[tuple[list[KernelEntry], list[Problem]]], protocol: Protocol
+) -> list[messages.BenchRequest]:
+    return [
+        messages.BenchRequest(1, entries, [(p.m, p.n, p.k) for p in at], protocol.to_plain()) for entries, at in jobs
+    ]
 
 
 def _drive(driver: EngineDriver, requests: list[messages.BenchRequest]) -> Document:

@@ -79,17 +79,8 @@ def driving(consent: Consent) -> Iterator[EngineDriver]:
     consent
         Decides which texts may run.
     """
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
     cancel = threading.Event()
-    with _ctrl_c(cancel), bar:
+    with ctrl_c(cancel), progress_bar() as bar:
         driver = EngineDriver(bar, cancel, consent)
         try:
             yield driver
@@ -97,8 +88,23 @@ def driving(consent: Consent) -> Iterator[EngineDriver]:
             driver.renew()
 
 
+def progress_bar() -> Progress:
+    """Return a progress bar, with a sentence, on standard error; it shows nothing if that is not a terminal."""
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
 @contextmanager
-def _ctrl_c(cancel: threading.Event) -> Iterator[None]:
+def ctrl_c(cancel: threading.Event) -> Iterator[None]:
+    """Set `cancel` at the first Ctrl-C or SIGTERM while it is entered; the second one raises `KeyboardInterrupt`."""
+
     def handle(number: int, frame: object) -> None:
         if cancel.is_set():
             raise KeyboardInterrupt

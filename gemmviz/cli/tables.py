@@ -10,7 +10,7 @@ from rich.table import Table
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import TRANSFER, size_of
 from gemmviz.bench.ranking import beside_base
-from gemmviz.bench.row import Row, Sized, dtype_out, figure_of, stats_of
+from gemmviz.bench.row import Row, Sized, device_of, dtype_out, figure_of, stats_of
 from gemmviz.bench.stats import significant
 from gemmviz.bench.status_names import bound_text
 
@@ -128,7 +128,7 @@ def _share(row: Row, rows: list[Row]) -> float | None:
     """Return the row's GFLOPS divided by those of the best library for the same processor, size and types."""
 
     def task(of: Row) -> tuple[object, ...]:
-        return of["backend"] in _ON_GPU, size_of(of), of["dtype_in"], of["dtype_acc"], dtype_out(of)
+        return of["backend"] in _ON_GPU, device_of(of), size_of(of), of["dtype_in"], of["dtype_acc"], dtype_out(of)
 
     libraries = [other for other in rows if other["backend"] in _LIBRARIES and other["gflops"]]
     rivals = [figure_of(other) for other in libraries if task(other) == task(row)]

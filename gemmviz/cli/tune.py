@@ -13,7 +13,7 @@ from gemmviz.bench.tuning import kept
 from gemmviz.bench.tuning.outcome import Candidate, Outcome, params_text
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.ladder import find
-from gemmviz.cli import options
+from gemmviz.cli import cluster_options, options
 from gemmviz.cli.driving import driving
 from gemmviz.cli.tables import console, size
 from gemmviz.engine import messages
@@ -55,6 +55,7 @@ def add(commands: Any, summary: str) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list the tuned parameters that are kept")
     parser.add_argument("--forget", metavar="KERNEL", help="delete the kept parameters of a kernel")
+    cluster_options.add(parser)
     parser.set_defaults(run=_run, default_size=_DEFAULT_SIZE)
 
 
@@ -70,7 +71,14 @@ def _run(args: argparse.Namespace) -> int:
     request = messages.TuneRequest(
         1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, options.params(args), args.seconds
     )
-    document = _drive(request, Named([kernel]))
+    if args.cluster:
+        from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+
+        reply = clustering.tune(args, request, kernel)
+    else:
+        with driving(Named([kernel])) as driver:
+            reply = driver.run(request)
+    document = _outcome(reply)
     try:
         path = kept.keep(document)
     except GemmvizError as error:  # not a failure of the search
@@ -87,9 +95,7 @@ def _run(args: argparse.Namespace) -> int:
     return 0 if document["params"] is not None else 1
 
 
-def _drive(request: messages.TuneRequest, consent: Named) -> Outcome:
-    with driving(consent) as driver:
-        reply = driver.run(request)
+def _outcome(reply: messages.Reply) -> Outcome:
     if isinstance(reply, messages.Searched):
         return reply.document
     if not isinstance(reply, messages.Failed):

@@ -73,7 +73,7 @@ class CheckRequest:
 
 @dataclass(frozen=True)
 class BenchRequest:
-    """Verify and measure kernels: answered by `Progress`, `Sample` and `Result`, then `BenchDone`.
+    """Verify and measure kernels: answered by `Header`, `Progress`, `Sample` and `Result`, then `BenchDone`.
 
     Every entry of ``sizes`` is (M, N, K). ``"row"`` is the result up to now of an earlier process that died, and
     ``"transfer"`` requests the copies to the device and back: `supervisor.Engine` adds both. ``protocol`` holds the

@@ -157,7 +157,9 @@ class Engine:
                     for reply in self._process.converse(replace(request, kernels=todo, sizes=[size]), cancel, None):
                         match reply:
                             case Header():
-                                header = header or reply.document
+                                if header is None:
+                                    header = reply.document
+                                    yield reply
                             case Progress():
                                 running = reply.job
                                 done = start + (reply.share or 0.0) * (1 - start)

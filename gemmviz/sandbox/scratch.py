@@ -41,15 +41,28 @@ def hand_over(scratch: Path, path: Path, text: str) -> None:
     text
         Its text.
     """
-    folders = tuple(search_folders(path))
-    copied = list(reached(text, path.parent, folders))
-    for file, begin in begins(path, neighbours(folders), text_of):
-        copied += [(file, text_of(file).encode()), *reached(begin, file.parent, folders)]
-    for file, body in copied:
+    for file, body in needed(path, text):
         copy = _copy_of(scratch, file)
         with suppress(OSError):
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(body)
+
+
+def needed(path: Path, text: str) -> list[tuple[Path, bytes]]:
+    """Return the files that a source needs to compile, and their contents.
+
+    Parameters
+    ----------
+    path
+        The path of the source.
+    text
+        Its text.
+    """
+    folders = tuple(search_folders(path))
+    found = list(reached(text, path.parent, folders))
+    for file, begin in begins(path, neighbours(folders), text_of):
+        found += [(file, text_of(file).encode()), *reached(begin, file.parent, folders)]
+    return found
 
 
 def folder_of(path: Path, scratch: Path | None) -> Path:

@@ -142,3 +142,40 @@ def test_rows_that_ran_in_neither_run_are_left_out():
     assert list(compare(document(gone), document())) == []
     (found,) = compare(document(row(around(1, 0))), document(gone))
     assert found.verdict == "UNCLEAR"
+
+
+def placed(made: Row, host: str, uuid: str | None) -> Row:
+    device = None if uuid is None else "GPU"
+    return made | {
+        "backend": "cuda" if uuid else "c",
+        "measured_on": {
+            "host": host,
+            "device": device,
+            "uuid": uuid,
+            "cpu": "abacus",
+            "run_utc": "2026-01-01T00:00:00Z",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "says"),
+    [
+        (("desk", "GPU-1"), ("desk", "GPU-2"), "different devices: GPU of desk before, GPU of desk now"),
+        (("desk", "GPU-1"), ("lab", "GPU-1"), ""),
+        (("desk", None), ("lab", None), "different devices: abacus of desk before, abacus of lab now"),
+    ],
+)
+def test_rows_that_a_cluster_measured_on_different_devices_are_not_compared(first, second, says):  # type: ignore[no-untyped-def]
+    before, after = (placed(row(around(seconds, 0.01)), *at) for seconds, at in ((1.0, first), (0.5, second)))
+    (found,) = compare(document(before), document(after))
+    assert found.verdict == ("UNCLEAR" if says else "FASTER")
+    assert says in found.reason
+
+
+def test_a_row_of_a_cluster_is_compared_with_a_run_of_the_same_gpu_alone():
+    alone = row(around(1.0, 0.01)) | {"backend": "cuda"}
+    for uuid, verdict in (("GPU-1", "FASTER"), ("GPU-2", "UNCLEAR")):
+        before = document(alone) | {"device": {"name": "GPU", "cc": "9.0", "sms": 1, "uuid": "GPU-1"}}
+        (found,) = compare(before, document(placed(row(around(0.5, 0.01)), "lab", uuid)))
+        assert found.verdict == verdict

@@ -225,3 +225,21 @@ def test_a_merged_file_has_the_machine_facts_of_all_files():
     whole = results.merged([first, second])
     assert whole["env"] == {"python": "3.12", "nvrtc": "13.0"} and len(whole["results"]) == 2
     assert first["env"]["nvrtc"] is None
+
+
+def test_a_merged_file_of_several_machines_keeps_them_apart():
+    documents = []
+    for host, uuid in (("a", "GPU-1"), ("a", "GPU-2"), ("b", "GPU-3"), ("a", "GPU-1")):
+        one = a_document()
+        one["env"] = {"python": None if uuid == "GPU-1" else "3.13"}
+        one["device"] = {"name": "GPU", "cc": "9.0", "sms": 1, "uuid": uuid}
+        one["machines"] = [{"host": host, "env": one["env"], "device": one["device"]}]
+        documents.append(one)
+    whole = results.merged(documents)
+    assert [(m["host"], m["device"]["uuid"]) for m in whole["machines"]] == [
+        ("a", "GPU-1"),
+        ("a", "GPU-2"),
+        ("b", "GPU-3"),
+    ]
+    assert whole["env"] == {"python": None}  # the others' facts are not this machine's
+    assert results.machine(whole) == "3 x GPU"

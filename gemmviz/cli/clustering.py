@@ -1,0 +1,181 @@
+"""Measures on the workers of a cluster, for ``--cluster`` of ``gemmviz bench`` and ``gemmviz tune``."""
+
+import argparse
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.markup import escape
+
+from gemmviz.bench import results
+from gemmviz.bench.document import Document
+from gemmviz.bench.figures import ON_GPU
+from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.problem import Problem
+from gemmviz.cli.cluster_options import tls
+from gemmviz.cli.driving import ctrl_c, progress_bar
+from gemmviz.cluster.connection import connected
+from gemmviz.cluster.course import Course, Heard, Job
+from gemmviz.cluster.sources import collected
+from gemmviz.engine.attempts import Attempts
+from gemmviz.engine.consent import Named, refused
+from gemmviz.engine.ledger import Ledger
+from gemmviz.engine.messages import BenchDone, BenchRequest, Failed, Progress, Reply, Request, Sample, TuneRequest
+from gemmviz.language import language
+
+# Compiling, verifying, and waiting for the compiler's caches: a generous upper limit per kernel and per piece.
+_EXTRA_S, _START_S = 120.0, 600.0
+
+
+def bench(
+    args: argparse.Namespace, requests: Sequence[BenchRequest], kernels: Sequence[Kernel]
+) -> tuple[Document, int]:
+    """Measure on a cluster: each size of a request is a piece.
+
+    Parameters
+    ----------
+    args
+        With the options of `gemmviz.cli.cluster_options.add`.
+    requests
+        What to measure.
+    kernels
+        The named kernels: naming is consent, for the workers, too.
+
+    Returns
+    -------
+    tuple
+        The result file, and 0, or the exit code: 130 after a Ctrl-C, 1 if a piece was lost.
+
+    Raises
+    ------
+    GemmvizError
+        When the cluster cannot be used.
+    """
+    pieces = [
+        BenchRequest(number, request.kernels, [size], request.protocol, language())
+        for number, (request, size) in enumerate((request, size) for request in requests for size in request.sizes)
+    ]
+    head = results.document({}, None, Protocol.from_plain(pieces[0].protocol))
+    found, cancelled = _served(args, [(piece, _deadline_s(piece)) for piece in pieces], kernels)
+    documents = [_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
+    for piece, heard in zip(pieces, found, strict=True):
+        if heard.why and not cancelled:
+            print(f"gemmviz: {Problem(*piece.sizes[0])} is not complete: {heard.why}", file=sys.stderr)
+    ended = 130 if cancelled else int(any(heard.why for heard in found))
+    return _with_head(head, results.merged(documents)), ended
+
+
+def tune(args: argparse.Namespace, request: TuneRequest, kernel: Kernel) -> Reply:
+    """Search for the fastest parameters on one worker of a cluster.
+
+    Parameters
+    ----------
+    args
+        With the options of `gemmviz.cli.cluster_options.add`.
+    request
+        The search.
+    kernel
+        The kernel, which the user has named.
+
+    Returns
+    -------
+    Reply
+        `Searched`, with the best up to now if the search was cancelled or its worker was lost; else `Failed`.
+
+    Raises
+    ------
+    GemmvizError
+        When the cluster cannot be used.
+    """
+    request = replace(request, language=language())
+    attempts = Attempts(request)
+    (heard,), _ = _served(args, [(request, request.seconds + _START_S)], [kernel])
+    if heard.last is not None:
+        return heard.last
+    attempts.header = heard.header.document if heard.header else None
+    for one in heard.tried:
+        attempts.take(one)
+    print(f"gemmviz: the search is not complete: {heard.why}", file=sys.stderr)
+    return attempts.conclude() or Failed(request.run, "internal", heard.why)
+
+
+def _served(
+    args: argparse.Namespace, requests: Sequence[tuple[Request, float]], kernels: Sequence[Kernel]
+) -> tuple[list[Heard], bool]:
+    """Serve requests on the cluster, with a progress bar; return what arrived about each, and whether Ctrl-C ended it.
+
+    Each request has its deadline in seconds.
+    """
+    if any(refused(request, Named(kernels)) for request, _ in requests):
+        raise GemmvizError("a text without your consent is not sent")
+    shipped = ladder()
+    on_gpu = any(kernel.backend in ON_GPU for kernel in kernels)
+    jobs = [Job(*collected(request, shipped), on_gpu, deadline_s) for request, deadline_s in requests]
+    cancel = threading.Event()
+    with connected(args.cluster, tls(args)) as client, ctrl_c(cancel), progress_bar() as bar:
+        course = Course(client, jobs)
+        for note in course.notes:
+            print(f"gemmviz: {note}", file=sys.stderr)
+        if on_gpu and not course.has_gpu:
+            print("gemmviz: no worker announces a GPU (--resources GPU=1)", file=sys.stderr)
+        task = bar.add_task("Starting", total=1.0)
+        shares = [0.0] * len(jobs)
+        for number, reply in course.run(cancel):
+            text, shares[number] = _progress(reply, shares[number])
+            shown = escape(f"{course.heard[number].worker}: {text}") if text else None
+            bar.update(task, completed=sum(shares) / len(shares), description=shown)
+    return course.heard, cancel.is_set()
+
+
+def _with_head(head: Document, found: Document) -> Document:
+    """Return the rows and machines of a result file with this command's head; its machine is the first one."""
+    machines = found.get("machines", [])
+    if not machines:
+        return head | {"results": found["results"]}
+    first = machines[0]
+    return head | {"env": first["env"], "device": first["device"], "results": found["results"], "machines": machines}
+
+
+def _deadline_s(piece: BenchRequest) -> float:
+    """Return the longest time that a piece may take."""
+    protocol = Protocol.from_plain(piece.protocol)
+    return _START_S + len(piece.kernels) * (2 * protocol.timeout_s + protocol.deadline_s + _EXTRA_S)
+
+
+def _progress(reply: Reply, share: float) -> tuple[str, float]:
+    """Return a sentence about a reply, and the finished share of its piece."""
+    match reply:
+        case Progress():
+            return reply.text, max(share, reply.share or 0.0)
+        case Sample():
+            return f"{reply.label}: {reply.gflops:.4g} GFLOPS at {Problem(reply.m, reply.n, reply.k)}", share
+        case BenchDone():
+            return f"{Problem(*_size(reply))} is complete" if reply.document["results"] else "", 1.0
+    return "", share
+
+
+def _size(reply: BenchDone) -> tuple[int, int, int]:
+    row = reply.document["results"][0]
+    return row["M"], row["N"], row["K"]
+
+
+def _document(piece: BenchRequest, heard: Heard) -> Document:
+    """Return the result file of a piece; rows that never arrived give the reason."""
+    if isinstance(heard.last, BenchDone):
+        return heard.last.document
+    ledger = Ledger(piece.kernels, piece.sizes[0])
+    ledger.submit()
+    final = set()
+    for result in heard.results:
+        if result.job < len(piece.kernels):
+            ledger.take(result)
+            final.add(result.job)
+    for job in range(len(piece.kernels)):
+        if job not in final:
+            ledger.fail(job, "cancelled", heard.why)
+    header = heard.header.document if heard.header else results.document({}, None, Protocol.from_plain(piece.protocol))
+    return header | {"results": ledger.rows()}

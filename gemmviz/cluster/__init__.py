@@ -1,0 +1,1 @@
+"""Runs requests of the engine on other machines: the workers of a Dask cluster. Dask is imported only on request."""

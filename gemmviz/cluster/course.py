@@ -1,0 +1,271 @@
+"""Serves many pieces on the workers of a cluster, and loses no report that has arrived."""
+
+import queue
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.cluster import work
+from gemmviz.cluster.piece import Piece, Report, SentSources
+from gemmviz.cluster.software import difference, software
+from gemmviz.cluster.wire import NotAMessage, pack, unpack
+from gemmviz.engine.messages import FINAL, Failed, Header, Reply, Request, Result, Tried
+from gemmviz.language import tr
+
+GPU = "GPU"
+"""The resource that a worker with a GPU announces: ``--resources GPU=1``."""
+_POLL_S = 0.1
+# After a cancellation, workers that can be reached have answered within this time.
+_CANCELLED_S = 5.0
+# The shortest time between two reports about progress, per worker: the scheduler passes on about 2000 per second.
+_EVERY_S, _WORKERS_PER_S = 0.5, 500
+
+
+@dataclass(frozen=True)
+class Job:
+    """A piece before it is sent.
+
+    Attributes
+    ----------
+    request, sources
+        From `gemmviz.cluster.sources.collected`.
+    gpu
+        Whether it needs a worker with a GPU, alone on it.
+    deadline_s
+        The longest time that it may take.
+    """
+
+    request: Request
+    sources: SentSources
+    gpu: bool
+    deadline_s: float
+
+
+@dataclass
+class Heard:
+    """What arrived about one piece.
+
+    Attributes
+    ----------
+    last
+        The last reply; None if it never arrived.
+    why
+        Why it did not arrive, as a sentence.
+    worker
+        Host and name of the worker that served it, for people.
+    header, results, tried
+        Of the attempt with the most of them: replies that arrived before the last one.
+    """
+
+    last: Reply | None = None
+    why: str = ""
+    worker: str = ""
+    header: Header | None = None
+    results: list[Result] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+
+
+class Course:
+    """One run over many pieces. Each piece is counted once.
+
+    Parameters
+    ----------
+    client
+        A `distributed.Client`.
+    jobs
+        The pieces; their numbers are their places in this sequence.
+
+    Attributes
+    ----------
+    heard
+        What arrived about each piece.
+    notes
+        Sentences about workers that are not used.
+
+    Raises
+    ------
+    Unavailable
+        When the cluster has no worker that can be used.
+    """
+
+    def __init__(self, client: Any, jobs: Sequence[Job]) -> None:
+        self._client, self._jobs = client, jobs
+        self._id = uuid.uuid4().hex
+        self._inbox: queue.SimpleQueue[Report | tuple[int, Any]] = queue.SimpleQueue()
+        self._attempts: dict[tuple[int, str], Heard] = {}
+        self.heard = [Heard() for _ in jobs]
+        self.notes: list[str] = []
+        self._workers = self._known_workers()
+        self._only = self._usable()
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether a worker that can be used announces a GPU."""
+        return any(self._workers[at].get("resources", {}).get(GPU, 0) >= 1 for at in self._only)
+
+    def run(self, cancel: threading.Event) -> Iterator[tuple[int, Reply]]:
+        """Serve the pieces; yield the number of a piece and a reply about it, as they arrive.
+
+        Parameters
+        ----------
+        cancel
+            Set it, from any thread, to end the run: workers that can be reached end their pieces within a second. What
+            has been measured is kept.
+        """
+        client, handler = self._client, self._on_event
+        client.subscribe_topic(work.topic(self._id), handler)
+        futures = self._submit()
+        waiting = set(range(len(self._jobs)))
+        give_up: float | None = None
+        try:
+            while waiting:
+                with suppress(queue.Empty):
+                    yield from self._take(self._inbox.get(timeout=_POLL_S), waiting)
+                if cancel.is_set() and give_up is None:
+                    give_up = time.monotonic() + _CANCELLED_S
+                    self._cancel(futures, waiting)
+                if give_up is not None and time.monotonic() > give_up:
+                    break
+        finally:
+            for number in waiting:
+                self._settle(number, tr("cancelled"))
+            with suppress(Exception):  # without a scheduler there is nothing to release
+                client.unsubscribe_topic(work.topic(self._id))
+                client.cancel(list(futures.values()), force=True)
+
+    def _known_workers(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        except OSError:
+            found = {}
+        if not found:
+            raise Unavailable(tr("the cluster has no worker: start one with `gemmviz cluster worker ADDRESS`"))
+        return found
+
+    def _usable(self) -> list[str]:
+        """Return the addresses of the workers with the same software; note the others."""
+        answers: dict[str, Any] = self._client.run(work.hello, on_error="return")
+        usable = []
+        for at, worker in self._workers.items():
+            answer = answers.get(at)
+            try:
+                why = difference(software(), unpack(answer, (type(software()),))) if isinstance(answer, bytes) else ""
+            except NotAMessage as error:
+                why = str(error)
+            if not isinstance(answer, bytes):
+                why = tr("it does not answer") if answer is None else f"{type(answer).__name__}: {answer}"
+            if why:
+                self.notes.append(
+                    tr("worker {name} ({host}) is not used: {why}", name=worker["name"], host=worker["host"], why=why)
+                )
+            else:
+                usable.append(at)
+        if not usable:
+            raise Unavailable("\n".join([*self.notes, tr("no worker of the cluster can be used")]))
+        return usable
+
+    def _submit(self) -> dict[int, Any]:
+        every_s = max(_EVERY_S, len(self._only) / _WORKERS_PER_S)
+        # Where all workers are alike, one that joins later is used, too.
+        where = {"workers": self._only} if len(self._only) < len(self._workers) else {}
+        futures = {}
+        for number, job in enumerate(self._jobs):
+            piece = Piece(self._id, number, software(), pack(job.request), job.sources, job.deadline_s, every_s)
+            gpu = {"resources": {GPU: 1}} if job.gpu and self.has_gpu else {}
+            future = self._client.submit(
+                work.work, pack(piece), key=f"gemmviz-{self._id}-{number}", pure=False, priority=-number, **gpu, **where
+            )
+            future.add_done_callback(lambda done, number=number: self._inbox.put((number, done)))
+            futures[number] = future
+        return futures
+
+    def _on_event(self, event: tuple[float, object]) -> None:
+        """Take an event, in Dask's thread."""
+        body = event[1]
+        with suppress(NotAMessage):
+            if isinstance(body, bytes):
+                self._inbox.put(unpack(body, (Report,)))
+
+    def _take(self, found: Report | tuple[int, Any], waiting: set[int]) -> Iterator[tuple[int, Reply]]:
+        if isinstance(found, Report):
+            if found.number in waiting and (reply := _reply(found)) is not None:
+                self._keep(found, reply)
+                yield found.number, reply
+            return
+        number, future = found
+        if number not in waiting:
+            return
+        waiting.discard(number)
+        if future.status != "finished":
+            self._settle(number, _why(future))
+            return
+        try:
+            report = unpack(future.result(), (Report,))
+        except (NotAMessage, TypeError, OSError) as error:
+            self._settle(number, tr("its result cannot be read: {why}", why=error))
+            return
+        reply = _reply(report)
+        if reply is None or report.number != number or not isinstance(reply, FINAL):
+            self._settle(number, tr("its result cannot be read: {why}", why=type(reply).__name__))
+            return
+        self._attempts = {key: heard for key, heard in self._attempts.items() if key[0] != number}
+        self.heard[number] = Heard(last=reply, worker=report.worker)
+        if isinstance(reply, Failed):
+            self.heard[number].why = reply.message
+        yield number, reply
+
+    def _keep(self, report: Report, reply: Reply) -> None:
+        attempt = self._attempts.setdefault((report.number, report.attempt), Heard(worker=report.worker))
+        self.heard[report.number].worker = report.worker
+        match reply:
+            case Header():
+                attempt.header = reply
+            case Result():
+                attempt.results.append(reply)
+            case Tried():
+                attempt.tried.append(reply)
+
+    def _settle(self, number: int, why: str) -> None:
+        """Keep what arrived of a piece whose last reply never arrives: of one attempt only, so of one device."""
+        attempts = [heard for (of, _), heard in self._attempts.items() if of == number]
+        self.heard[number] = max(attempts, key=lambda heard: len(heard.results) + len(heard.tried), default=Heard())
+        self.heard[number].why = why
+
+    def _cancel(self, futures: dict[int, Any], waiting: set[int]) -> None:
+        """Cancel the pieces that wait for a worker, and tell the workers to end the others."""
+        idle = waiting - {number for number, _ in self._attempts}
+        waiting -= idle
+        for number in idle:
+            self._settle(number, tr("cancelled"))
+        client, course, unused = self._client, self._id, [futures[number] for number in idle]
+
+        def tell() -> None:
+            with suppress(Exception):  # a worker that cannot be reached ends its piece at its deadline
+                client.run(work.cancel, course, on_error="ignore")
+                client.cancel(unused, force=True)
+
+        threading.Thread(target=tell, name="cancels", daemon=True).start()
+
+
+def _reply(report: Report) -> Reply | None:
+    try:
+        reply: Reply = unpack(report.reply, get_args(Reply))
+    except NotAMessage:
+        return None
+    return reply
+
+
+def _why(future: Any) -> str:
+    """Return why a task of Dask has no result, as a sentence."""
+    if future.status == "cancelled":
+        return tr("the connection to the cluster was lost")
+    error = future.exception()
+    if type(error).__name__ == "KilledWorker":
+        worker = getattr(error.last_worker, "name", error.last_worker)
+        return tr("every worker that served it died, the last one was {worker}", worker=worker)
+    return f"{type(error).__name__}: {error}"

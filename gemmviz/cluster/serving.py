@@ -1,0 +1,153 @@
+"""Starts the scheduler and the workers of a cluster on this machine, until they are stopped."""
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from gemmviz.backends.driver import driver
+from gemmviz.cluster.connection import need_dask, require_tls, security
+from gemmviz.cluster.course import GPU
+from gemmviz.cluster.tls import Tls
+from gemmviz.language import tr
+
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
+# A worker that finds no scheduler for so long ends; its machine may have been started earlier.
+_PATIENCE_S = "120 s"
+# Dask's pages about a scheduler and its workers have no certificates: there are none, and nobody outside could ask.
+_HTTP = "127.0.0.1:0"
+_NO_PAGES: dict[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a scheduler listens."""
+
+    host: str
+    port: int
+
+
+def gpus() -> list[str]:
+    """Return the GPUs that this process may use, each as a value of ``CUDA_VISIBLE_DEVICES``."""
+    named = [name for name in os.environ.get(_VISIBLE, "").split(",") if name]
+    count = driver().count
+    return named[:count] if named else list(map(str, range(count)))
+
+
+def workers(count: int | None) -> list[dict[str, Any]]:
+    """Return the settings of this machine's workers: one per GPU, or one for the CPU if there is no GPU.
+
+    Parameters
+    ----------
+    count
+        The number of workers; None: one per GPU. Further ones have no GPU.
+    """
+    found = gpus()
+    wanted = max(len(found), 1) if count is None else count
+    return [
+        {"env": {_VISIBLE: found[number]}, "resources": {GPU: 1}} if number < len(found) else {"env": {_VISIBLE: ""}}
+        for number in range(wanted)
+    ]
+
+
+def serve(
+    scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], commands: Sequence[list[str]] = ()
+) -> None:
+    """Run a scheduler and workers until Ctrl-C; or only workers, until their scheduler ends.
+
+    Parameters
+    ----------
+    scheduler
+        Where to start one, or the address of a running one.
+    tls
+        The certificates.
+    settings
+        The workers of this machine, from `workers`.
+    commands
+        Programs that start workers elsewhere: they are started with the scheduler and ended with it. Their last
+        argument is the address.
+
+    Raises
+    ------
+    Unavailable
+        When Dask is not installed.
+    ConstraintError
+        When TLS is missing.
+    OSError
+        When the address is taken, or cannot be reached.
+    """
+    need_dask()
+    if isinstance(scheduler, Place):
+        require_tls(scheduler.host, tls)
+    import dask
+
+    with dask.config.set(_NO_PAGES), suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(_serve(scheduler, tls, settings, commands))
+
+
+async def _serve(
+    scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], commands: Sequence[list[str]]
+) -> None:
+    from distributed import Nanny, Scheduler
+
+    here = asyncio.current_task()
+    assert here is not None
+    # As at Ctrl-C: the workers are ended, too.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, here.cancel)
+    secure = security(tls)
+    async with AsyncExitStack() as stack:
+        at = scheduler
+        if isinstance(at, Place):
+            options = {"host": at.host, "port": at.port, "dashboard": False, "security": secure}
+            options["dashboard_address"] = _HTTP
+            options["protocol"] = "tls://" if tls else "tcp://"
+            started = await stack.enter_async_context(Scheduler(**options))
+            at = str(started.address)
+        nannies = [
+            Nanny(
+                at,
+                nthreads=1,
+                memory_limit=0,
+                security=secure,
+                name=_name(number),
+                death_timeout=_PATIENCE_S,
+                silence_logs=logging.CRITICAL,
+                dashboard_address=_HTTP,
+                **one,
+            )
+            for number, one in enumerate(settings)
+        ]
+        await asyncio.gather(*map(stack.enter_async_context, nannies))
+        children = [subprocess.Popen([*command, at]) for command in commands]
+        try:
+            _say(at, len(nannies), len(children))
+            if isinstance(scheduler, Place):
+                await asyncio.Event().wait()
+            else:
+                await asyncio.gather(*(nanny.finished() for nanny in nannies))
+        finally:
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.wait()
+
+
+def _name(number: int) -> str:
+    return f"{os.uname().nodename}-{os.getpid()}-{number}"
+
+
+def _say(at: str, here: int, elsewhere: int) -> None:
+    print(
+        tr(
+            "The scheduler is {address}; workers: {here} here, {elsewhere} hosts.",
+            address=at,
+            here=here,
+            elsewhere=elsewhere,
+        ),
+        flush=True,
+    )

@@ -1,0 +1,75 @@
+"""Starts clusters of real workers, each in a process of its own, and makes certificates for them."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+GEMMVIZ = [sys.executable, "-m", "gemmviz"]
+_KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1")
+_CA = ("-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
+_LEAF = ("-addext", "basicConstraints=critical,CA:FALSE")
+_NO_CONFIG = "[req]\ndistinguished_name = d\n[d]\n"
+
+
+def certificates(folder: Path, name: str) -> list[str]:
+    """Make an authority and one certificate; return the options that name them."""
+    folder.mkdir(exist_ok=True)
+    (folder / "empty.cnf").write_text(_NO_CONFIG)
+    made = [folder / f"{name}-{part}" for part in ("ca.pem", "ca.key", "own.pem", "own.key")]
+    ca, ca_key, own, own_key = map(str, made)
+    ask = ["openssl", "req", "-config", str(folder / "empty.cnf"), "-x509", *_KEY]
+    for command in (
+        [*ask, *_CA, "-subj", f"/CN={name}", "-keyout", ca_key, "-out", ca],
+        [*ask, *_LEAF, "-subj", "/CN=own", "-keyout", own_key, "-out", own, "-CA", ca, "-CAkey", ca_key],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+    return ["--ca", ca, "--certificate", own, "--key", own_key]
+
+
+@contextmanager
+def cluster(workers: int, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run ``gemmviz cluster local``; provide its address and its process."""
+    command = [*GEMMVIZ, "cluster", "local", "--port", "0", "--workers", str(workers), *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stderr is not None
+    try:
+        line = process.stdout.readline()
+        assert line, process.stderr.read()
+        yield line.split(";")[0].split()[-1], process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes below one, from /proc."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+    found, left = [], [pid]
+    while left:
+        at = left.pop()
+        below = [child for child, parent in parents.items() if parent == at]
+        found += below
+        left += below
+    return found
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Return the processes that still run."""
+    found = []
+    for pid in pids:
+        with suppress(OSError):
+            os.kill(pid, 0)
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                found.append(pid)
+    return found

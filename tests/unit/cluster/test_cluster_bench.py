@@ -1,0 +1,150 @@
+"""``gemmviz bench --cluster`` with real workers: one cluster with TLS for all tests of this file."""
+
+import json
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import hostile
+import pytest
+import tuning_kernels
+from clusters import GEMMVIZ, certificates, cluster
+
+from gemmviz.bench import results
+from gemmviz.bench.protocol import Protocol
+from gemmviz.cli import run
+from gemmviz.cluster import course, work
+from gemmviz.cluster.connection import connected
+from gemmviz.cluster.course import Course, Job
+from gemmviz.cluster.sources import collected
+from gemmviz.cluster.tls import Tls
+from gemmviz.engine.messages import BenchDone, BenchRequest, Result
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory):
+    return certificates(tmp_path_factory.mktemp("certificates"), "cluster")
+
+
+@pytest.fixture(scope="module")
+def address(tls):
+    with cluster(2, *tls) as (at, _):
+        yield at
+
+
+def bench(address, tls, target, *arguments):
+    code = run(["bench", *arguments, "--quick", "--json", str(target), "--cluster", address, *tls])
+    return code, results.read_results(target)["results"] if target.exists() else []
+
+
+def test_each_size_is_measured_by_one_worker_and_says_where(address, tls, tmp_path, capsys):
+    code, rows = bench(address, tls, tmp_path / "r.json", "hostmult1", "numpy", "--size", "8", "16")
+    assert code == 0
+    assert [(r["kernel"], r["M"], r["status"]) for r in rows] == [
+        (name, size, "ok") for size in (8, 16) for name in ("hostmult1", "numpy")
+    ]
+    document = results.read_results(tmp_path / "r.json")
+    assert {row["measured_on"]["host"] for row in rows} == {one["host"] for one in document["machines"]}
+    assert document["env"] == document["machines"][0]["env"]
+    assert "GFLOPS as measured on" in capsys.readouterr().out
+
+
+def test_a_wrong_kernel_and_a_crash_are_rows_as_on_one_machine(address, tls, tmp_path):
+    for name, text in (("wrong", hostile.WRONG), ("crash", hostile.SEGFAULT), ("right", hostile.RIGHT)):
+        (tmp_path / f"{name}.c").write_text(text)
+    paths = [str(tmp_path / f"{name}.c") for name in ("wrong", "crash", "right")]
+    code, rows = bench(address, tls, tmp_path / "r.json", *paths, "--size", "8")
+    assert (code, [row["status"] for row in rows]) == (1, ["wrong", "crash", "ok"])
+
+
+def test_without_a_gpu_one_sentence_says_so(address, tls, tmp_path, capsys):
+    code, (row,) = bench(address, tls, tmp_path / "r.json", "gputiled", "--size", "16")
+    assert (code, row["status"]) == (0, "skipped")
+    assert "no worker announces a GPU" in capsys.readouterr().err
+
+
+def test_another_version_is_named_and_not_used(address, tls, tmp_path, monkeypatch, capsys):
+    other = replace(course.software(), gemmviz="0.0.1")
+    monkeypatch.setattr(course, "software", lambda: other)
+    assert bench(address, tls, tmp_path / "r.json", "hostmult1", "--size", "8") == (2, [])
+    said = capsys.readouterr().err
+    assert "this side has 0.0.1" in said and "no worker of the cluster can be used" in said
+    # A worker that joins later compares, too.
+    monkeypatch.setattr(course, "difference", lambda *sides: "")
+    code, (row,) = bench(address, tls, tmp_path / "r.json", "hostmult1", "--size", "8")
+    assert (code, row["status"]) == (1, "cancelled")
+    assert "was not used: it has gemmviz" in row["message"]
+
+
+def test_certificates_of_another_authority_are_refused(address, tls, tmp_path, capsys):
+    other = certificates(tmp_path, "other")
+    assert bench(address, other, tmp_path / "r.json", "hostmult1", "--size", "8")[0] == 2
+    assert "is not accepted: " in capsys.readouterr().err
+    mixed = [*tls[:2], *other[2:]]
+    assert bench(address, mixed, tmp_path / "r.json", "hostmult1", "--size", "8")[0] == 2
+    assert "does not accept this certificate" in capsys.readouterr().err
+    assert bench(address, [], tmp_path / "r.json", "hostmult1", "--size", "8")[0] == 2
+    assert "needs certificates" in capsys.readouterr().err
+
+
+def test_a_cancellation_keeps_what_was_measured_and_frees_the_worker(address, tls):
+    right, endless = (("/nowhere/right.c", hostile.RIGHT), ("/nowhere/endless.c", hostile.ENDLESS))
+    kernels = [{"path": path, "text": text, "params": {}} for path, text in (right, endless)]
+    protocol = Protocol.quick().to_plain()
+    requests = [BenchRequest(1, kernels, [(8, 8, 8)], protocol), BenchRequest(2, kernels[1:], [(9, 9, 9)], protocol)]
+    jobs = [Job(*collected(request, []), False, 600.0) for request in requests]
+    cancel = threading.Event()
+    with connected(address, Tls(*map(Path, tls[1::2]))) as client:
+        course = Course(client, jobs)
+        for _, reply in course.run(cancel):
+            if isinstance(reply, Result):  # of the right kernel; the endless one is next
+                cancel.set()
+        first, second = course.heard
+        assert isinstance(first.last, BenchDone)
+        assert [row["status"] for row in first.last.document["results"]] == ["ok", "cancelled"]
+        assert all("measured_on" in row for row in first.last.document["results"][:1])
+        assert second.why == "cancelled" or isinstance(second.last, BenchDone)
+        end = time.monotonic() + 60
+        while busy(client) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not busy(client)
+
+
+def test_a_search_runs_on_a_worker_and_is_kept_here(address, tls, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "mine.c").write_text(tuning_kernels.c_source())
+    arguments = ["tune", str(tmp_path / "mine.c"), "--size", "16", "--seconds", "5", "--json", str(tmp_path / "t.json")]
+    assert run([*arguments, "--cluster", address, *tls]) == 0
+    outcome = json.loads((tmp_path / "t.json").read_text())
+    assert outcome["tried"] and outcome["params"] and not outcome["cancelled"]
+    assert "Kept for `gemmviz bench" in capsys.readouterr().out
+
+
+def busy(client):
+    """Return whether a worker serves a piece; what Dask runs there must not be a function of this file."""
+    return any(client.run(lambda: bool(work._running)).values())
+
+
+def test_ctrl_c_ends_the_command(address, tls, tmp_path):
+    (tmp_path / "endless.c").write_text(hostile.ENDLESS)
+    target = tmp_path / "r.json"
+    command = [*GEMMVIZ, "bench", str(tmp_path / "endless.c"), "--size", "8", "12", "--json", str(target)]
+    process = subprocess.Popen([*command, "--cluster", address, *tls], stderr=subprocess.DEVNULL)
+    with connected(address, Tls(*map(Path, tls[1::2]))) as client:
+        end = time.monotonic() + 120
+        while not busy(client) and time.monotonic() < end:
+            time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    rows = json.loads(target.read_text())["results"]
+    assert [(row["M"], row["kernel"], row["status"]) for row in rows] == [
+        (8, "endless", "cancelled"),
+        (12, "endless", "cancelled"),
+    ]

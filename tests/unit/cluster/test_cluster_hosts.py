@@ -1,0 +1,70 @@
+"""``gemmviz cluster ssh`` and ``worker``: workers that other hosts start."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from clusters import GEMMVIZ, alive, descendants
+
+from gemmviz.bench import results
+from gemmviz.cli import run
+from gemmviz.cluster import serving
+
+SSH = """#!/bin/sh
+# Takes the place of ssh: runs the command here, as another host would, with a shell.
+while [ "$1" != there ]; do shift; done
+shift
+exec sh -c "$*"
+"""
+
+
+def test_each_host_gets_a_command_with_the_same_certificates(monkeypatch, tmp_path):
+    started = []
+    monkeypatch.setattr(serving, "serve", lambda *arguments: started.append(arguments))
+    monkeypatch.chdir(tmp_path)
+    certificates = ["--ca", "ca.pem", "--certificate", "my own.pem", "--key", "/keys/own.key"]
+    assert run(["cluster", "ssh", "a", "me@b", "--host", "desk", "--port", "9", "--workers", "2", *certificates]) == 0
+    ((place, tls, here, commands),) = started
+    assert (place, here) == (serving.Place("desk", 9), [])
+    assert [command[:5] for command in commands] == [
+        ["ssh", "-tt", "-o", "BatchMode=yes", host] for host in ("a", "me@b")
+    ]
+    files = f"--ca {tmp_path}/ca.pem --certificate '{tmp_path}/my own.pem' --key /keys/own.key"
+    assert {" ".join(command[5:]) for command in commands} == {f"gemmviz cluster worker --workers 2 {files}"}
+    assert str(tls.ca) == "ca.pem"
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "5000"])
+def test_the_number_of_workers_has_limits(count, capsys):
+    assert run(["cluster", "local", "--workers", count]) == 2
+    assert "from 1 to 1024" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_workers_that_ssh_started_measure_and_end_with_the_scheduler(tmp_path):
+    pytest.importorskip("distributed")
+    (tmp_path / "ssh").write_text(SSH)
+    (tmp_path / "ssh").chmod(0o755)
+    command = [*GEMMVIZ, "cluster", "ssh", "there", "--host", "127.0.0.1", "--port", "0"]
+    command += ["--command", f"{sys.executable} -m gemmviz"]
+    environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        address = process.stdout.readline().split(";")[0].split()[-1]
+        arguments = ["bench", "numpy", "--size", "8", "--quick", "--json", str(tmp_path / "r.json")]
+        end = time.monotonic() + 120
+        while run([*arguments, "--cluster", address]) == 2 and time.monotonic() < end:
+            time.sleep(1)  # the worker is not there yet
+        (row,) = results.read_results(tmp_path / "r.json")["results"]
+        assert row["status"] == "ok" and row["measured_on"]["host"] == os.uname().nodename
+        below = descendants(process.pid)
+        assert below
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    end = time.monotonic() + 60
+    while alive(below) and time.monotonic() < end:
+        time.sleep(0.2)
+    assert not alive(below)
