@@ -377,6 +377,18 @@ def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot
     assert not window.session.permission.held
 
 
+def test_the_form_does_not_ask_for_a_text_that_runs_already(window, qtbot, tmp_path):
+    path = tmp_path / "plain.c"
+    path.write_text(BARE)
+    window.open_file(path)
+    window.session.permission.run()
+    wait_recorded(window, qtbot)
+    form = check_guess(window)
+    qtbot.waitExposed(form)
+    assert "has not run" not in form.outcome.text() and "Try it" in form.attempt.text()
+    form.reject()
+
+
 def test_the_question_is_asked_about_a_file_whose_launch_was_guessed(window, qtbot, sent, tmp_path):
     marker, path = tmp_path / "was-here", tmp_path / "plain.c"
     path.write_text(BARE + HOSTILE % marker)

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QSizePolicy, QStyle, QStyleOptionComboBox, QWidget
 
 from gemmviz.language import LANGUAGES, set_language, tr
+from gemmviz.ui.stage import words
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.caption import number
 from gemmviz.ui.stage.cell_values import in_cell
@@ -70,9 +71,9 @@ def test_the_titles_of_kernels_are_whole(make_window, qtbot, language):
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: window.width() == 1280 and window.stage.title_place().width() > 0)
     room = window.stage.title_place().width() - window.tour_bar.lesson_button.sizeHint().width() - 6
-    words = window.stage._painter_now()._words
+    written = window.stage._painter_now()._words
     kernels = [kernel for kernel in window.session.choice.kernels if kernel.recordable]
-    shown = [words.fitted_title(tr(kernel.title), room)[1] for kernel in kernels]
+    shown = [written.fitted_title(tr(kernel.title), room)[1] for kernel in kernels]
     assert [title for title in shown if "…" in title] == []
     ladder = window.ladder
     font, width = ladder.font(), ladder.viewport().width()
@@ -128,6 +129,11 @@ def test_a_click_on_a_ring_opens_its_chapter(window, qtbot):
 def test_values_have_a_true_minus_and_in_cells_a_dash_as_wide_as_a_digit():
     assert [number(value) for value in (3.0, -3.0, -0.0, -2.5, float("-inf"))] == ["3", "−3", "0", "−2.5", "−∞"]
     assert (in_cell(-12.0), in_cell(7.0)) == ("–12", "7")
+
+
+def test_a_number_stays_on_the_line_of_what_it_counts():
+    shown = words._unbroken("64 threads read As  ·  1 wavefront")
+    assert shown.split("\N{NO-BREAK SPACE}") == ["64", "threads read As  ·  1", "wavefront"]
 
 
 @pytest.mark.parametrize(
