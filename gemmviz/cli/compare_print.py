@@ -1,5 +1,7 @@
 """Prints the comparison of two kernels: one table, then the findings."""
 
+from pathlib import Path
+
 from rich.markup import escape
 from rich.table import Table
 
@@ -17,11 +19,12 @@ def show(found: Comparison, *, changed_only: bool) -> None:
     out = console()
     versions = found.before, found.after
     problem = found.before.launch.problem
-    table = Table(title=escape(f"{found.before.name} and {found.after.name} at {problem}"))
+    heads = _short(found.before.name, found.after.name)
+    table = Table(title=escape(f"{heads[0]} and {heads[1]} at {problem}"))
     table.add_column("")
     table.add_column("")
-    for version in versions:
-        table.add_column(escape(version.name), justify="right", overflow="fold")
+    for head in heads:
+        table.add_column(escape(head), justify="right", overflow="fold")
     table.add_column("after / before", justify="right")
     notes, origin = [], ""
     for group in found.groups:
@@ -43,6 +46,15 @@ def show(found: Comparison, *, changed_only: bool) -> None:
         out.print(note, markup=False, highlight=False, soft_wrap=True)
     for line in _findings(found):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _short(before: str, after: str) -> tuple[str, str]:
+    """Return the names of two files without the folders in which both lie."""
+    one, other = Path(before).parts, Path(after).parts
+    same = 0
+    while same < min(len(one), len(other)) - 1 and one[same] == other[same]:
+        same += 1
+    return str(Path(*one[same:])), str(Path(*other[same:]))
 
 
 def _cells(figure: Figure) -> tuple[str, str, str, str, str]:

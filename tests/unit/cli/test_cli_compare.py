@@ -73,6 +73,7 @@ def test_files_without_front_matter_are_guessed_and_a_wrong_one_is_launched_as_t
     assert f"{before} has no front matter; guessed: tiled" in said.err
     assert f"no guess is right for {after}" in said.err and f"launched like {before}" in said.err
     assert f"+ {after}:9: race" in said.out and "As[0][0]" in said.out
+    assert "a.cu and b.cu at" in said.out and f"{before}: tiled" in said.out  # a head has no folders
     row = next(line for line in said.out.splitlines() if "barriers that a thread passes" in line)
     cells = [cell.strip() for cell in row.strip("│").split("│")]
     assert cells[0] == "*" and cells[-1] == "0.5"
