@@ -61,7 +61,7 @@ def bench(
     ]
     head = results.document({}, None, Protocol.from_plain(pieces[0].protocol))
     found, cancelled = _served(args, [(piece, _deadline_s(piece)) for piece in pieces], kernels)
-    documents = [_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
+    documents = [piece_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
     for piece, heard in zip(pieces, found, strict=True):
         if heard.why and not cancelled:
             print(f"gemmviz: {Problem(*piece.sizes[0])} is not complete: {heard.why}", file=sys.stderr)
@@ -163,7 +163,7 @@ def _size(reply: BenchDone) -> tuple[int, int, int]:
     return row["M"], row["N"], row["K"]
 
 
-def _document(piece: BenchRequest, heard: Heard) -> Document:
+def piece_document(piece: BenchRequest, heard: Heard) -> Document:
     """Return the result file of a piece; rows that never arrived give the reason."""
     if isinstance(heard.last, BenchDone):
         return heard.last.document
