@@ -14,7 +14,7 @@ from gemmviz.cluster import work
 from gemmviz.cluster.piece import Piece, Report, SentSources
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
-from gemmviz.engine.messages import FINAL, Failed, Header, Reply, Request, Result, Tried
+from gemmviz.engine.messages import FINAL, Checked, Failed, Header, Reply, Request, Result, Tried
 from gemmviz.language import tr
 
 GPU = "GPU"
@@ -212,7 +212,7 @@ class Course:
             self._settle(number, tr("its result cannot be read: {why}", why=error))
             return
         reply = _reply(report)
-        if reply is None or report.number != number or not isinstance(reply, FINAL):
+        if reply is None or report.number != number or not isinstance(reply, (*FINAL, Checked)):
             self._settle(number, tr("its result cannot be read: {why}", why=type(reply).__name__))
             return
         self._attempts = {key: heard for key, heard in self._attempts.items() if key[0] != number}

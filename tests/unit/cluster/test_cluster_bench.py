@@ -127,6 +127,14 @@ def test_a_search_runs_on_a_worker_and_is_kept_here(address, tls, tmp_path, monk
     assert "Kept for `gemmviz bench" in capsys.readouterr().out
 
 
+def test_a_check_on_a_cluster_finds_what_it_finds_here(address, tls, tmp_path, capsys):
+    arguments = ["check", "gputiled~no-second-barrier", "--size", "8", "16", "--set", "TS=4"]
+    assert run([*arguments, "--json", str(tmp_path / "here.json")]) == 1
+    assert run([*arguments, "--json", str(tmp_path / "there.json"), "--cluster", address, *tls]) == 1
+    here, there = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("here", "there"))
+    assert here == there and here["sizes"][0]["findings"]
+
+
 def busy(client):
     """Return whether a worker serves a piece; what Dask runs there must not be a function of this file."""
     return any(client.run(lambda: bool(work._running)).values())
