@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.checking.plan import plan
 from gemmviz.checking.report import Report
-from gemmviz.cli import check_print, options
-from gemmviz.cli.check_run import check
+from gemmviz.cli import check_print, cluster_options, options
+from gemmviz.cli.check_run import Serve, check
 
 _SCHEMA_VERSION = 1
 _USUAL = 32
@@ -40,6 +41,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the findings as JSON; - is the standard output"
     )
+    cluster_options.add(parser)
     parser.set_defaults(run=_run)
 
 
@@ -53,7 +55,12 @@ def _run(args: argparse.Namespace) -> int:
         todo = plan(kernel, sizes, options.params(args))
     except FrontMatterError as error:
         raise FrontMatterError(f"{kernel.path.name}: {error}") from None
-    reports, left_out = check(kernel, todo, must_fit=bool(sizes))
+    serve: Serve | None = None
+    if args.cluster:
+        from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+
+        serve = partial(clustering.check, args, kernel=kernel)
+    reports, left_out = check(kernel, todo, must_fit=bool(sizes), serve=serve)
     if args.json:
         text = json.dumps(_document(kernel, reports, left_out), indent=2) + "\n"
         if args.json == "-":

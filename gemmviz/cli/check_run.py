@@ -1,6 +1,7 @@
 """Runs the launches that ``gemmviz check`` has planned in the engine, and collects the reports."""
 
 import threading
+from collections.abc import Callable
 
 from rich.console import Console
 
@@ -12,9 +13,11 @@ from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Checked, CheckRequest, Failed, Progress
 from gemmviz.engine.supervisor import Engine
 
+Serve = Callable[[CheckRequest], list[Report]]
+
 
 def check(
-    kernel: Kernel, todo: CheckPlan, *, must_fit: bool, deadline_s: float = 20.0
+    kernel: Kernel, todo: CheckPlan, *, must_fit: bool, deadline_s: float = 20.0, serve: Serve | None = None
 ) -> tuple[list[Report], list[str]]:
     """Return a report per launch, and the launches left out with the reasons.
 
@@ -26,6 +29,8 @@ def check(
         Whether a size that the kernel does not take is an error; else it is left out if there are other sizes.
     deadline_s
         The time limit of each launch.
+    serve
+        Serves the request elsewhere, and returns its reports in order; None: in an engine of this machine.
 
     Raises
     ------
@@ -36,7 +41,8 @@ def check(
     left_out = list(todo.left_out)
     usual = todo.launches[0][1]
     refusal = ""
-    for report in _reports(kernel, todo, deadline_s):
+    request = CheckRequest(1, str(kernel.path), kernel.text, todo.to_plain(), deadline_s)
+    for report in serve(request) if serve else _reports(kernel, request):
         if report.refused:
             if must_fit and report.params == usual:
                 raise ConstraintError(report.refused)
@@ -53,10 +59,9 @@ def check(
     return reports, left_out
 
 
-def _reports(kernel: Kernel, todo: CheckPlan, deadline_s: float) -> list[Report]:
+def _reports(kernel: Kernel, request: CheckRequest) -> list[Report]:
     found: list[Report] = []
     engine = Engine(Named([kernel]))
-    request = CheckRequest(1, str(kernel.path), kernel.text, todo.to_plain(), deadline_s)
     try:
         with Console(stderr=True).status("Checking") as status:
             for reply in engine.run(request, threading.Event()):

@@ -12,7 +12,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="measure on the workers of a cluster: see `gemmviz cluster --help`",
+        help="work on the workers of a cluster: see `gemmviz cluster --help`",
     )
     add_certificates(parser)
 

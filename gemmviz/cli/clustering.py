@@ -1,4 +1,4 @@
-"""Measures on the workers of a cluster, for ``--cluster`` of ``gemmviz bench`` and ``gemmviz tune``."""
+"""Measures on the workers of a cluster, for ``--cluster`` of ``gemmviz bench``, ``tune`` and ``check``."""
 
 import argparse
 import sys
@@ -12,10 +12,11 @@ from gemmviz.bench import results
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import ON_GPU
 from gemmviz.bench.protocol import Protocol
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.problem import Problem
+from gemmviz.checking.report import Report
 from gemmviz.cli.cluster_options import tls
 from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
@@ -24,7 +25,18 @@ from gemmviz.cluster.sources import collected
 from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.consent import Named, refused
 from gemmviz.engine.ledger import Ledger
-from gemmviz.engine.messages import BenchDone, BenchRequest, Failed, Progress, Reply, Request, Sample, TuneRequest
+from gemmviz.engine.messages import (
+    BenchDone,
+    BenchRequest,
+    Checked,
+    CheckRequest,
+    Failed,
+    Progress,
+    Reply,
+    Request,
+    Sample,
+    TuneRequest,
+)
 from gemmviz.language import language
 
 # Compiling, verifying, and waiting for the compiler's caches: a generous upper limit per kernel and per piece.
@@ -61,7 +73,7 @@ def bench(
     ]
     head = results.document({}, None, Protocol.from_plain(pieces[0].protocol))
     found, cancelled = _served(args, [(piece, _deadline_s(piece)) for piece in pieces], kernels)
-    documents = [_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
+    documents = [piece_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
     for piece, heard in zip(pieces, found, strict=True):
         if heard.why and not cancelled:
             print(f"gemmviz: {Problem(*piece.sizes[0])} is not complete: {heard.why}", file=sys.stderr)
@@ -103,17 +115,58 @@ def tune(args: argparse.Namespace, request: TuneRequest, kernel: Kernel) -> Repl
     return attempts.conclude() or Failed(request.run, "internal", heard.why)
 
 
+def check(args: argparse.Namespace, request: CheckRequest, kernel: Kernel) -> list[Report]:
+    """Look for defects on a cluster: each launch is a piece.
+
+    Parameters
+    ----------
+    args
+        With the options of `gemmviz.cli.cluster_options.add`.
+    request
+        The launches.
+    kernel
+        The kernel, which the user has named.
+
+    Returns
+    -------
+    list of Report
+        A report per launch, in order.
+
+    Raises
+    ------
+    GemmvizError
+        When the cluster cannot be used, or a launch was lost: a check that is not complete says nothing.
+    KeyboardInterrupt
+        When Ctrl-C has ended it.
+    """
+    pieces = [replace(request, launches=[one], language=language()) for one in request.launches]
+    found, cancelled = _served(args, [(piece, request.deadline_s + _START_S) for piece in pieces], [kernel], gpu=False)
+    if cancelled:
+        raise KeyboardInterrupt
+    reports = []
+    for piece, heard in zip(pieces, found, strict=True):
+        if not isinstance(heard.last, Checked):
+            error = Unavailable if isinstance(heard.last, Failed) and heard.last.kind == "unsupported" else GemmvizError
+            (at,) = piece.launches
+            raise error(f"{Problem(at['m'], at['n'], at['k'])} was not checked: {heard.why}")
+        reports.append(heard.last.report)
+    return reports
+
+
 def _served(
-    args: argparse.Namespace, requests: Sequence[tuple[Request, float]], kernels: Sequence[Kernel]
+    args: argparse.Namespace,
+    requests: Sequence[tuple[Request, float]],
+    kernels: Sequence[Kernel],
+    gpu: bool = True,
 ) -> tuple[list[Heard], bool]:
     """Serve requests on the cluster, with a progress bar; return what arrived about each, and whether Ctrl-C ended it.
 
-    Each request has its deadline in seconds.
+    Each request has its deadline in seconds. `gpu`: kernels of a GPU need one; without, they are recorded only.
     """
     if any(refused(request, Named(kernels)) for request, _ in requests):
         raise GemmvizError("a text without your consent is not sent")
     shipped = ladder()
-    on_gpu = any(kernel.backend in ON_GPU for kernel in kernels)
+    on_gpu = gpu and any(kernel.backend in ON_GPU for kernel in kernels)
     jobs = [Job(*collected(request, shipped), on_gpu, deadline_s) for request, deadline_s in requests]
     cancel = threading.Event()
     with connected(args.cluster, tls(args)) as client, ctrl_c(cancel), progress_bar() as bar:
@@ -153,6 +206,8 @@ def _progress(reply: Reply, share: float) -> tuple[str, float]:
             return reply.text, max(share, reply.share or 0.0)
         case Sample():
             return f"{reply.label}: {reply.gflops:.4g} GFLOPS at {Problem(reply.m, reply.n, reply.k)}", share
+        case Checked():
+            return f"{reply.report}", 1.0
         case BenchDone():
             return f"{Problem(*_size(reply))} is complete" if reply.document["results"] else "", 1.0
     return "", share
@@ -163,7 +218,7 @@ def _size(reply: BenchDone) -> tuple[int, int, int]:
     return row["M"], row["N"], row["K"]
 
 
-def _document(piece: BenchRequest, heard: Heard) -> Document:
+def piece_document(piece: BenchRequest, heard: Heard) -> Document:
     """Return the result file of a piece; rows that never arrived give the reason."""
     if isinstance(heard.last, BenchDone):
         return heard.last.document

@@ -14,7 +14,7 @@ from gemmviz.cluster import work
 from gemmviz.cluster.piece import Piece, Report, SentSources
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
-from gemmviz.engine.messages import FINAL, Failed, Header, Reply, Request, Result, Tried
+from gemmviz.engine.messages import FINAL, Checked, Failed, Header, Reply, Request, Result, Tried
 from gemmviz.language import tr
 
 GPU = "GPU"
@@ -82,6 +82,8 @@ class Course:
 
     Attributes
     ----------
+    id
+        The course, for `gemmviz.cluster.work.cancel`.
     heard
         What arrived about each piece.
     notes
@@ -95,7 +97,7 @@ class Course:
 
     def __init__(self, client: Any, jobs: Sequence[Job]) -> None:
         self._client, self._jobs = client, jobs
-        self._id = uuid.uuid4().hex
+        self.id = uuid.uuid4().hex
         self._inbox: queue.SimpleQueue[Report | tuple[int, Any]] = queue.SimpleQueue()
         self._attempts: dict[tuple[int, str], Heard] = {}
         self.heard = [Heard() for _ in jobs]
@@ -118,7 +120,7 @@ class Course:
             has been measured is kept.
         """
         client, handler = self._client, self._on_event
-        client.subscribe_topic(work.topic(self._id), handler)
+        client.subscribe_topic(work.topic(self.id), handler)
         futures = self._submit()
         waiting = set(range(len(self._jobs)))
         give_up: float | None = None
@@ -135,7 +137,7 @@ class Course:
             for number in waiting:
                 self._settle(number, tr("cancelled"))
             with suppress(Exception):  # without a scheduler there is nothing to release
-                client.unsubscribe_topic(work.topic(self._id))
+                client.unsubscribe_topic(work.topic(self.id))
                 client.cancel(list(futures.values()), force=True)
 
     def _known_workers(self) -> dict[str, Any]:
@@ -175,10 +177,10 @@ class Course:
         where = {"workers": self._only} if len(self._only) < len(self._workers) else {}
         futures = {}
         for number, job in enumerate(self._jobs):
-            piece = Piece(self._id, number, software(), pack(job.request), job.sources, job.deadline_s, every_s)
+            piece = Piece(self.id, number, software(), pack(job.request), job.sources, job.deadline_s, every_s)
             gpu = {"resources": {GPU: 1}} if job.gpu and self.has_gpu else {}
             future = self._client.submit(
-                work.work, pack(piece), key=f"gemmviz-{self._id}-{number}", pure=False, priority=-number, **gpu, **where
+                work.work, pack(piece), key=f"gemmviz-{self.id}-{number}", pure=False, priority=-number, **gpu, **where
             )
             future.add_done_callback(lambda done, number=number: self._inbox.put((number, done)))
             futures[number] = future
@@ -210,7 +212,7 @@ class Course:
             self._settle(number, tr("its result cannot be read: {why}", why=error))
             return
         reply = _reply(report)
-        if reply is None or report.number != number or not isinstance(reply, FINAL):
+        if reply is None or report.number != number or not isinstance(reply, (*FINAL, Checked)):
             self._settle(number, tr("its result cannot be read: {why}", why=type(reply).__name__))
             return
         self._attempts = {key: heard for key, heard in self._attempts.items() if key[0] != number}
@@ -242,7 +244,7 @@ class Course:
         waiting -= idle
         for number in idle:
             self._settle(number, tr("cancelled"))
-        client, course, unused = self._client, self._id, [futures[number] for number in idle]
+        client, course, unused = self._client, self.id, [futures[number] for number in idle]
 
         def tell() -> None:
             with suppress(Exception):  # a worker that cannot be reached ends its piece at its deadline

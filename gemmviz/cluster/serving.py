@@ -21,7 +21,12 @@ _VISIBLE = "CUDA_VISIBLE_DEVICES"
 _PATIENCE_S = "120 s"
 # Dask's pages about a scheduler and its workers have no certificates: there are none, and nobody outside could ask.
 _HTTP = "127.0.0.1:0"
-_NO_PAGES: dict[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+_SETTINGS: dict[str, object] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    # A scheduler keeps so many reports of each course for its developers, after it has passed them on.
+    "distributed.admin.low-level-log-length": 100,
+}
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ def serve(
         require_tls(scheduler.host, tls)
     import dask
 
-    with dask.config.set(_NO_PAGES), suppress(KeyboardInterrupt, asyncio.CancelledError):
+    with dask.config.set(_SETTINGS), suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(_serve(scheduler, tls, settings, commands))
 
 

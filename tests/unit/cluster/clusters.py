@@ -2,8 +2,10 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -73,3 +75,45 @@ def alive(pids: list[int]) -> list[int]:
             if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
                 found.append(pid)
     return found
+
+
+class Line:
+    """A network line to an address of this machine, which can be cut.
+
+    Parameters
+    ----------
+    address
+        ``SCHEME://127.0.0.1:PORT``.
+    """
+
+    def __init__(self, address: str) -> None:
+        scheme, _, place = address.partition("://")
+        self._port = int(place.rpartition(":")[2])
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._ends: list[socket.socket] = []
+        self.address = f"{scheme}://127.0.0.1:{self._server.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Close all connections, and take no new ones."""
+        # Closing alone would not end the threads that wait for data.
+        for end in [self._server, *self._ends]:
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._server.accept()
+                far = socket.create_connection(("127.0.0.1", self._port))
+                self._ends += [near, far]
+                for ends in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
+
+    @staticmethod
+    def _pass_on(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)

@@ -12,11 +12,11 @@ from pathlib import Path
 import hostile
 import pytest
 import tuning_kernels
-from clusters import GEMMVIZ, certificates, cluster
+from clusters import GEMMVIZ, Line, certificates, cluster
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.cli import run
+from gemmviz.cli import clustering, run
 from gemmviz.cluster import course, work
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Job
@@ -127,9 +127,44 @@ def test_a_search_runs_on_a_worker_and_is_kept_here(address, tls, tmp_path, monk
     assert "Kept for `gemmviz bench" in capsys.readouterr().out
 
 
+def test_a_check_on_a_cluster_finds_what_it_finds_here(address, tls, tmp_path, capsys):
+    arguments = ["check", "gputiled~no-second-barrier", "--size", "8", "16", "--set", "TS=4"]
+    assert run([*arguments, "--json", str(tmp_path / "here.json")]) == 1
+    assert run([*arguments, "--json", str(tmp_path / "there.json"), "--cluster", address, *tls]) == 1
+    here, there = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("here", "there"))
+    assert here == there and here["sizes"][0]["findings"]
+
+
 def busy(client):
     """Return whether a worker serves a piece; what Dask runs there must not be a function of this file."""
     return any(client.run(lambda: bool(work._running)).values())
+
+
+def test_a_network_that_is_lost_costs_no_row_that_has_arrived(address, tls):
+    kernels = [
+        {"path": f"/nowhere/{name}.c", "text": text, "params": {}}
+        for name, text in (("right", hostile.RIGHT), ("endless", hostile.ENDLESS))
+    ]
+    requests = [BenchRequest(n, kernels, [(8 + n, 8, 8)], Protocol.quick().to_plain()) for n in range(4)]
+    files, line = Tls(*map(Path, tls[1::2])), Line(address)
+    with connected(line.address, files) as client:
+        course, arrived = Course(client, [Job(*collected(one, []), False, 600.0) for one in requests]), set()
+        for number, reply in course.run(threading.Event()):
+            if isinstance(reply, Result):
+                arrived.add(number)
+                line.cut()
+    assert arrived
+    for number, (request, heard) in enumerate(zip(requests, course.heard, strict=True)):
+        assert heard.why == "the connection to the cluster was lost"
+        first, second = clustering.piece_document(request, heard)["results"]
+        assert (first["status"] == "ok") == (number in arrived) == ("measured_on" in first)
+        assert (second["status"], second["message"]) == ("cancelled", heard.why)
+    with connected(address, files) as client:  # the endless kernels still run
+        client.run(work.cancel, course.id)
+        end = time.monotonic() + 60
+        while busy(client) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not busy(client)
 
 
 def test_ctrl_c_ends_the_command(address, tls, tmp_path):
