@@ -206,9 +206,9 @@ def watchdog(ground: Ground) -> str:
 
 
 _NO_CUPY = """
-import importlib.metadata as metadata
-found = metadata.distributions
-metadata.distributions = lambda **k: [d for d in found(**k) if not (d.metadata["Name"] or "").startswith("cupy")]
+from pathlib import Path
+entries = Path.iterdir
+Path.iterdir = lambda folder: (entry for entry in entries(folder) if not entry.name.startswith("cupy"))
 """
 _NO_NVRTC = """
 import sys
