@@ -22,6 +22,8 @@ GPU = "GPU"
 _POLL_S = 0.1
 # After a cancellation, workers that can be reached have answered within this time.
 _CANCELLED_S = 5.0
+# A worker that died is started again within seconds. A cluster without workers for so long is given up.
+_LOOK_S, _ABANDONED_S = 5.0, 120.0
 # The shortest time between two reports about progress, per worker: the scheduler passes on about 2000 per second.
 _EVERY_S, _WORKERS_PER_S = 0.5, 500
 
@@ -124,6 +126,8 @@ class Course:
         futures = self._submit()
         waiting = set(range(len(self._jobs)))
         give_up: float | None = None
+        why, looked = tr("cancelled"), time.monotonic()
+        able = looked
         try:
             while waiting:
                 with suppress(queue.Empty):
@@ -131,11 +135,18 @@ class Course:
                 if cancel.is_set() and give_up is None:
                     give_up = time.monotonic() + _CANCELLED_S
                     self._cancel(futures, waiting)
-                if give_up is not None and time.monotonic() > give_up:
+                now = time.monotonic()
+                if give_up is not None and now > give_up:
+                    break
+                if now - looked > _LOOK_S:
+                    looked = now
+                    able = now if self._has_workers(waiting) else able
+                if give_up is None and looked - able > _ABANDONED_S:
+                    why = tr("the cluster has no worker any more that could serve it")
                     break
         finally:
             for number in waiting:
-                self._settle(number, tr("cancelled"))
+                self._settle(number, why)
             with suppress(Exception):  # without a scheduler there is nothing to release
                 client.unsubscribe_topic(work.topic(self.id))
                 client.cancel(list(futures.values()), force=True)
@@ -148,6 +159,15 @@ class Course:
         if not found:
             raise Unavailable(tr("the cluster has no worker: start one with `gemmviz cluster worker ADDRESS`"))
         return found
+
+    def _has_workers(self, waiting: set[int]) -> bool:
+        """Return whether a worker is there that can serve one of the waiting pieces."""
+        try:
+            workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        except Exception:  # the connection is lost: Dask ends the pieces, with that reason
+            return True
+        needs_gpu = self.has_gpu and all(self._jobs[number].gpu for number in waiting)
+        return any(not needs_gpu or one.get("resources", {}).get(GPU, 0) >= 1 for one in workers.values())
 
     def _usable(self) -> list[str]:
         """Return the addresses of the workers with the same software; note the others."""
