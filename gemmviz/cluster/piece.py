@@ -45,7 +45,7 @@ class SentKernel:
     """
 
     path: Name
-    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    sha256: Annotated[str, Meta(min_length=64, max_length=64)]
     name: Name = ""
     text: Annotated[str, Meta(max_length=MOST_FILE_BYTES)] = ""
 
@@ -102,7 +102,7 @@ class Piece:
         The shortest time between two reports about progress.
     """
 
-    course: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    course: Annotated[str, Meta(min_length=32, max_length=32)]
     number: FromZero
     software: Software
     request: bytes

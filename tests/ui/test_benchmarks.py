@@ -44,7 +44,7 @@ CASES = {
         "first painted window.*frame of gputiled.*while a benchmark runs.*growth of memory",
     ),
 }
-ELSEWHERE = {"faults.py", "fuzzing.py", "reference.py", "soak.py", "wild.py"}
+ELSEWHERE = {"cluster.py", "faults.py", "fuzzing.py", "reference.py", "soak.py", "wild.py"}
 """Tried by `test_fault_table`, `test_fuzzing`, `test_reference_results`, `test_soak` and `test_wild`."""
 ON_A_GPU = {"sanitizer.py", "shapes.py", "wavefronts.py", "wild_gpu.py", "wmma_fragments.py"}
 

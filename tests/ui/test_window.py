@@ -214,11 +214,11 @@ def test_a_new_parameter_and_order_are_recorded(window, qtbot):
 
 def test_unequal_sides_of_a_rung_release_the_link_and_equal_sides_set_it_again(window, qtbot):
     size, session = window.recording.size_row, window.session
-    for name, equal in (("matmul_kernel_naive", False), ("gputiled", True)):
+    for name, equal in (("simd", False), ("gputiled", True)):
         session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
         assert size.link.isChecked() == equal
     qtbot.mouseClick(size.link, Qt.MouseButton.LeftButton)  # a link that the user released stays released
-    for name in ("matmul_kernel_naive", "gputiled"):
+    for name in ("simd", "gputiled"):
         session.choice.choose_kernel(next(k for k in session.choice.kernels if k.name == name))
         assert not size.link.isChecked()
 

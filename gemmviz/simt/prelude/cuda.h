@@ -151,7 +151,7 @@ template <class T> struct gv_without_const {
 template <class T> struct gv_without_const<const T> {
     typedef T type;
 };
-// A pointer to a structure that is filled in; it lives as long as the run. The prototype of the kernel decides its type.
+// A pointer to a structure that is filled in; it lives as long as the run. The kernel's prototype decides its type.
 template <class F> struct gv_made_by {
     F fill;
     template <class T> operator T *() const

@@ -72,7 +72,7 @@ def test_runs_exports_and_deletes(capsys, tmp_path):
     path = store.save(a_run())
     target = tmp_path / "run.csv"
     assert run(["runs", "--csv", "last", "-o", str(target)]) == 0
-    assert target.read_text().splitlines()[1].split(",")[2:6] == ["GPU", "abacus", "hostmult0", "hostmult0"]
+    assert target.read_text().splitlines()[1].split(",")[2:8] == ["", "GPU", "", "abacus", "hostmult0", "hostmult0"]
     assert run(["runs", "--show", "last"]) == 0
     assert "as measured on GPU / abacus, 2026-11-21" in capsys.readouterr().out
     assert run(["runs", "--delete", "last"]) == 0

@@ -282,14 +282,14 @@ def test_sources_are_followed_where_they_may_lead(tmp_path):
     assert found == {"kernels/a.h", "kernels/deep.h", "b.cuh"}
 
 
-def test_every_package_that_gemmviz_imports_outside_of_the_window_may_be_read():
+def test_every_package_that_gemmviz_imports_outside_of_window_and_cluster_may_be_read():
     import gemmviz
 
     root = Path(gemmviz.__file__).parent
     named = set()
     for file in root.rglob("*.py"):
-        if file.is_relative_to(root / "ui"):
-            continue
+        if file.is_relative_to(root / "ui") or file.is_relative_to(root / "cluster"):
+            continue  # neither runs in the sandbox
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 named |= {alias.name.partition(".")[0] for alias in node.names}

@@ -27,7 +27,7 @@ def session(monkeypatch, tmp_path):
 def test_a_lesson_at_the_demo_is_walked(session):
     session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     session.tour.start(at_demo(kernel="gpumult1", size=None, params=None))
-    assert session.tour.stop.say == "8 x 32 x 8."
+    assert session.tour.stop.say == "32 x 32 x 32."
     assert (session.cursor.block, session.cursor.warp, session.inspection.lane) == (1, 1, 3)
 
 

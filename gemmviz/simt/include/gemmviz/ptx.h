@@ -106,13 +106,15 @@ GEMMVIZ_PTX void tma_load_multicast(
 using cache_policy = unsigned long long;
 GEMMVIZ_PTX cache_policy evict_first() { return 0; }
 GEMMVIZ_PTX cache_policy evict_unchanged() { return 0; }
-GEMMVIZ_PTX void tma_load(void *shared, const tensor_map &map, int column, int row, barrier &b, cache_policy)
+GEMMVIZ_PTX void tma_load(void *shared, const tensor_map &map, int column, int row, barrier &b, cache_policy policy)
 {
+    (void)policy;
     gv_box_load(shared, &map, column, row, &b, 0);
 }
 GEMMVIZ_PTX void tma_load_multicast(
-    void *shared, const tensor_map &map, int column, int row, barrier &b, unsigned short blocks, cache_policy)
+    void *shared, const tensor_map &map, int column, int row, barrier &b, unsigned short blocks, cache_policy policy)
 {
+    (void)policy;
     gv_box_load(shared, &map, column, row, &b, blocks);
 }
 GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared)
