@@ -99,7 +99,7 @@ class BareFiles:
         from gemmviz.ui.source.describe_form import DescribeForm
 
         trust, shown = self._session.permission.trust, self._session.choice.base
-        if shown.path == path and shown.text.endswith(text) and trust.allows(path, shown.text):
+        if shown.path == path and _is_text_with_comments(shown.text, text) and trust.allows(path, shown.text):
             trust.allow(path, text)  # the code with its guess may run: so the form does not ask again
         form = DescribeForm(path, text, trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -146,3 +146,9 @@ def _is_described(text: str) -> bool:
     from gemmviz.catalogue.guessing.guess import is_described
 
     return is_described(text)
+
+
+def _is_text_with_comments(described: str, text: str) -> bool:
+    """Return whether a text is another one with nothing but comment lines before it."""
+    head = described.removesuffix(text)
+    return len(head) + len(text) == len(described) and all(line.startswith("//") for line in head.splitlines())
