@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def front_matter(ground: Ground) -> str:
     lines = []
     cuda = '// block = [{block}]\n// grid = ["{grid}"]\n'
     changes = {
-        "x.c": c_kernel().replace("args =", "args = ="),
+        "x.c": re.sub("args +=", "args = =", c_kernel()),
         "y.c": c_kernel().replace('"K"]', '"Q"]'),
         "zero.cu": _device(cuda.format(block="16", grid="N / (M - M)")),
         "none.cu": _device(cuda.format(block="16", grid="N - N")),
