@@ -5,6 +5,7 @@ from window_driving import RECORDING_MS, check_guess, need_qt, open_trusted, wai
 
 need_qt()
 
+from gemmviz.ui.source.bare_files import _is_text_with_comments
 from gemmviz.ui.source.describe_form import DescribeForm
 
 
@@ -69,3 +70,10 @@ def test_closing_the_window_closes_the_form_too(window, tmp_path):
     assert form.isVisible()
     window.close()
     assert not form.isVisible()
+
+
+def test_a_permission_holds_for_a_text_only_if_nothing_but_comments_stand_before_it():
+    code = "int f(void) { return 1; }\n"
+    assert _is_text_with_comments(f"// ---gemmviz\n// ---\n{code}", code)
+    assert not _is_text_with_comments(f"#if 0\n{code}", code)
+    assert not _is_text_with_comments(f"// ---\n{code}int g;\n", code)

@@ -141,7 +141,9 @@ class OriginPanel(InspectPanel):
                 break
         points = TYPE_PT * size * self.session.preferences.type_scale
         smaller = f"QTableView, QHeaderView {{ font-size: {points:.1f}pt; }} QHeaderView::section {{ padding: 2px; }}"
-        self.table.setStyleSheet(smaller if size != 1 else "")
+        style = smaller if size != 1 else ""
+        if style != self.table.styleSheet():  # setting it takes time, even where nothing changes
+            self.table.setStyleSheet(style)
         self.table.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
         for at, width in enumerate(widths):
             self.table.setColumnWidth(at, width)
