@@ -61,6 +61,7 @@ class Restful(Somebody):
         if self._looks is None or self.looks_as_at_first:
             return
         width, height = self._looks["size"]
+        window.showNormal()  # the size of a window that fills the screen cannot be set
         window.resize(width, height)
         window.pages.turn_to(self._looks["page"])
         preferences.set_theme(self._looks["theme"])

@@ -1,7 +1,7 @@
 """A kernel: one source file that describes itself in a TOML front matter."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -282,7 +282,7 @@ def load(path: Path) -> Kernel:
     OSError, UnreadableFile
         When the file cannot be read.
     """
-    return parse(read(path), path)
+    return _located(_of_file, read(path), path)
 
 
 def parse(text: str, path: Path) -> Kernel:
@@ -300,15 +300,22 @@ def parse(text: str, path: Path) -> Kernel:
     FrontMatterError
         As `load` does.
     """
+    return _located(_of_text, text, path)
+
+
+def _located(build: Callable[[str, Path], Kernel], text: str, path: Path) -> Kernel:
     try:
-        return _parsed(text, path)
+        return build(text, path)
     except FrontMatterError as error:
         raise located(error, text, path) from None
 
 
-@lru_cache(maxsize=128)  # the ladder is read more often than it changes; each edit is one more
 def _parsed(text: str, path: Path) -> Kernel:
     return _build(matter_table(text, path), text, path)
+
+
+_of_file = lru_cache(maxsize=128)(_parsed)  # the ladder is read more often than it changes
+_of_text = lru_cache(maxsize=16)(_parsed)  # each key that is typed makes a new text
 
 
 def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:

@@ -63,18 +63,22 @@ class Preferences:
 
     def set_theme(self, theme: ThemeName) -> None:
         """Choose ``"dark"`` or ``"light"``."""
-        self.theme = theme
-        self.themed.emit()
+        if theme != self.theme:
+            self.theme = theme
+            self.themed.emit()
 
     def set_type_scale(self, scale: float) -> None:
         """Choose the text size, relative to the system's; within `TYPE_SCALES`."""
-        self.type_scale = float(np.clip(scale, *TYPE_SCALES))
-        self.themed.emit()
+        scale = float(np.clip(scale, *TYPE_SCALES))
+        if scale != self.type_scale:
+            self.type_scale = scale
+            self.themed.emit()
 
     def set_calm(self, calm: bool) -> None:
         """Reduce motion: nothing glows longer than its step, and only the playing recording moves."""
-        self.calm = calm
-        self.themed.emit()
+        if calm != self.calm:
+            self.calm = calm
+            self.themed.emit()
 
     @property
     def language(self) -> Language:

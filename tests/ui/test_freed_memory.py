@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from gemmviz.ui.window.allocator import FreedMemory, free_bytes
 
@@ -61,6 +61,14 @@ def test_two_requests_give_back_once(qtbot):
     qtbot.waitUntil(lambda: freed.given_back == 1, timeout=5000)
     qtbot.wait(700)
     assert freed.given_back == 1
+
+
+def test_requests_that_do_not_stop_still_give_back(qtbot):
+    owner = QObject()
+    freed, asking = FreedMemory(owner), QTimer()
+    asking.timeout.connect(freed.give_back_soon)
+    asking.start(100)
+    qtbot.waitUntil(lambda: freed.given_back >= 1, timeout=5000)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")

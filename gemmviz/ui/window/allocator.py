@@ -68,7 +68,7 @@ def free_bytes() -> int:
 
 
 class FreedMemory(QObject):
-    """Gives free pages of the heap back to the system, half a second after the last request.
+    """Gives free pages of the heap back to the system, half a second after a request.
 
     It also looks every few seconds whether much was freed since then. It does nothing if the C library is not glibc;
     see malloc_trim(3).
@@ -98,8 +98,9 @@ class FreedMemory(QObject):
         self._free = min(self._free, free)
 
     def give_back_soon(self) -> None:
-        """Give back in half a second; a further request starts the wait again."""
-        self._timer.start()
+        """Give back in half a second, also what is freed until then; further requests do not delay it."""
+        if not self._timer.isActive():
+            self._timer.start()
 
     def _give_back(self) -> None:
         self.given_back += 1

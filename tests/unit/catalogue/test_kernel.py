@@ -1,4 +1,6 @@
+import gc
 import os
+import weakref
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,14 @@ def test_a_file_describes_itself() -> None:
     assert mine.column_major == {"B"}
     job = launch(mine, Problem(20, 30, 40), {"TS": 16})
     assert (job.entry, job.block, job.grid) == ("k<16>", (16, 16, 1), (2, 2, 1))
+
+
+def test_kernels_of_edited_texts_are_not_kept_for_long() -> None:
+    first = weakref.ref(kernel(title='"Edit 0"'))
+    for edit in range(1, 40):
+        kernel(title=f'"Edit {edit}"')
+    gc.collect()
+    assert first() is None
 
 
 @pytest.mark.parametrize(
