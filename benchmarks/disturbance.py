@@ -18,7 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import numpy as np
 from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtWidgets import QApplication
 
 from gemmviz.app import new_session
 from gemmviz.bench.protocol import Protocol
@@ -28,6 +27,7 @@ from gemmviz.control.controller import Controller
 from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import BenchRequest, Result
 from gemmviz.engine.supervisor import Engine
+from gemmviz.ui.window.application import application
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 
@@ -93,8 +93,7 @@ def main():
     parser.add_argument("--screenshot")
     args = parser.parse_args()
     protocol = Protocol.quick() if args.quick else Protocol()
-    application = QApplication([])
-    application.setStyle("Fusion")
+    application()
     found = [find(name, ladder()) for name in args.kernels]
     kernels = [{"path": str(k.path), "text": k.text, "params": k.defaults} for k in found]
 

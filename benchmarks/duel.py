@@ -18,7 +18,7 @@ PAIRS = (
     ("hostmult0", "gputiled", 16, "work"),
     ("matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling", 64, "work"),
 )
-_PLAY_S, _QUICK_S, _MATCH_S = 4.0, 0.5, 120.0
+_PLAY_S, _QUICK_S, _MATCH_S = 4.0, 0.2, 120.0
 
 
 def main():
@@ -51,6 +51,7 @@ def main():
         by_itself = f"{left} alone {percentile(alone, 95):.1f}, {percentile(alone, 50):.1f}"
         more = f"  median {percentile(frames, 50):.1f}; {by_itself}"
         table.row(what, percentile(frames, 95), "ms", FRAME_P95_MS["hd"], more)
+    meter.stop()
     window.close()
     return 1 if table.missed else 0
 

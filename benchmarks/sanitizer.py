@@ -63,6 +63,7 @@ def main() -> int:
     parser.add_argument("rungs", nargs="*", metavar="RUNG", help="a kernel's name, its file, or 66_; all without any")
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="all four without any")
     parser.add_argument("--build", action="store_true", help="write and compile the programs, run none")
+    parser.add_argument("--quick", action="store_true", help="one launch of each rung, to see whether it works")
     parser.add_argument("--folder", type=Path, metavar="DIR", help="keep the programs there")
     parser.add_argument("--arch", help="for rungs that run on many GPUs: that of this machine, or with --build sm_90")
     parser.add_argument("--limit", type=float, default=RUN_S, metavar="SECONDS", help="longest run of one tool")
@@ -81,7 +82,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made:
         folder = args.folder or Path(made)
         folder.mkdir(parents=True, exist_ok=True)
-        rows = compiled(rungs, folder, args.arch or ("sm_90" if args.build else "native"), args.jobs)
+        jobs = [job for rung in rungs for job in launches(rung)[: 1 if args.quick else None]]
+        rows = compiled(jobs, folder, args.arch or ("sm_90" if args.build else "native"), args.jobs)
         if not args.build:
             looked_at(rows, folder, args.tools, args.jobs, args.limit)
     print(table(rows, [] if args.build else args.tools))
@@ -120,10 +122,10 @@ def launches(kernel: Kernel) -> list[Launch]:
     return [launch(kernel, size, params) for size, params in cases if size]
 
 
-def compiled(rungs: list[Kernel], folder: Path, otherwise: str, jobs: int) -> list[dict[str, Any]]:
+def compiled(cases: list[Launch], folder: Path, otherwise: str, jobs: int) -> list[dict[str, Any]]:
     """Write and compile the programs and return a row for each."""
     rows = []
-    for number, job in enumerate(job for rung in rungs for job in launches(rung)):
+    for number, job in enumerate(cases):
         row = {"rung": job.kernel.path.stem, "size": str(job.problem), "launch": job.label, "blocks": job.blocks}
         row |= {"program": f"{number:03}_{job.kernel.name}", "arch": architecture(job.kernel.capability), "tools": {}}
         (folder / f"{row['program']}.cu").write_text(program(job), encoding="utf-8")

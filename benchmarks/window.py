@@ -26,7 +26,7 @@ FRAME_P95_MS = {"hd": 12.0, "4k": 33.0, "large": 1000 / 30}
 STALL_MS, GROWTH_MB = 50.0, 10.0
 USUAL = ("hostmult0", "matmul_kernel_naive", "gputiled", "matmul_kernel_2d_thread_tiling", "matmul_tc_2d_warp_tiling")
 LARGE = (("gpumult0_restrict", {"BX": 16, "BY": 16}), ("gputiled", {"TS": 16}))
-_RUNG_S, _PLAY_S, _QUICK_S = 2.5, 8.0, 0.5
+_RUNG_S, _PLAY_S, _QUICK_S = 2.5, 8.0, 0.2
 _STARTS = 3
 _SIZE, _QUICK_SIZE = 64, 16
 _BEAT_MS = 2
@@ -330,6 +330,7 @@ def main():
         measure_large(table, window, meter)
     if asked.memory:
         measure_memory(table, window, asked.minutes)
+    meter.stop()
     window.close()
     return 1 if table.missed else 0
 

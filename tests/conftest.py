@@ -106,11 +106,14 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory):
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        _prepare_the_compiler(compiled)
+        with (compiled / "first.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            _prepare_the_compiler()
+            _choose_for_openblas()
         yield
 
 
-def _prepare_the_compiler(folder: Path) -> None:
+def _prepare_the_compiler() -> None:
     """Compile the recorder's runtime, and the compiler's own, in one process of tests while the others wait for it.
 
     With an empty cache each of them would do it: 15 s of processor time each.
@@ -121,9 +124,27 @@ def _prepare_the_compiler(folder: Path) -> None:
     from gemmviz.catalogue.problem import Problem
     from gemmviz.simt.build import build
 
-    with (folder / "first.lock").open("w") as lock, suppress(BuildError, Unavailable):
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with suppress(BuildError, Unavailable):
         build(launch(find("gputiled", ladder()), Problem.cube(8)))
+
+
+def _choose_for_openblas() -> None:
+    """Keep OpenBLAS's own choice of its code path, as if the trials had found it.
+
+    The trials take 6 s of processor time, and a busy machine does not keep their result: each process that multiplies
+    with OpenBLAS would repeat them. The tests of the trials have caches of their own.
+    """
+    import msgspec
+
+    from gemmviz import data
+    from gemmviz.backends import openblas_trials
+    from gemmviz.backends.blas import loaded_library
+
+    if original := loaded_library("openblas"):
+        file = data.cache_folder("openblas")[0] / "fastest.json"
+        choice = openblas_trials.Choice(openblas_trials._machine(Path(original)), "", {})
+        if openblas_trials._kept(file) != choice:
+            file.write_bytes(msgspec.json.encode(choice))
 
 
 def _forget(folder: Path) -> None:

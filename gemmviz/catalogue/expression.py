@@ -2,7 +2,6 @@
 
 import ast
 import math
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,22 +12,10 @@ from gemmviz.catalogue.errors import FrontMatterError
 Number = int | Fraction | bool
 _Compiled = Callable[[Mapping[str, int]], Number]
 
-_BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: Fraction,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_COMPARE: dict[type[ast.cmpop], Callable[[Number, Number], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+_OPERATORS = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+)
 _FUNCTIONS: dict[str, Callable[..., Number]] = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
 LONGEST = 200
 
@@ -123,66 +110,69 @@ def _check(node: ast.AST, text: str) -> None:
         fine = type(node.value) is int
     elif isinstance(node, ast.Call):
         fine = isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS and not node.keywords
-    elif isinstance(node, ast.operator):
-        fine = type(node) in _BINARY
-    elif isinstance(node, ast.cmpop):
-        fine = type(node) in _COMPARE
+    elif isinstance(node, ast.operator | ast.cmpop):
+        fine = isinstance(node, _OPERATORS)
     else:
         fine = isinstance(node, (*allowed, *signs))
     if not fine:
         raise FrontMatterError(f"{text!r} may hold only arithmetic on names and integers, ceil, floor, min and max")
 
 
-def _compiled(node: ast.expr) -> _Compiled:
-    """Return a function that evaluates a checked tree; to walk the tree for each of many sizes would take long."""
-    match node:
-        case ast.Constant(value=int(value)):
-            return lambda values: value
-        case ast.Name(id=name):
-            return operator.itemgetter(name)
-        case ast.BinOp(left=left, op=op, right=right):
-            combine, one, other = _BINARY[type(op)], _compiled(left), _compiled(right)
-            return lambda values: combine(one(values), other(values))
-        case ast.UnaryOp(op=op, operand=operand):
-            inner = _compiled(operand)
-            if isinstance(op, ast.Not):
-                return lambda values: not inner(values)
-            return lambda values: -inner(values)
-        case ast.BoolOp(op=op, values=nodes):
-            # Short-circuits as in Python, so that "TS > 0 and M % TS == 0" never divides by zero.
-            parts, join = [_compiled(part) for part in nodes], all if isinstance(op, ast.And) else any
-            return lambda values: join(part(values) for part in parts)
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            compare, one, other = _COMPARE[type(op)], _compiled(left), _compiled(right)
-            return lambda values: compare(one(values), other(values))
-        case ast.Compare(left=left, ops=ops, comparators=rights):
-            return _chain([_COMPARE[type(op)] for op in ops], [_compiled(term) for term in (left, *rights)])
-        case ast.Call(
-            func=ast.Name(id="ceil" | "floor" as name), args=[ast.BinOp(left=left, op=ast.Div(), right=right)]
-        ):
-            # Without a fraction on the way; this is exact, too.
-            one, other = _compiled(left), _compiled(right)
-            if name == "ceil":
-                return lambda values: -(-one(values) // other(values))
-            return lambda values: one(values) // other(values)
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _call(name, [_compiled(argument) for argument in arguments])
-    raise FrontMatterError(f"cannot evaluate {ast.dump(node)}")
+def _compiled(tree: ast.expr) -> _Compiled:
+    """Return a function that evaluates a checked tree. Sizes are found by trying thousands: Python compiles it.
+
+    The code has arithmetic, subscripts of its argument, and calls of the functions in `_KNOWN`; it can do nothing else.
+    """
+    argument = ast.arguments([], [ast.arg(_VALUES)], kwonlyargs=[], kw_defaults=[], defaults=[])
+    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, _Exact().visit(tree))))
+    compiled: _Compiled = eval(compile(code, "<expression>", "eval"), {"__builtins__": {}, **_KNOWN})
+    return compiled
 
 
-def _chain(compares: list[Callable[[Number, Number], bool]], terms: list[_Compiled]) -> _Compiled:
-    def evaluate(values: Mapping[str, int]) -> bool:
-        found = [term(values) for term in terms]
-        return all(compare(a, b) for compare, a, b in zip(compares, found, found[1:], strict=False))
+class _Exact(ast.NodeTransformer):
+    """Replaces names by their values, divisions by fractions, and the results of ``and`` and ``or`` by truth values."""
 
-    return evaluate
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Subscript(_name(_VALUES), ast.Constant(node.id), ast.Load())
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        left, right = self.visit(node.left), self.visit(node.right)
+        return _called("Fraction", left, right) if isinstance(node.op, ast.Div) else ast.BinOp(left, node.op, right)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        # Short-circuits as in Python, so that "TS > 0 and M % TS == 0" never divides by zero.
+        return _called("bool", ast.BoolOp(node.op, [self.visit(part) for part in node.values]))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        assert isinstance(node.func, ast.Name)
+        name, arguments = node.func.id, node.args
+        if (len(arguments) == 1) != (name in ("ceil", "floor")) or not arguments:
+            return _called("wrong_number", ast.Constant(name))
+        match arguments:
+            case [ast.BinOp(left=left, op=ast.Div(), right=right)] if name in ("ceil", "floor"):
+                # Without a fraction on the way; this is exact, too.
+                up = name == "ceil"
+                one, other = self.visit(left), self.visit(right)
+                down = ast.BinOp(_minus(one) if up else one, ast.FloorDiv(), other)
+                return _minus(down) if up else down
+        return _called(name, *map(self.visit, arguments))
 
 
-def _call(name: str, arguments: list[_Compiled]) -> _Compiled:
-    def evaluate(values: Mapping[str, int]) -> Number:
-        try:
-            return _FUNCTIONS[name](*(argument(values) for argument in arguments))
-        except TypeError:
-            raise FrontMatterError(f"{name}() has the wrong number of arguments") from None
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
 
-    return evaluate
+
+def _called(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(_name(name), list(arguments), [])
+
+
+def _minus(operand: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.USub(), operand)
+
+
+def _wrong_number(name: str) -> Number:
+    raise FrontMatterError(f"{name}() has the wrong number of arguments")
+
+
+_VALUES = "values"
+_KNOWN: dict[str, object] = {**_FUNCTIONS, "Fraction": Fraction, "bool": bool, "wrong_number": _wrong_number}

@@ -10,6 +10,7 @@ import weakref
 from dataclasses import replace
 
 import pytest
+from remembering_engine import RememberingEngine, ask_for_the_machine
 from window_driving import need_qt, wait_recorded
 
 need_qt()
@@ -22,7 +23,6 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from gemmviz import language
 from gemmviz.app import new_session
 from gemmviz.control.controller import Controller
-from gemmviz.engine.supervisor import Engine
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.session import preferences_file
 from gemmviz.ui.known import qt
@@ -78,7 +78,8 @@ def windows(qtbot, monkeypatch):
     monkeypatch.setitem(language._state, "ko", Catalogue(KOREAN, {}, lambda n: 0))
     monkeypatch.setattr("gemmviz.ui.window.windows.can_write_korean", lambda: True)
     session = new_session()
-    windows = Windows(session, Controller(session, lambda: Engine(session.permission.trust), QtLoop()))
+    ask_for_the_machine(session.permission.trust)
+    windows = Windows(session, Controller(session, lambda: RememberingEngine(session.permission.trust), QtLoop()))
     windows.window.show()
     windows._controller.recording.play_next = False
     windows._controller.recording.record()

@@ -127,11 +127,22 @@ def test_a_trial_that_dies_is_left_out(monkeypatch):
 
 
 @needs_openblas
-def test_a_real_trial_answers_each_turn():
+def test_a_real_trial_answers_each_turn(monkeypatch):
+    monkeypatch.setattr(openblas_trials, "_SIZE", 48)
     original = loaded_library("openblas")
     spelling = openblas.symbols(ctypes.CDLL(original))
     (seconds,) = openblas_trials.take_turns([openblas_trials._Trial(Path(original), spelling, "")]).values()
     assert len(seconds) == openblas_trials._TURNS and all(0 < one < 30 for one in seconds)
+
+
+@needs_openblas
+def test_real_trials_choose_a_path_of_this_machine(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(openblas_trials, "_SIZE", 48)
+    monkeypatch.setattr(openblas_trials, "_PAUSE_S", 0)
+    original = loaded_library("openblas")
+    core = openblas_trials.fastest_core(Path(original), openblas.symbols(ctypes.CDLL(original)))
+    assert core in openblas_trials._candidates()
 
 
 @needs_openblas

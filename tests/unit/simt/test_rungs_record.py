@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from sampled import sampled
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import Kernel
@@ -20,10 +21,10 @@ RUNGS = [kernel for kernel in LADDER if kernel.recordable and not kernel.exhibit
 SIZES = [Problem.cube(32), Problem(13, 7, 5), Problem(1, 1, 1), Problem(9, 34, 3), Problem(37, 18, 41)]
 
 
-def in_tiles(rung: Kernel) -> list[Problem]:
+def in_tiles(params: dict[str, int]) -> list[Problem]:
     """Of the large tiles of our own rungs: a part of one, and more than one in each direction, the last cut off."""
-    side = rung.defaults.get("BLOCK") or rung.defaults.get("BLOCK_SIZE")
-    rows, columns = (rung.defaults.get(name) or side or most for name, most in (("BM", 128), ("BN", 256)))
+    side = params.get("BLOCK") or params.get("BLOCK_SIZE")
+    rows, columns = (params.get(name) or side or most for name, most in (("BM", 128), ("BN", 256)))
     return [Problem(1, 1, 1), Problem(37, 18, 41), Problem(rows + 4, columns + 8, 72)]
 
 
@@ -31,12 +32,13 @@ def recorded(name: str, problem: Problem, **params: int) -> Recording:
     return record(launch(find(name, LADDER), problem, params))
 
 
-@pytest.mark.parametrize("rung", RUNGS, ids=lambda kernel: kernel.name)
-def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_offers(rung: Kernel) -> None:
-    own = rung.backend == "cuda" and not rung.source
-    # Few blocks that stay, so that each takes several tiles.
-    params = {"BLOCKS": 2} if "BLOCKS" in rung.params else {}
-    for wanted in in_tiles(rung) if own else SIZES:
+def is_ours(rung: Kernel) -> bool:
+    return rung.backend == "cuda" and not rung.source
+
+
+def right_at(sizes: list[Problem], rung: Kernel, params: dict[str, int]) -> None:
+    """Record a rung at each size, or at the nearest one that it takes; C is right, and nothing is found."""
+    for wanted in sizes:
         try:
             job = launch(rung, wanted, params)
         except ConstraintError as refusal:
@@ -50,23 +52,52 @@ def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_off
         recording_of(recording.to_plain())  # as it arrives from the engine
 
 
-@pytest.mark.parametrize("rung", [k for k in RUNGS if k.params], ids=lambda kernel: kernel.name)
-def test_each_value_of_a_parameter_has_a_size_that_it_works_at(rung: Kernel) -> None:
+# Few blocks that stay, so that each takes several tiles, and computes whole ones.
+FEW = {"BLOCKS": 2, "SPLIT": 1}
+
+
+@pytest.mark.parametrize("rung", RUNGS, ids=lambda kernel: kernel.name)
+def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_offers(rung: Kernel) -> None:
+    params: dict[str, int] = {}
+    if is_ours(rung):  # with the smaller tiles of its demo
+        assert rung.demo is not None
+        params = rung.demo.params | {name: value for name, value in FEW.items() if name in rung.params}
+    right_at(in_tiles(rung.defaults | params) if is_ours(rung) else SIZES, rung, params)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("rung", [rung for rung in RUNGS if is_ours(rung)], ids=lambda kernel: kernel.name)
+def test_our_own_rungs_do_so_with_their_large_tiles(rung: Kernel) -> None:
+    few = {name: value for name, value in FEW.items() if name in rung.params}
+    right_at(in_tiles(rung.defaults), rung, few)
+
+
+def possible(rung: Kernel, offered: dict[str, tuple[int, ...]]) -> Launch | None:
+    """Launch the last combination that some size is right for."""
     alone = [condition for condition in rung.requires if condition.names() <= rung.params.keys()]
+    for values in product(*(reversed(some) for some in offered.values())):
+        params = dict(zip(offered, values, strict=True))
+        if all(condition.evaluate(params) for condition in alone):  # before sizes are tried, which takes long
+            size = nearest_size(rung, Problem(18, 5, 9), params)
+            if size is not None:
+                return launch(rung, size, params)
+    return None
 
-    def possible(offered: dict[str, tuple[int, ...]]) -> Launch | None:
-        """Launch the last combination that some size is right for."""
-        for values in product(*(reversed(some) for some in offered.values())):
-            params = dict(zip(offered, values, strict=True))
-            if all(condition.evaluate(params) for condition in alone):  # before sizes are tried, which takes long
-                size = nearest_size(rung, Problem(18, 5, 9), params)
-                if size is not None:
-                    return launch(rung, size, params)
-        return None
 
-    for name, values in rung.params.items():
-        assert [value for value in values if possible(rung.params | {name: (value,)}) is None] == []
-    last = possible(rung.params)
+WITH_PARAMETERS = [rung.name for rung in RUNGS if rung.params]
+
+
+@pytest.mark.parametrize("name", WITH_PARAMETERS)
+def test_each_value_of_a_parameter_has_a_size_that_it_works_at(name: str) -> None:
+    rung = find(name, LADDER)
+    for one, values in rung.params.items():
+        assert [value for value in values if possible(rung, rung.params | {one: (value,)}) is None] == []
+
+
+@pytest.mark.parametrize("name", sampled(WITH_PARAMETERS))
+def test_the_last_values_of_all_parameters_give_the_right_c(name: str) -> None:
+    rung = find(name, LADDER)
+    last = possible(rung, rung.params)
     assert last is not None and record(last).wrong == 0
 
 
