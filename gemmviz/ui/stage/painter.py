@@ -18,6 +18,7 @@ from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, vector
 from gemmviz.ui.stage.accessed_cells import AccessedCells
+from gemmviz.ui.stage.axis_formulas import AxisFormulas
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
@@ -98,6 +99,7 @@ class StagePainter:
         self._ways = ValuePaths(playable, theme, self.font)
         self._words = Words(playable, theme, self.font)
         self._sentences = Sentences(playable)
+        self._axes = AxisFormulas(playable, theme, self.font)
         self._lines = Lines(playable, theme, self.font)
         self._labels: tuple[LabelsKey, QPixmap, list[tuple[QRectF, QRectF]]] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
@@ -265,14 +267,7 @@ class StagePainter:
 
     # Labels: everything that changes with the view only
 
-    def _draw_labels(
-        self,
-        painter: QPainter,
-        rect: QRectF,
-        plan: Plan,
-        moment: Moment,
-        ratio: float,
-    ) -> None:
+    def _draw_labels(self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float) -> None:
         placed, aside, words = plan.panels, plan.aside, plan.words
         font = self._labels_font(rect, plan)
         form = plan.form
@@ -360,13 +355,16 @@ class StagePainter:
             self._origin[moment.outdated] = provenance(self.playable, moment.outdated)
         said = self._origin[moment.outdated]
         self._words.draw_title(painter, plan.words, title, said, moment.outdated, self.title_taken)
-        if self.captioned and not self.words:
-            place = replace(plan.words, top=plan.words.top + (TITLE_LINES + 0.3) * high)
+        captioned = self.captioned and not self.words
+        axes = self._axes.placed(plan, moment, captioned)
+        if captioned:
+            place = Bounds(plan.words.left, plan.words.top + (TITLE_LINES + 0.3) * high, plan.words.right, axes.top)
             self._words.draw_sentence(painter, place, self._sentences.at(moment))
         if self.lens is not None and plan.free is not None:
             self._draw_lens(painter, self.lens, plan.free, moment, ratio)
         if plan.legend is not None:
-            self._column.draw(painter, plan.legend, self._entries(moment, plan))
+            self._column.draw(painter, plan.legend, self._entries(moment, plan), axes.beside_a)
+        self._axes.draw(painter, plan, axes)
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""
