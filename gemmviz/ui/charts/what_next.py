@@ -10,6 +10,8 @@ from gemmviz.ui.charts.figures.ladder_figures import ladder_figures
 from gemmviz.ui.charts.figures.outlook import outlook
 from gemmviz.ui.connections import listen
 
+_INDENT = 8  # of the texts: as the heading
+
 
 class WhatNext(QWidget):
     """A few sentences, and a button; hidden where nothing is known and nothing follows.
@@ -32,10 +34,11 @@ class WhatNext(QWidget):
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setObjectName("muted")
+        self.text.setContentsMargins(_INDENT, 0, 0, 0)
         self.button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.button.clicked.connect(lambda *_: self._go())
         column = QVBoxLayout(self)
-        column.setContentsMargins(8, 8, 8, 0)
+        column.setContentsMargins(0, 8, 8, 0)
         column.setSpacing(4)
         for widget in (self.heading, self.text, self.button):
             column.addWidget(widget)

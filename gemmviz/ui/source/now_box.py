@@ -16,6 +16,7 @@ from gemmviz.ui.stage.caption import BETWEEN, events, index_text, number
 
 _WINDOW = 4096  # rows after a read in which its write is looked for: a thread's rows of a phase follow each other
 _MOST_VALUES = 4
+_INDENT = 8  # of the texts: as the heading
 
 
 class NowBox(QWidget):
@@ -37,12 +38,13 @@ class NowBox(QWidget):
         for label in (self.access, self.cost):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setContentsMargins(_INDENT, 0, 0, 0)
         self.tag = Tag(session.preferences)
         head = QHBoxLayout()
         head.addWidget(self.heading, 1)
         head.addWidget(self.tag)
         column = QVBoxLayout(self)
-        column.setContentsMargins(8, 4, 8, 6)
+        column.setContentsMargins(0, 4, 8, 6)
         column.setSpacing(2)
         column.addLayout(head)
         column.addWidget(self.access)

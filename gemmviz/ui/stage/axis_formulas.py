@@ -136,17 +136,20 @@ class AxisFormulas:
         a, b, (row, column) = plan.panels[A], plan.panels[B], axes.element
         if axes.row:
             y = a.y + (row + 0.5) * a.cell
-            end = self._index(painter, QPointF(a.x - 4, y), str(row), at_right=True).left()
-            self._arrow(painter, [QPointF(axes.beside_a.right() + 3, y), QPointF(end, y)])
+            number = self._index(painter, QPointF(a.x - 4, y), str(row), a.cell, at_right=True)
+            self._arrow(painter, [QPointF(axes.beside_a.right() + 3, y), QPointF(number.left() - 2, y)])
         if axes.column and plan.form == "around words":
-            number = self._index(
-                painter, QPointF(b.x + (column + 0.5) * b.cell, b.y - 0.65 * self._high), str(column), at_right=False
-            )
-            # The arrow comes down beside the number where the column has room for both, else at the column's edge.
-            down = max(number.left() - 4, b.x + column * b.cell + 1)
+            at = QPointF(b.x + (column + 0.5) * b.cell, b.y - 0.65 * self._high)
+            number = self._index(painter, at, str(column), b.cell, at_right=False)
             text, x = axes.column[-1][0], b.x - _TO_LETTER * self._high
             y, top = text.center().y(), max(b.y - AROUND_WORDS.top * self._high, 0.0) + 1.5
-            way = [(text.right() + 3, y), (x, y), (x, top), (down, top), (down, b.y - 1)]
+            way = [(text.right() + 3, y), (x, y), (x, top)]
+            down = number.left() - 5
+            if down >= b.x + column * b.cell:
+                way += [(down, top), (down, b.y - 1)]
+            else:  # the column is too narrow for both: the arrow points to its number
+                middle = number.center().y()
+                way += [(number.left() - 9, top), (number.left() - 9, middle), (number.left() - 2, middle)]
             self._arrow(painter, [QPointF(*at) for at in way])
         painter.restore()
 
@@ -223,13 +226,19 @@ class AxisFormulas:
         painter.drawRect(QRectF(a.x, a.y + row * a.cell, a.width, a.cell))
         painter.drawRect(QRectF(b.x + column * b.cell, b.y, b.cell, b.height))
 
-    def _index(self, painter: QPainter, at: QPointF, text: str, at_right: bool) -> QRectF:
-        """Write the number of a row (it ends at a point) or of a column (in its middle) in bold over its label."""
+    def _index(self, painter: QPainter, at: QPointF, text: str, cell: float, at_right: bool) -> QRectF:
+        """Write the number of a row (it ends at a point) or of a column (in its middle) in bold over the labels there.
+
+        Where a cell has no room for its label, the labels of its neighbours are covered, too.
+        """
         font, metrics = self._fonts[True]
         wide = metrics.horizontalAdvance(text)
         left = at.x() - (wide if at_right else wide / 2)
-        box = QRectF(left, at.y() - self._high / 2, wide, self._high).adjusted(-2, 0, 2, 0)
-        painter.fillRect(box, QColor(self._theme.background))
+        box = QRectF(left, at.y() - self._high / 2, wide, self._high)
+        aside, over = (0.0, self._high * 0.85) if at_right else (max(wide, 9.0), 0.0)
+        tight = cell < (self._high if at_right else wide + 4)
+        old = box.adjusted(-2 - aside, -over, 2 + aside, over) if tight else box.adjusted(-2, 0, 2, 0)
+        painter.fillRect(old, QColor(self._theme.background))
         painter.setFont(font)
         painter.setPen(QColor(self._theme.text))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, text)

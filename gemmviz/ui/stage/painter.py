@@ -40,7 +40,7 @@ from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
-from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Words
+from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES, Words
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
@@ -127,7 +127,8 @@ class StagePainter:
     def _with_words(self, rect: QRectF) -> Plan | None:
         """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
         high = self.metrics.height()
-        texts = Texts((TITLE_LINES + 0.3) * high, CAPTION_LINES * high * self.captioned, self.words, self.narrow)
+        lines = CAPTION_LINES if self.lens is None else CAPTION_OVER_LENS
+        texts = Texts((TITLE_LINES + 0.3) * high, lines * high * self.captioned, self.words, self.narrow)
         asides = self._barriers.sizes(self.font) if self.lens is None else ()  # a lens covers the strip
         size = rect.width(), rect.height(), high
         return placed(self.playable.recording, *size, texts, asides, self.lens is not None)

@@ -13,8 +13,8 @@ from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import BETWEEN
 from gemmviz.ui.stage.scene import Bounds
 
-TITLE_LINES, CAPTION_LINES = 3.3, 4.3
-"""Heights of the title with its chips, and of the caption, in heights of the font."""
+TITLE_LINES, CAPTION_LINES, CAPTION_OVER_LENS = 3.3, 4.3, 3.4
+"""Heights of the title with its chips, and of the caption, alone and above a lens, in heights of the font."""
 _TITLES = (1.25, 100), (1.12, 100), (1.0, 100), (1.0, 88)  # times the base font, and the letters' width in percent
 _TWO_LINES = 0.84, 88  # of a title that is too long for each of these
 _SMALL = 0.88
