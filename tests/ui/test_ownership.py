@@ -16,6 +16,7 @@ from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.look.theme import DARK
 from gemmviz.ui.stage.axis_formulas import _wordings, _words
 from gemmviz.ui.stage.ownership import owned
+from gemmviz.ui.stage.tips import cell_tip
 
 
 def last_writers(recording):
@@ -103,3 +104,18 @@ def test_another_block_under_the_pointer_is_framed(window):
     line = list(range(round(panel.x + 4 * panel.cell), round(panel.x + 8 * panel.cell)))
     assert any(shown.pixelColor(x, edge) != before.pixelColor(x, edge) for x in line)
     stage._hover(None)
+
+
+def test_a_tip_describes_cells_of_a_b_and_the_tiles_and_none_below_a_lens(window):
+    stage = window.stage
+    window.session.cursor.seek(0)
+    places = [QPointF(panel.x + 1.5 * panel.cell, panel.y + 2.5 * panel.cell) for panel in stage.panels()]
+    tips = [stage.tip(place).splitlines() for place in places]
+    assert tips[A][0] == "A[2, 1]" and tips[A][-1].startswith("now: block (0, 0), thread (1, 2)")
+    assert tips[B][0] == "B[2, 1]" and tips[B][1].startswith("read ")
+    assert tips[C] == []  # its owner is shown on the stage
+    assert tips[3][0] == "As[2, 1]" and tips[3][1].startswith("bank ")
+    tile = stage.panels()[3]
+    at = tile.x + 1.5 * tile.cell, tile.y + 2.5 * tile.cell
+    playable = window.session.cursor.playable
+    assert cell_tip(playable, stage.panels(), stage.moment(), at, QRectF(tile.x, tile.y, 400, 400)) is None

@@ -22,7 +22,7 @@ from gemmviz.ui.stage.axis_formulas import AxisFormulas
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
-from gemmviz.ui.stage.caption import about_cell, owner_text, provenance
+from gemmviz.ui.stage.caption import about_cell, provenance
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
 from gemmviz.ui.stage.gestures import Gestures
@@ -38,6 +38,7 @@ from gemmviz.ui.stage.related import Related, related, touched_by_warp
 from gemmviz.ui.stage.scene import Bounds, Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
+from gemmviz.ui.stage.tips import cell_tip
 from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
 from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES, Words
@@ -149,15 +150,14 @@ class StagePainter:
         return Plan(placed, aside, form="names" if bare else "all").seen(1, 0, self.head)
 
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
-        """Return the text for a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
+        """Return the text for a point: a cell, or a barrier; empty elsewhere."""
         plan = self.plan(rect, moment.view)
-        placed, aside = plan.panels, plan.aside
-        cell = placed[C].at(x, y)
-        if cell is not None:
-            return owner_text(self.playable, *cell)
-        if aside is None:
+        tip = cell_tip(self.playable, plan.panels, moment, (x, y), self._covered(plan))
+        if tip is not None:
+            return tip
+        if plan.aside is None:
             return ""
-        return self._barriers.at(aside, self._labels_font(rect, plan), x, y, moment.step, moment.block)
+        return self._barriers.at(plan.aside, self._labels_font(rect, plan), x, y, moment.step, moment.block)
 
     def _labelling(self, rect: QRectF) -> tuple[QFont, float, bool]:
         """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
