@@ -20,22 +20,47 @@ class Chapter:
         In English, marked for translation.
     first
         The number at the start of the file name of its first kernel. The chapter ends before the next chapter's number.
+    idea
+        What is new in it, in a sentence, marked for translation.
     """
 
     id: str
     title: str
     first: int
+    idea: str = ""
 
 
 TAUGHT = (
     Chapter("cpu", mark("CPU loops"), 10),
-    Chapter("element", mark("One element each"), 20),
-    Chapter("tiles", mark("Shared tiles"), 25),
-    Chapter("banks", mark("Banks"), 33),
-    Chapter("work", mark("Work per thread"), 40),
-    Chapter("ahead", mark("Copy ahead"), 46),
-    Chapter("tensor", mark("Tensor cores"), 50),
-    Chapter("hopper", mark("Hopper"), 60),
+    Chapter("element", mark("One element each"), 20, mark("A GPU computes every element of C in a thread of its own.")),
+    Chapter(
+        "tiles",
+        mark("Shared tiles"),
+        25,
+        mark("The threads of a block share tiles of A and B in fast memory, so each value is fetched less often."),
+    ),
+    Chapter(
+        "banks",
+        mark("Banks"),
+        33,
+        mark("A tile can be stored so that 32 threads read it at once, without waiting for each other."),
+    ),
+    Chapter(
+        "work",
+        mark("Work per thread"),
+        40,
+        mark("Each thread computes several elements, so a value in a register serves several products."),
+    ),
+    Chapter("ahead", mark("Copy ahead"), 46, mark("The next tile is copied while the current one is multiplied.")),
+    Chapter(
+        "tensor", mark("Tensor cores"), 50, mark("A tensor core multiplies two small matrices with one instruction.")
+    ),
+    Chapter(
+        "hopper",
+        mark("Hopper"),
+        60,
+        mark("A copy engine brings the tiles, and warpgroups multiply them directly from shared memory."),
+    ),
 )
 LIBRARIES = Chapter("libraries", mark("Libraries"), 90)
 OWN = Chapter("own", mark("Your kernels"), 100)

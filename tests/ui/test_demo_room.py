@@ -1,6 +1,8 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """At each rung's demo, with its lens, A, B, C and the quadrant take 35% of the window, and no text is shortened."""
 
+from types import SimpleNamespace
+
 import pytest
 from window_driving import need_qt
 
@@ -11,15 +13,23 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFontMetricsF, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from gemmviz.catalogue.ladder import ladder
+from gemmviz import data
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.session.tour.lesson_file import load_lesson
+from gemmviz.session.tour.lessons import recorded_at
 from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
+from gemmviz.ui.stage.plan import Texts, column_width, placed
 
 SIZES = ((1280, 800), (1920, 1080))
 LEAST = 0.35
+_FOLDED = 132  # pixels that the stage gains at least, because a lesson folds the kernels
+_LESSON_LINES = 14  # of a text left of A
 SAMPLE = ("blocked", "simd_threads", "gputiled", "CC", "larger_tiles", "every_shape", "fp8_in_turns")
 # An exhibit that does not compile has a demo without a stop.
+LESSONS = [load_lesson(path) for path in sorted((data.root("resources") / "lessons").glob("*.toml"))]
+WITH_LENS = [lesson for lesson in LESSONS if any(stop.lens for stop in lesson.stops)]
 DEMOS = {kernel.name: kernel.demo for kernel in ladder() if kernel.demo is not None and kernel.demo.stop is not None}
 
 
@@ -79,3 +89,22 @@ def test_no_text_of_a_demo_is_shortened_but_the_line_of_its_source(name, places,
         painter.paint(into, rect, Moment(at.step, at.block or 0, at.cell, warp=at.warp or 0, lane=at.lane or 0))
         into.end()
     assert shortened == []
+
+
+@pytest.mark.parametrize("lesson", [lesson for lesson in WITH_LENS if lesson.kernel == "every_shape_fp32"])
+def test_the_matrices_of_a_lesson_with_a_lens_take_a_third_of_the_window(lesson, places):
+    problem = recorded_at(lesson, find(lesson.kernel, ladder()))[0]
+    m, n, k = problem.m, problem.n, problem.k
+    grids = {"A": (m, k), "B": (k, n), "C": (m, n)}
+    arrays = [SimpleNamespace(name=name, grid=grid, space="global") for name, grid in grids.items()]
+    recording = SimpleNamespace(m=m, n=n, k=k, arrays=arrays)
+    for size, (rect, font) in places.items():
+        high, width = QFontMetricsF(font).height(), rect.width() + _FOLDED
+        narrow = column_width(recording, width, rect.height(), high) > 0
+        texts = Texts(3.6 * high, 3.4 * high, (_LESSON_LINES if narrow else _LESSON_LINES / 2) * high, narrow)
+        plan = placed(recording, width, rect.height(), high, texts, (), lens=True)
+        box = QRectF()
+        for panel in plan.panels:
+            box = box.united(QRectF(panel.x, panel.y, panel.width, panel.height))
+        share = box.width() * box.height() / (size[0] * size[1])
+        assert share >= LEAST, f"{share:.3f} at {size}"

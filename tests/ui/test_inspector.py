@@ -12,7 +12,7 @@ need_qt()
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from gemmviz.language import LANGUAGES, set_language
 from gemmviz.trace.cost.traffic import measure
@@ -30,6 +30,16 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 @pytest.fixture
 def inspector(make_inspector):
     return make_inspector(576, 210)
+
+
+def test_all_tabs_of_a_duel_are_seen_in_a_small_window(window):
+    window.resize(1280, 800)
+    inspector, counted = window.inspector, window.inspector.tabText(window.inspector.count() - 1)
+    assert inspector.width() < 400 and counted == "Findings 3"
+    inspector.add_duel(QWidget(), "Duel")
+    assert inspector.tabBar().sizeHint().width() <= inspector.width()
+    inspector.take_duel()
+    assert inspector.tabText(inspector.count() - 1) == counted
 
 
 def test_keys_freeze_the_warp_and_step_by_its_requests(window, qtbot):

@@ -23,6 +23,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.lenses import reuse
 from gemmviz.ui.lenses.lens import LensMoment
+from gemmviz.ui.lenses.page import Page
 from gemmviz.ui.lenses.registry import LENSES, LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
 
@@ -123,6 +124,16 @@ def test_lenses_of_warps_do_not_suit_a_cpu(qapp):
     shown = playable("loop_order")
     assert [name for name in OURS if LENSES_BY_NAME[name].suits(shown)] == ["memory order", "reuse"]
     assert not LENSES_BY_NAME["banks"].suits(playable("matmul_kernel_naive"))
+
+
+def test_the_count_of_a_lens_is_larger_than_what_it_counts(qapp, monkeypatch):
+    written = {}
+    monkeypatch.setattr(
+        Page, "write", lambda self, box, text, size=1.0, *_, **__: written.setdefault(text, (size, box))
+    )
+    drawn(LENSES_BY_NAME["banks"], at_demo("RR"), (560, 330))
+    (count, left), (unit, right) = written["8"], written["wavefronts"]
+    assert count > 2 * unit and left.right() < right.left() and "8-way conflict" in written
 
 
 def test_the_content_of_a_lens_follows_the_moment(qapp):

@@ -2,6 +2,7 @@
 """The figure of the chosen kernel on the Measure page: large, with its origin and what stands behind it."""
 
 import pytest
+from recordings import small_tiled
 from result_rows import result, rung
 from window_driving import need_qt
 
@@ -11,7 +12,11 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.app import new_session
 from gemmviz.bench import reference_results
+from gemmviz.bench.model.devices import named
+from gemmviz.bench.model.peaks import peak_gflops
+from gemmviz.ui.charts.painted import share_text
 from gemmviz.ui.charts.result_card import ResultCard
+from gemmviz.ui.charts.what_next import WhatNext
 
 
 @pytest.fixture
@@ -47,9 +52,35 @@ def test_a_reference_says_that_it_is_one(card):
         said["C"] == "verified" and said["of cuBLAS"].endswith("%") and said["samples"] == str(shown.row["stats"]["n"])
     )
     assert said["the kernel before"].endswith("× as fast")
+    facts_of_device = named("NVIDIA H200").facts()
+    peak = shown.row["gflops"] / peak_gflops(facts_of_device, "float32", "float32")[0]
+    assert said["of the FP32 peak"] == f"{share_text(peak)}, modelled" and 0.05 < peak < 0.5
 
 
 def test_a_measurement_takes_the_place_of_the_reference(card):
     session = card._session
     session.results.add_result(result(rung(session, session.choice.kernel.name), 12.3))
     assert card.figure.text() == "12.3" and card.tag.text() == "measured" and not card.tag.dashed
+
+
+def test_what_next_counts_from_the_recording_and_leads_to_the_next_chapter(card, qtbot):
+    session = card._session
+    session.results.set_device("a laptop", None, 2)
+    session.results.set_references(reference_results.load()[0])
+    following = WhatNext(session)
+    qtbot.addWidget(following)
+    assert following.text.text().startswith("The arithmetic units would allow 66")
+    session.cursor.show(small_tiled())
+    following.refresh()
+    assert "Recorded at 8 × 8 × 8, reads for each product: 2 of shared memory, 0.5 of global memory." in (
+        following.text.text()
+    )
+    assert following.button.text().startswith("Go on: Banks")
+    with qtbot.waitSignal(following.gone):
+        following.button.click()
+    assert session.choice.kernel.name == "Basic"
+
+
+def test_what_next_is_hidden_without_a_figure(card):
+    following = WhatNext(card._session)
+    assert following.isHidden()

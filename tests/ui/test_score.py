@@ -2,6 +2,7 @@
 """The score under the stage: it paints the content of the recording, and it scrubs, loops and leads to stops."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -163,6 +164,20 @@ def test_flags_lead_to_the_stops_of_the_tour_and_show_their_sentences(score, qtb
     assert "Stop 2: The second tile." in score.tip(flag.x(), flag.y())
     qtbot.mouseClick(score, LEFT, pos=flag)
     assert session.cursor.step == 16 and tour.at == 1
+
+
+def test_flags_of_steps_close_to_each_other_stand_beside_each_other(score, qtbot):
+    session = score.session
+    for step in (3, 4, 5, 6, 23, 24):
+        session.cursor.seek(step)
+        session.own_stops.add(OwnStop(step, f"Step {step}."))
+    session.tour.show_own(0)
+    score.resize(150, score.height())
+    boxes = list(score._flags(score._layout()).values())
+    assert len(boxes) == 6 and all(a.right() < b.left() for a, b in pairwise(boxes))
+    assert boxes[0].left() >= 0 and boxes[-1].right() <= score.width()
+    qtbot.mouseClick(score, LEFT, pos=boxes[2].center().toPoint())
+    assert session.tour.at == 2 and session.cursor.step == 5
 
 
 def test_a_position_shows_its_step_tile_and_phase_and_the_names_are_a_legend(score):

@@ -89,6 +89,9 @@ def test_samples_are_shown_batch_by_batch_with_a_stop_button(strip, qtbot):
     strip.refresh()
     assert strip.headline.text() == "Measuring" and strip.said.text() == "gputiled<16>: compiling"
     assert strip.measuring.text() == "measuring" and strip.button.text() == "Stop"
+    session.progress.set("bench", ("gputiled<16>: a long name of what is being done now, part 1 of 3", 0.1))
+    strip.refresh()
+    assert strip.said.text() == "a long name of what is being done now, part 1 of 3"  # the kernel's name has its bar
     said = []
     for number, batch in ((1, [8130.0, 8140.0, 8150.0]), (2, [8140.0])):
         session.results.add_samples("gputiled<16>", "x", batch, 8140.0, Turn("gputiled", SIZE, number, 3, True))

@@ -8,6 +8,7 @@ from gemmviz.bench.figures import size_of
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, ladder_figures
+from gemmviz.ui.charts.figures.outlook import peak_share
 from gemmviz.ui.charts.painted import share_text
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
@@ -16,7 +17,7 @@ from gemmviz.ui.look.theme import THEMES
 
 _LARGE = 2.4  # times the usual size of type
 _MARGIN = 8
-_MOST_FACTS = 6
+_MOST_FACTS = 7
 
 
 class ResultCard(QWidget):
@@ -92,14 +93,14 @@ class ResultCard(QWidget):
         self.below.setText(tr("{kernel} at {size}", kernel=name, size=short_size(figures.size) if figures.size else ""))
         origin = tr("reference") if chosen.origin else tr("measured")
         self.tag.say(origin, bool(chosen.origin), origin_name(chosen.origin))
-        facts = _facts(figures, chosen)
+        facts = _facts(self._session, figures, chosen)
         for at, (left, right) in enumerate(self.facts):
             for label, text in zip((left, right), facts[at] if at < len(facts) else ("", ""), strict=True):
                 label.setText(text)
                 label.setVisible(bool(text))
 
 
-def _facts(figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:
+def _facts(session: Session, figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:
     """Return what stands behind a figure: a name and a value each."""
     row, before, library = chosen.standing.row, figures.of("before"), figures.of("library")
     found = [("C", tr("verified"))] if row["status"] == "ok" else []
@@ -109,6 +110,10 @@ def _facts(figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:
     if chosen.standing.share is not None and library is not None:
         name = tr(library.kernel.title).partition(",")[0]
         found.append((tr("of {library}", library=name), share_text(chosen.standing.share)))
+    peak = peak_share(session, chosen)
+    if peak is not None:
+        said = tr("{share}, modelled", share=share_text(peak[0]))
+        found.append((tr("of the {dtype} peak", dtype=peak[1]), said))
     stats, rounds = row.get("stats"), row.get("rounds") or ()
     if stats:
         found.append((tr("samples"), str(stats["n"])))

@@ -176,6 +176,9 @@ class Strip(QWidget):
         self.note.setText(tr("nothing measured here") if nothing else "")
         self.note.setVisible(nothing)
 
+    def _is_long(self, text: str) -> bool:
+        return self.said.fontMetrics().horizontalAdvance(text) > round(scaled(_MOST_TEXT))
+
     def _say(self, label: QLabel, text: str, tip: str = "") -> None:
         """Show as much of a text as fits; the tooltip has the complete text and `tip`."""
         label.setText(label.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, round(scaled(_MOST_TEXT))))
@@ -200,7 +203,9 @@ class Strip(QWidget):
         turn = live.turn if live is not None else None
         if live is None or turn is None or not live.gflops:
             self._say(self.headline, tr("Measuring"))
-            self._say(self.said, doing)
+            # Its bar has the kernel's name: of a long text the rest is more important.
+            short = doing.partition(": ")[2]
+            self._say(self.said, short if short and self._is_long(doing) else doing, doing)
             self.verified.hide()
             return
         so_far = tr("{gflops} GFLOPS so far", gflops=gflops_text(live.median))

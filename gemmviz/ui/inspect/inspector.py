@@ -90,11 +90,13 @@ class Inspector(QTabWidget):
     def add_duel(self, race: QWidget, title: str) -> None:
         """Add the tab of a comparison, and turn to it."""
         self.setCurrentIndex(self.addTab(race, title))
+        self._fit_titles()
 
     def take_duel(self) -> None:
         """Take the tab of a comparison away."""
         if self.count() > len(PANELS):
             self.removeTab(len(PANELS))
+            self._fit_titles()
 
     def show_panel(self, name: str) -> None:
         """Turn to one of `PANELS`; another name leaves things as they are."""
@@ -147,10 +149,14 @@ class Inspector(QTabWidget):
         self._fit_titles()
 
     def _fit_titles(self) -> None:
-        """Shorten the title of the machine code where the tabs would not all be seen."""
-        self.setTabText(_ASSEMBLY, tr(_TITLES[_ASSEMBLY]))
-        if self.tabBar().sizeHint().width() > self.width():
-            self.setTabText(_ASSEMBLY, _SHORT_ASSEMBLY)
+        """Shorten titles where the tabs would not all be seen: of the machine code, then of the findings."""
+        findings, count = tr(_TITLES[_FINDINGS]), self.source_side.findings.count()
+        whole = f"{findings} {count}" if count else findings
+        for assembly, title in ((tr(_TITLES[_ASSEMBLY]), whole), (_SHORT_ASSEMBLY, whole), (_SHORT_ASSEMBLY, findings)):
+            self.setTabText(_ASSEMBLY, assembly)
+            self.setTabText(_FINDINGS, title)
+            if self.tabBar().sizeHint().width() <= self.width():
+                break
 
     def _on_click(self) -> None:
         """Turn from the counters, which say nothing of a cell, to the origin of a clicked element of C."""
@@ -169,9 +175,6 @@ class Inspector(QTabWidget):
 
     def _count(self) -> None:
         """Write the number of findings beside the title of their tab."""
-        count = self.source_side.findings.count()
-        title = tr(_TITLES[_FINDINGS])
-        self.setTabText(_FINDINGS, f"{title} {count}" if count else title)
         self._fit_titles()
 
 

@@ -16,6 +16,7 @@ from gemmviz.ui.look.theme import Theme
 TITLE, SMALL = 1.15, 0.86
 """Type of headings and of small print, in sizes of body text."""
 _FIGURES = (1.9, 1.6, 1.35)  # of the one large figure, whichever fits
+_COUNT = 2.9  # of a count beside its unit
 _MARGIN, _ROW = 0.45, 1.2  # in heights of body text
 _SMALLEST_PX = 6
 _LEAST_ROOM = 8.0, 3.5  # of a picture, in heights of body text
@@ -146,23 +147,43 @@ class Page(Sheet):
         free = rect.width() - self.width(heading.title, TITLE, True) - 2 * em
         self._framed(top, self.fitting(heading.tags, free, SMALL), heading.modelled)
         y = top.bottom() + em * 0.15
+        wide, figure_bottom = self._figure(heading, y)
+        bottom = max(y + self.row() * (2 if heading.code else 1), figure_bottom)
+        left = QRectF(rect.left(), y, rect.width() - wide - em * 0.6, self.row())
+        self.write(left, self.fitting(heading.said, left.width()), colour=theme.muted)
+        self.write(left.translated(0, self.row()), heading.code, SMALL * 1.05, mono=True)
+        bottom += em * 0.3
+        return QRectF(rect.left(), bottom, rect.width(), rect.bottom() - bottom)
+
+    def _figure(self, heading: Heading, y: float) -> tuple[float, float]:
+        """Write the one figure at the right, below a line; return how wide it is, and where it ends.
+
+        A count is larger than what it counts, which stands beside it.
+        """
+        if not heading.figure:
+            return 0.0, y
+        rect, em, colour = self.inner, self.em, self.theme.write if heading.late else self.theme.read
+        count, _, unit = heading.figure.partition(" ")
+        beside = max(self.width(unit, TITLE, True), self.width(heading.under, SMALL))
+        wide = self.width(count, _COUNT, True) + 0.5 * em + beside
+        if count.isdigit() and unit and wide <= rect.width() / 2:
+            high = self.row() + self.row(SMALL)
+            self.write(QRectF(rect.right() - wide, y, wide - beside - 0.5 * em, high), count, _COUNT, colour, bold=True)
+            right = QRectF(rect.right() - beside, y, beside, self.row(TITLE))
+            self.write(right, unit, TITLE, bold=True)
+            under = QRectF(right.left(), right.bottom() - em * 0.1, beside, self.row(SMALL))
+            self.write(under, heading.under, SMALL, self.theme.muted)
+            return wide, y + high
         # A long figure, as in some languages, leaves half of the room for the line of the source.
         large = next(
             (size for size in _FIGURES if self.width(heading.figure, size, True) <= rect.width() / 2), _FIGURES[-1]
         )
         wide = max(self.width(heading.figure, large, True), self.width(heading.under, SMALL))
         side = QRectF(rect.right() - wide, y, wide, self.row(large) * 0.92)
-        bottom = y + self.row() * (2 if heading.code else 1)
-        if heading.figure:
-            self.write(side, heading.figure, large, theme.write if heading.late else theme.read, RIGHT, bold=True)
-            under = QRectF(side.left(), side.bottom() - em * 0.1, wide, self.row(SMALL))
-            self.write(under, heading.under, SMALL, theme.muted, RIGHT)
-            bottom = max(bottom, under.bottom() if heading.under else side.bottom())
-        left = QRectF(rect.left(), y, rect.width() - wide - em * 0.6, self.row())
-        self.write(left, self.fitting(heading.said, left.width()), colour=theme.muted)
-        self.write(left.translated(0, self.row()), heading.code, SMALL * 1.05, mono=True)
-        bottom += em * 0.3
-        return QRectF(rect.left(), bottom, rect.width(), rect.bottom() - bottom)
+        self.write(side, heading.figure, large, colour, RIGHT, bold=True)
+        under = QRectF(side.left(), side.bottom() - em * 0.1, wide, self.row(SMALL))
+        self.write(under, heading.under, SMALL, self.theme.muted, RIGHT)
+        return wide, under.bottom() if heading.under else side.bottom()
 
     def has_room(self, room: QRectF) -> bool:
         """Say whether a picture below the heading would be seen at all."""

@@ -23,6 +23,7 @@ from gemmviz.catalogue.problem import LARGEST
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.charts.result_card import ResultCard
+from gemmviz.ui.charts.what_next import WhatNext
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
@@ -211,7 +212,7 @@ class MeasureControls(QWidget):
         self.progress.setAccessibleName(tr("Progress"))
         self.status = ShortLabel()
         self.status.setObjectName("muted")
-        self.result = ResultCard(session)
+        self.result, self.what_next = ResultCard(session), WhatNext(session)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
@@ -236,7 +237,8 @@ class MeasureControls(QWidget):
         grid.addWidget(self.progress, 4, 0, 1, 3)
         grid.addWidget(self.status, 5, 0, 1, 3)
         column.addLayout(grid)
-        column.addWidget(self.result, 1)
+        column.addWidget(self.result)
+        column.addWidget(self.what_next)
         column.addStretch(1)
         self.size_row.changed.connect(lambda problem: session.choice.choose_bench(problem=problem))
         self.params.changed.connect(lambda params: session.choice.choose_bench(params=params))

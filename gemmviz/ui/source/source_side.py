@@ -1,7 +1,7 @@
 """The source in the right column: its name, the text, the line to find in it, and the findings in a few words."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QHBoxLayout,
@@ -19,6 +19,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.source.breaks import BreakBox, look_for
 from gemmviz.ui.source.find_bar import FindBar
 from gemmviz.ui.source.findings import FindingsPanel
+from gemmviz.ui.source.now_box import NowBox
 from gemmviz.ui.source.source import Source
 
 _LEAST_LETTERS = 12  # of the name, beside the buttons
@@ -79,6 +80,7 @@ class SourceSide(QWidget):
         self.broken.setContentsMargins(8, 0, 8, 4)
         self.find_bar = FindBar(self.source)
         self.findings = FindingsPanel(session)
+        self.now = NowBox(session)
         self.found = QPushButton()
         self.found.setObjectName("found")
         self.found.setToolTip(tr("Show the findings of the checker (Ctrl+4)"))
@@ -113,6 +115,7 @@ class SourceSide(QWidget):
         column.addWidget(self.broken)
         column.addWidget(self.source, 1)
         column.addWidget(self.find_bar)
+        column.addWidget(self.now)
         column.addWidget(self.found)
         self.edit_button.clicked.connect(self._on_edit)
         self.revert_button.clicked.connect(lambda *_: session.choice.revert())
@@ -131,6 +134,11 @@ class SourceSide(QWidget):
         sign = "✗" if found.has_defects() else "✓" if found.known else "–"
         self.found.setText(f"{sign}  {found.summary}  ›")
         self.found.setAccessibleName(tr("Findings: {count}", count=found.summary))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Describe the step that was reached behind another tab."""
+        super().showEvent(event)
+        self.now.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the buttons a separate row if the name would be cut to nothing."""

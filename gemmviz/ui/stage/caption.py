@@ -5,7 +5,6 @@ import numpy as np
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.order.story import KINDS
-from gemmviz.trace.origin.index_formulas import Formula
 from gemmviz.trace.origin.operand_paths import OperandPaths
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -316,13 +315,6 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
 def sums_text(fed: OperandPaths) -> str:
     """Compare the operands read for an element of C with the value stored."""
     return tr("sum {total}, STORED {stored}", total=number(fed.total), stored=number(fed.stored))
-
-
-def formula_text(side: str, formula: Formula) -> tuple[str, ...]:
-    """Write a formula of a row or a column, from the longest wording on; `side` names one without a name."""
-    name = formula.name or side
-    whole = f"{name} = {formula.text} = {formula.values} = {formula.result}"
-    return whole, f"{name} = {formula.text} = {formula.result}", f"{name} = {formula.values} = {formula.result}"
 
 
 def thread_text(recording: Recording, block: int, thread: int) -> str:

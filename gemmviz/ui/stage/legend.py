@@ -140,12 +140,14 @@ class LegendColumn:
         self._theme, self._font, self._small = theme, QFont(font), larger(font, _SMALL)
         self._placed: tuple[Bounds, list[LegendEntry], list[tuple[LegendEntry, QRectF, QRectF]]] | None = None
 
-    def draw(self, painter: QPainter, place: Bounds, shown: list[LegendEntry]) -> None:
-        """Draw as many entries as there is room for; long texts take several lines."""
+    def draw(self, painter: QPainter, place: Bounds, shown: list[LegendEntry], taken: QRectF) -> None:
+        """Draw as many entries as there is room for; long texts take several lines. None is drawn at `taken`."""
         if self._placed is None or self._placed[0] != place or self._placed[1] is not shown:
             self._placed = place, shown, list(self._places(place, shown))
         painter.setFont(self._small)
         for entry, box, room in self._placed[2]:
+            if taken.intersects(box.united(room)):
+                continue
             _draw_box(painter, box, entry, self._theme)
             painter.setPen(QColor(self._theme.muted))
             painter.drawText(room, _WRAPPED, entry.text)
@@ -160,6 +162,7 @@ class LegendColumn:
             needed = metrics.boundingRect(room, _WRAPPED, entry.text)
             if needed.height() > room.height() or needed.width() > room.width() + 1:
                 continue
+            room.setHeight(needed.height())
             yield entry, QRectF(place.left, y + (metrics.height() - size) / 2, size, size), room
             y += needed.height() + metrics.height() * 0.4
 

@@ -1,5 +1,7 @@
 """The elements of C that a thread owns: a frame around each of them, and a tint on those of its warp."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QLineF, QRectF, Qt
@@ -17,6 +19,7 @@ _FRAMED = 4.0  # from this width of a cell on there are frames; smaller elements
 _SMALLEST_DOT = 2.0
 _LINE = 2.5
 _TINT = 0.13
+_AROUND = 2.0  # the dashed line around its block
 
 Mask = npt.NDArray[np.bool_]
 
@@ -46,6 +49,29 @@ def owned(playable: Playable, row: int, column: int) -> tuple[Mask, Mask]:
     return of_thread, mine & (thread // WARP == number // WARP)
 
 
+@dataclass(frozen=True)
+class _Owned:
+    """What belongs to the thread of an element of C.
+
+    Attributes
+    ----------
+    block
+        Its block.
+    edges, cells
+        The lines around the thread's elements, in cells; and these elements, counted by rows.
+    runs
+        The other elements of its warp: (row, first column, the one after the last).
+    around
+        The lines around its block, in cells.
+    """
+
+    block: int
+    edges: list[tuple[int, int, int, int]]
+    cells: list[int]
+    runs: list[tuple[int, int, int]]
+    around: list[tuple[int, int, int, int]]
+
+
 class Ownership:
     """Draws what the thread of an element owns, for one recording in one theme.
 
@@ -57,7 +83,7 @@ class Ownership:
 
     def __init__(self, playable: Playable, theme: Theme) -> None:
         self._playable, self._theme = playable, theme
-        self._kept: tuple[int, list[tuple[int, int, int, int]], list[int], list[tuple[int, int, int]]] | None = None
+        self._kept: tuple[int, _Owned] | None = None
 
     def draw(self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment) -> None:
         """Draw it for the element under the pointer, else for the chosen one.
@@ -76,20 +102,23 @@ class Ownership:
         if element is None:
             return
         if self._kept is None or self._kept[0] != element:
-            self._kept = (element, *self._look_up(element, panel.columns))
-        _, edges, cells, runs = self._kept
+            self._kept = element, self._look_up(element, panel.columns)
+        found = self._kept[1]
         painter.save()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         tint = QColor(self._theme.selection)
         tint.setAlphaF(_TINT)
         side = panel.cell
-        for row, begin, end in runs:
+        for row, begin, end in found.runs:
             box = QRectF(panel.x + begin * side, panel.y + row * side, (end - begin) * side, side).intersected(seen)
             painter.fillRect(box, tint)
+        if found.block != moment.block:  # the chosen block has its line already
+            painter.setPen(QPen(QColor(self._theme.selection), _AROUND, Qt.PenStyle.DashLine))
+            painter.drawLines([line(panel, *edge) for edge in found.around])
         if side < _FRAMED:
-            self._draw_dots(painter, panel, cells)
+            self._draw_dots(painter, panel, found.cells)
         else:
-            lines: list[QLineF] = [line(panel, *edge) for edge in edges]
+            lines: list[QLineF] = [line(panel, *edge) for edge in found.edges]
             painter.setPen(QPen(QColor(self._theme.background), _LINE + 2))
             painter.drawLines(lines)
             painter.setPen(QPen(QColor(self._theme.selection), _LINE))
@@ -103,12 +132,13 @@ class Ownership:
             x, y = panel.x + (column + 0.5) * panel.cell, panel.y + (row + 0.5) * panel.cell
             painter.fillRect(QRectF(x - dot / 2, y - dot / 2, dot, dot), QColor(self._theme.selection))
 
-    def _look_up(
-        self, element: int, columns: int
-    ) -> tuple[list[tuple[int, int, int, int]], list[int], list[tuple[int, int, int]]]:
-        """Return the lines around the thread's elements, these, and the runs (row, first, end) of its warp's."""
+    def _look_up(self, element: int, columns: int) -> _Owned:
         of_thread, of_warp = owned(self._playable, *divmod(element, columns))
-        return outline(of_thread), np.flatnonzero(of_thread).tolist(), _runs(of_warp & ~of_thread)
+        recording = self._playable.recording
+        blocks, cells = recording.owners[0], np.flatnonzero(of_thread).tolist()
+        block = int(blocks.flat[element])
+        around = outline(blocks == block) if block >= 0 and recording.blocks > 1 else []
+        return _Owned(block, outline(of_thread), cells, _runs(of_warp & ~of_thread), around)
 
 
 def _runs(mask: Mask) -> list[tuple[int, int, int]]:

@@ -18,10 +18,11 @@ from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, vector
 from gemmviz.ui.stage.accessed_cells import AccessedCells
+from gemmviz.ui.stage.axis_formulas import AxisFormulas
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
-from gemmviz.ui.stage.caption import about_cell, owner_text, provenance
+from gemmviz.ui.stage.caption import about_cell, provenance
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
 from gemmviz.ui.stage.gestures import Gestures
@@ -37,9 +38,10 @@ from gemmviz.ui.stage.related import Related, related, touched_by_warp
 from gemmviz.ui.stage.scene import Bounds, Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
+from gemmviz.ui.stage.tips import cell_tip
 from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
-from gemmviz.ui.stage.words import CAPTION_LINES, TITLE_LINES, Words
+from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES, Words
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
@@ -98,6 +100,7 @@ class StagePainter:
         self._ways = ValuePaths(playable, theme, self.font)
         self._words = Words(playable, theme, self.font)
         self._sentences = Sentences(playable)
+        self._axes = AxisFormulas(playable, theme, self.font)
         self._lines = Lines(playable, theme, self.font)
         self._labels: tuple[LabelsKey, QPixmap, list[tuple[QRectF, QRectF]]] | None = None
         self._labelled: tuple[Any, QFont, float, bool] | None = None
@@ -125,7 +128,8 @@ class StagePainter:
     def _with_words(self, rect: QRectF) -> Plan | None:
         """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
         high = self.metrics.height()
-        texts = Texts((TITLE_LINES + 0.3) * high, CAPTION_LINES * high * self.captioned, self.words, self.narrow)
+        lines = CAPTION_LINES if self.lens is None else CAPTION_OVER_LENS
+        texts = Texts((TITLE_LINES + 0.3) * high, lines * high * self.captioned, self.words, self.narrow)
         asides = self._barriers.sizes(self.font) if self.lens is None else ()  # a lens covers the strip
         size = rect.width(), rect.height(), high
         return placed(self.playable.recording, *size, texts, asides, self.lens is not None)
@@ -146,15 +150,14 @@ class StagePainter:
         return Plan(placed, aside, form="names" if bare else "all").seen(1, 0, self.head)
 
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
-        """Return the text for a point: a barrier, or a sum of a warpgroup; empty elsewhere."""
+        """Return the text for a point: a cell, or a barrier; empty elsewhere."""
         plan = self.plan(rect, moment.view)
-        placed, aside = plan.panels, plan.aside
-        cell = placed[C].at(x, y)
-        if cell is not None:
-            return owner_text(self.playable, *cell)
-        if aside is None:
+        tip = cell_tip(self.playable, plan.panels, moment, (x, y), self._covered(plan))
+        if tip is not None:
+            return tip
+        if plan.aside is None:
             return ""
-        return self._barriers.at(aside, self._labels_font(rect, plan), x, y, moment.step, moment.block)
+        return self._barriers.at(plan.aside, self._labels_font(rect, plan), x, y, moment.step, moment.block)
 
     def _labelling(self, rect: QRectF) -> tuple[QFont, float, bool]:
         """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
@@ -265,14 +268,7 @@ class StagePainter:
 
     # Labels: everything that changes with the view only
 
-    def _draw_labels(
-        self,
-        painter: QPainter,
-        rect: QRectF,
-        plan: Plan,
-        moment: Moment,
-        ratio: float,
-    ) -> None:
+    def _draw_labels(self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float) -> None:
         placed, aside, words = plan.panels, plan.aside, plan.words
         font = self._labels_font(rect, plan)
         form = plan.form
@@ -360,13 +356,16 @@ class StagePainter:
             self._origin[moment.outdated] = provenance(self.playable, moment.outdated)
         said = self._origin[moment.outdated]
         self._words.draw_title(painter, plan.words, title, said, moment.outdated, self.title_taken)
-        if self.captioned and not self.words:
-            place = replace(plan.words, top=plan.words.top + (TITLE_LINES + 0.3) * high)
+        captioned = self.captioned and not self.words
+        axes = self._axes.placed(plan, moment, captioned)
+        if captioned:
+            place = Bounds(plan.words.left, plan.words.top + (TITLE_LINES + 0.3) * high, plan.words.right, axes.top)
             self._words.draw_sentence(painter, place, self._sentences.at(moment))
         if self.lens is not None and plan.free is not None:
             self._draw_lens(painter, self.lens, plan.free, moment, ratio)
         if plan.legend is not None:
-            self._column.draw(painter, plan.legend, self._entries(moment, plan))
+            self._column.draw(painter, plan.legend, self._entries(moment, plan), axes.beside_a)
+        self._axes.draw(painter, plan, axes)
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""

@@ -174,23 +174,30 @@ class Score(QSlider):
 
     def _draw_flags(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
         """Draw a numbered flag for every stop of the tour; the one that people stand at is filled."""
-        for index, stop in enumerate(self.session.tour.stops):
-            if stop.step >= place.steps:
-                continue
-            here, box = index == self.session.tour.at, self._flag(index, place)
-            painter.fillRect(QRectF(place.x(stop.step), 0, 2, self.height()), QColor(theme.good))
+        for index, box in self._flags(place).items():
+            here, step = index == self.session.tour.at, self.session.tour.stops[index].step
+            painter.fillRect(QRectF(place.x(step), box.bottom() - 2, 2, self.height()), QColor(theme.good))
             painter.setPen(QColor(theme.good))
             painter.setBrush(QColor(theme.good if here else theme.panel))
             painter.drawRect(box.adjusted(0, 0, -1, -1))
             painter.setPen(QColor(theme.background if here else theme.text))
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(index + 1))
 
-    def _flag(self, index: int, place: score_drawing.Layout) -> QRectF:
-        """Return where a stop's flag is: right of its step, unless there is no room."""
+    def _flags(self, place: score_drawing.Layout) -> dict[int, QRectF]:
+        """Return where each stop's flag is: right of its step, or beside the flags of the steps close to it."""
         metrics = QFontMetricsF(score_drawing.small(self.font()))
-        wide = metrics.horizontalAdvance(str(index + 1)) + 7
-        x = place.x(self.session.tour.stops[index].step)
-        return QRectF(x if x + wide <= self.width() else x + 2 - wide, 0, wide, place.head - 1)
+        stops = [(stop.step, index) for index, stop in enumerate(self.session.tour.stops) if stop.step < place.steps]
+        found: dict[int, QRectF] = {}
+        end = 0.0
+        for step, index in sorted(stops):
+            wide = metrics.horizontalAdvance(str(index + 1)) + 7
+            found[index] = QRectF(max(place.x(step), end), 0, wide, place.head - 1)
+            end = found[index].right() + 1
+        end = float(self.width())
+        for _, index in sorted(stops, reverse=True):
+            found[index].moveRight(min(found[index].right(), end))
+            end = found[index].left() - 1
+        return found
 
     def _draw_playhead(self, painter: QPainter, place: score_drawing.Layout, theme: Theme) -> None:
         cursor = self.session.cursor
@@ -209,11 +216,8 @@ class Score(QSlider):
 
     def _flag_at(self, x: float, y: float) -> int | None:
         """Return the stop whose flag is at a place."""
-        place, stops = self._layout(), self.session.tour.stops
-        for index in reversed(range(len(stops))):
-            if stops[index].step < place.steps and self._flag(index, place).adjusted(-2, 0, 2, 0).contains(x, y):
-                return index
-        return None
+        found = self._flags(self._layout()).items()
+        return next((index for index, box in found if box.adjusted(-1, 0, 1, 0).contains(x, y)), None)
 
     def _handle_at(self, x: float) -> str:
         """Return which end of the played range is at a place: "first", "last" or neither."""

@@ -13,8 +13,8 @@ from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import BETWEEN
 from gemmviz.ui.stage.scene import Bounds
 
-TITLE_LINES, CAPTION_LINES = 3.3, 4.3
-"""Heights of the title with its chips, and of the caption, in heights of the font."""
+TITLE_LINES, CAPTION_LINES, CAPTION_OVER_LENS = 3.3, 4.3, 3.4
+"""Heights of the title with its chips, and of the caption, alone and above a lens, in heights of the font."""
 _TITLES = (1.25, 100), (1.12, 100), (1.0, 100), (1.0, 88)  # times the base font, and the letters' width in percent
 _TWO_LINES = 0.84, 88  # of a title that is too long for each of these
 _SMALL = 0.88
@@ -41,7 +41,7 @@ class _Placed:
 
     lead: tuple[QFont, str]
     font: QFont
-    lines: list[tuple[QRectF, str]]
+    text: tuple[QRectF, str]
     top: QRectF
     bar: QRectF
 
@@ -54,8 +54,6 @@ class Said:
     remark: str
     text: str
     chosen: bool = False
-    formulas: tuple[tuple[str, ...], ...] = ()
-    """Lines before the text, each in its wordings from the longest on."""
 
 
 def sentence(caption: str, tile: str) -> Said:
@@ -221,8 +219,7 @@ class Words:
         painter.drawText(placed.top, _MIDDLE, lead)
         painter.setFont(placed.font)
         painter.setPen(QColor(theme.text))
-        for below, text in placed.lines:
-            painter.drawText(below, _WRAPPED, text)
+        painter.drawText(placed.text[0], _WRAPPED, placed.text[1])
 
     def _placed_sentence(self, place: Bounds, said: Said) -> _Placed:
         """Return the places of a sentence's parts: see `draw_sentence`."""
@@ -235,15 +232,10 @@ class Words:
         lead = QFontMetricsF(bold).elidedText(said.lead, Qt.TextElideMode.ElideRight, room)
         font = self._small if said.chosen else self._font
         metrics = QFontMetricsF(font)
-        below, lines = inside.adjusted(0, _LINE * high, 0, 0), []
-        for wordings in said.formulas:
-            line = next((w for w in wordings if metrics.horizontalAdvance(w) <= below.width()), "")
-            if line:
-                lines.append((QRectF(below), line))
-                below.setTop(below.top() + metrics.height())
-        lines.append((below, fitting(_unbroken(said.text), metrics, below.size().toTuple())))
+        below = inside.adjusted(0, _LINE * high, 0, 0)
+        text = fitting(_unbroken(said.text), metrics, below.size().toTuple())
         bar = QRectF(place.left, place.top, _BAR, place.height)
-        return _Placed((bold, lead), font, lines, top, bar)
+        return _Placed((bold, lead), font, (below, text), top, bar)
 
 
 _MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

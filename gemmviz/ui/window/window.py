@@ -119,6 +119,7 @@ class Window(QMainWindow):
         self.source_side.findings.check.connect(controller.checks.check_sizes)
         self.recording.record.connect(controller.recording.record)
         self.measuring.measure_this.connect(controller.measuring.measure_this)
+        self.measuring.what_next.gone.connect(lambda: self.pages.turn_to("stage"))
         self.measuring.measure_all.connect(controller.measuring.measure_all)
         self.measuring.measure_over_n.connect(controller.measuring.measure_over_n)
         self.measuring.cancel.connect(controller.engines.cancel)

@@ -245,7 +245,7 @@ def _type_actions(window: Acting) -> list[Action]:
         Action(
             "calm",
             "View",
-            tr("Calm on / off: an access glows only during its step"),
+            tr("Reduced motion on / off: nothing flies, an access glows only during its step"),
             ("Ctrl+Alt+C",),
             lambda: session.preferences.set_calm(not session.preferences.calm),
         ),

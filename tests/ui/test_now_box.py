@@ -1,0 +1,32 @@
+"""The box below the source: the chosen thread's access at a step, the cost of its warp's request, and no spoiler."""
+
+from recordings import small_tiled
+
+from gemmviz.trace.order.story import KINDS
+from gemmviz.ui.source.now_box import access_text
+
+
+def test_a_copy_names_both_ends_at_its_read_and_at_its_write():
+    playable = small_tiled()
+    timeline, story = playable.timeline, playable.story
+    steps = [s for s in range(timeline.steps) if story.kinds[s] == KINDS.index("copy")]
+    read = next(s for s in steps if timeline.array[s] == 1 and not timeline.write[s])
+    write = next(s for s in steps if s > read and timeline.write[s])
+    said = [access_text(playable, step, 0, 5) for step in (read, write)]
+    assert said[0].startswith("Thread (1, 1) reads B[1, 1] = ") and said[0].endswith(", for Bs[1, 1]")
+    assert said[1].startswith("Thread (1, 1) writes Bs[1, 1] = ") and said[1].endswith(", read from B[1, 1]")
+    value = float(playable.recording.b[1, 1])
+    assert all(f"= {value:.0f},".replace("-", "\N{MINUS SIGN}") in text for text in said)
+
+
+def test_the_box_follows_the_step_and_is_hidden_while_a_step_is_predicted(window):
+    session, now = window.session, window.source_side.now
+    window.inspector.show_panel("source")
+    session.cursor.seek(0)
+    assert now.isVisible() and now.heading.text() == f"Now: line {session.cursor.line}"
+    assert now.access.text().startswith("Thread (0, 0) reads A[0, 0] = ")
+    assert now.cost.text().startswith("Warp 0: 16 lanes, 64 bytes asked for, ")
+    session.predict.toggle()
+    assert not now.isVisible()
+    session.predict.toggle()
+    assert now.isVisible()
