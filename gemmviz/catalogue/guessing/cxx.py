@@ -1,13 +1,13 @@
 """Reads just enough C and CUDA to describe a kernel: functions, parameters, constants and launches. It runs nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.callers import ways_up
-from gemmviz.catalogue.guessing.constant_objects import Objects
-from gemmviz.catalogue.guessing.functions import Function, Parameter
+from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
+from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
@@ -55,6 +55,10 @@ class ParsedSource:
         Structures that may be a matrix, of the file and its headers.
     callers
         The functions of the file, its headers and the files that launch its kernels.
+    files
+        The file, its headers and the files that launch its kernels.
+    fields
+        The members of plain structures, by name.
     """
 
     kernels: tuple[Function, ...]
@@ -67,6 +71,8 @@ class ParsedSource:
     structs: dict[str, StructType] = field(default_factory=dict)
     layouts: Layouts = field(default_factory=dict)
     callers: tuple[Function, ...] = ()
+    files: tuple[HostFile, ...] = ()
+    fields: Mapping[str, Fields] = field(default_factory=dict)
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -126,13 +132,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     ]
     callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
     names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
-    found = _launches_of(
-        _Neighbour(expand(tokens, objects, functions), others, _globals(tokens)),
-        names,
-        callers,
-        known_structs,
-        known_layouts,
-    )
+    here = HostFile(expand(tokens, objects, functions), others, _globals(tokens))
+    found = _launches_of(here, names, callers, known_structs, known_layouts)
     for neighbour in around_it:
         found += _launches_of(neighbour, names, callers, known_structs, known_layouts)
     return ParsedSource(
@@ -145,6 +146,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         structs=known_structs,
         layouts=known_layouts,
         callers=callers,
+        files=(replace(here, constants=constants | here.constants), *around_it),
+        fields=known_objects.types,
     )
 
 
@@ -157,18 +160,9 @@ def templates_that_launch(text: str) -> frozenset[str]:
     return frozenset(one.owner or one.name for one in launching if one.owner_template or one.template)
 
 
-@dataclass(frozen=True)
-class _Neighbour:
-    """The tokens of a file with launches, its functions, and its constants."""
-
-    tokens: list[str]
-    functions: Sequence[Function]
-    constants: dict[str, tuple[str, ...]]
-
-
 def _neighbour(
     plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, Macro], known: Objects
-) -> _Neighbour:
+) -> HostFile:
     """Return another file, with the macros of this one and its own."""
     own, calls, _, _ = macros(plain)
     tokens, lines = _assigned(*numbered(_blank(plain)))
@@ -179,11 +173,11 @@ def _neighbour(
     whole = expand(tokens, objects | own, calls) if not {*_LAUNCHES, "dim3"}.isdisjoint(tokens) else []
     known = known.and_those_of(tokens)
     inside = chain(*_functions(tokens, lines, objects | own, calls))
-    return _Neighbour(whole, tuple(map(known.filled, inside)), constants)
+    return HostFile(whole, tuple(map(known.filled, inside)), constants)
 
 
 def _launches_of(
-    file: _Neighbour,
+    file: HostFile,
     kernels: frozenset[str],
     callers: Sequence[Function],
     known_structs: dict[str, StructType],
@@ -210,13 +204,13 @@ def _launches_of(
             for values, _ in ways:
                 known = {name: tuple(tidy(value)) for name, value in values.items() if name in given}
                 known = {name: value for name, value in known.items() if is_whole(value)}
-                made = replace(launch, constants=file.constants | {**members} | known | launch.constants)
+                made = replace(launch, constants={**file.constants} | {**members} | known | launch.constants)
                 found += [made] if made not in found else []
     flat = tidy(file.tokens)
     seen = {launch.name for launch in found}
     found += [one for one in launches(flat, kernels) if one.name not in seen]
     found += by_pointer(flat, set(kernels) - {launch.name for launch in found})
-    return [replace(one, constants=file.constants | one.constants) for one in found]
+    return [replace(one, constants={**file.constants} | one.constants) for one in found]
 
 
 def _plain(text: str) -> str:

@@ -15,6 +15,7 @@ from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.host.launched import evaluated
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
@@ -70,6 +71,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
+    seen = tuple(evaluated(chosen, source.files, source.structs, source.fields)) if is_cuda(path) else ()
+    source = replace(source, launches=(*seen, *source.launches))
     made = _describe(chosen, source, path, text, names)
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
