@@ -24,6 +24,7 @@ from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
+from gemmviz.catalogue.guessing.size_templates import as_arguments, passed_twice, size_templates
 from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
@@ -99,16 +100,21 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     source = with_tiles(source, tiles)
-    given = size_constants(function, source)
+    template = function.template
+    given, of_template = size_constants(function, source), size_templates(function, source)
+    same = passed_twice(function, source)
     while True:
-        with_sizes, meant = as_parameters(function, given), without(source, given)
+        with_sizes, meant = as_arguments(function, source, of_template, same)
+        with_sizes, meant = as_parameters(with_sizes, given), without(meant, given)
         index = indexing.read_indexing(with_sizes, meant.constants_without_tunable())
         roles = assign(with_sizes, index, tiles)
-        strange = [one for one in given if not one.size_of(roles)]
+        strange = [one for one in (*given, *of_template) if not one.size_of(roles)]
         if not strange:
             break
-        given = [one for one in given if one not in strange]
+        given, of_template = ([one for one in some if one not in strange] for some in (given, of_template))
     function, source = with_sizes, meant
+    types |= {one.name: one.size_of(roles) for one in of_template}
+    types |= {name: roles.of.get(parameter, "1") for name, parameter in same.items()}
     maps = _maps(source)
     dtype, stored = (_dtype(function, roles, matrix, maps) for matrix in ("A", "C"))
     roles.column_major |= _by_columns(roles, maps)
@@ -143,7 +149,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         for name, one in matrices.items()
         for member in one.members
     }
-    arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
+    arguments = [types.get(name) or _argument(name, shape) for _, name, _ in template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     computes = GuessReason(0.9, tr("the file's own host code computes it so"))
     found = [

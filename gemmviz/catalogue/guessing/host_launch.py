@@ -62,6 +62,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
     shared = _shortened(shared, given.params)
     allowed = {"M", "N", "K", *given.params}
+    if len(grid) > 2 and not _speaks_of(grid[2], allowed):
+        grid = grid[:2]  # one product of many
     if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
         return None
     chosen = bool(launch.shared) and not _speaks_of(shared, allowed)

@@ -234,8 +234,12 @@ class Reader:
                 return node
 
     def _list(self, start: int, end: int) -> tuple[Node, ...]:
-        parts = split_types(self.tokens[start + 1 : end])
-        return tuple(Reader(part, self.depth + 1).whole() for part in parts)
+        found: list[Node] = []
+        for part in split_types(self.tokens[start + 1 : end]):
+            expands = part[-3:] == (".", ".", ".")
+            node = Reader(part[:-3] if expands else part, self.depth + 1).whole()
+            found.append(("expand", node) if expands else node)
+        return tuple(found)
 
     def _items(self) -> tuple[tuple[str, Node], ...]:
         """Return the values in braces, each with the member that it names, or an empty text."""

@@ -311,9 +311,15 @@ class Run:
         if node[0] == "name":
             if len(node[1]) > 1 and not make:
                 return self.outside.find(node[1][-1]) if not self.kind((node[1][-2],), frame)[0] in self.structs else None
-            return frame.find(node[1][-1])
+            found = frame.find(node[1][-1])
+            if found is None and make and len(node[1]) == 1:  # a member of a class that is declared elsewhere
+                found = Cell(None, node[1][0])
+                (frame.this.members if frame.this else frame.scopes[min(1, len(frame.scopes) - 1)])[node[1][0]] = found
+            return found
         if node[0] == "member":
             owner = self.value(node[1], frame)
+            if owner is None and make and (place := self.cell(node[1], frame, make=True)) is not None:
+                owner = place.value = Struct("")
             owner = owner.cell.value if isinstance(owner, Address) else owner
             if isinstance(owner, Code):
                 # A structure that nobody declared: it has the members that the code names.
@@ -399,7 +405,7 @@ class Run:
     def _call(self, node: Node, frame: Frame) -> Value:
         name = node[1][1][-1] if node[1][0] == "name" else ""
         if name in _BY_API or name in _BY_CONFIG or name == "cudaLaunchCooperativeKernel":
-            self._by_api(name, [self.value(one, frame) for one in node[2]])
+            self._by_api(name, self.given(node[2], frame)[0])
             return None
         if name in _VECTORS or name.startswith("make_"):
             return self.made(name.removeprefix("make_"), [("", one) for one in node[2]], frame)
@@ -414,8 +420,7 @@ class Run:
             word = name.removesuffix("f") if name in _ROUNDS else ""
             return Code((word, "(", *found.tokens, ")")) if word else found
         called = self.value(node[1], frame)
-        cells = [self.cell(one, frame) for one in node[2]]
-        given = [self.value(one, frame) for one in node[2]]
+        given, cells = self.given(node[2], frame)
         if isinstance(called, Address):
             called = called.cell.value
         if isinstance(called, Lambda):
@@ -429,6 +434,20 @@ class Run:
             if isinstance(one, Lambda) and not self.reaching.isdisjoint(one.body):
                 self._run_lambda(one, [], [])
         return None
+
+    def given(self, nodes: Sequence[Node], frame: Frame) -> tuple[list[Value], list[Cell | None]]:
+        """Return the arguments of a call, and the places of those that have one."""
+        values: list[Value] = []
+        cells: list[Cell | None] = []
+        for one in nodes:
+            found = self.value(one[1] if one[0] == "expand" else one, frame)
+            if one[0] == "expand" and isinstance(found, Array):
+                values += found.items
+                cells += [None] * len(found.items)
+            else:
+                values.append(found)
+                cells.append(self.cell(one, frame))
+        return values, cells
 
     def _extreme(self, name: str, given: list[Value]) -> Value:
         first, second = given
@@ -451,6 +470,9 @@ class Run:
         frame = Frame([*self.outside.scopes, {}], dict(self.outside.types), called.owner, file.constants)
         self._template(function, called.template, given, frame)
         for at, parameter in enumerate(function.parameters):
+            if at == len(function.parameters) - 1 and _is_pack(function, parameter.name):
+                frame.scopes[-1][parameter.name] = Cell(Array(list(given[at:])), parameter.name)
+                continue
             if at >= len(given):
                 frame.scopes[-1][parameter.name] = Cell(None, parameter.name)
                 continue
@@ -488,8 +510,7 @@ class Run:
         called = self.value(node[1], frame)
         called = called.cell.value if isinstance(called, Address) else called
         parts = [self.made("dim3", one[2], frame) if one[0] == "braces" and not one[1] else self.value(one, frame) for one in node[2]]
-        given = [self.value(one, frame) for one in node[3]]
-        self._note(called, parts, given)
+        self._note(called, parts, self.given(node[3], frame)[0])
         return None
 
     def _by_api(self, name: str, given: list[Value]) -> None:
@@ -672,6 +693,16 @@ class _Item(Cell):
     @value.setter
     def value(self, value: Value) -> None:
         self.items[self.at] = value
+
+
+def _is_pack(function: Function, name: str) -> bool:
+    """Return whether a parameter stands for any number of arguments: the function uses it as ``args...``."""
+    body = function.body
+    for at in (i for i, word in enumerate(body) if word == name):
+        behind = body[at + 1 :] if body[at + 1 : at + 2] != (")",) else body[at + 2 :]
+        if behind[:3] == (".", ".", "."):
+            return True
+    return False
 
 
 def _bracketed(tokens: Tokens) -> Tokens:
