@@ -127,9 +127,9 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     kernels, others = _functions(tokens, lines, objects, functions)
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
     kernels, others = ([known_objects.filled(one) for one in some] for some in (kernels, others))
-    around_it = [
-        _neighbour(other, objects, functions, known_objects) for other in (*plain_headers, *map(_plain, around.others))
-    ]
+    around_it = [_neighbour(header, objects, functions, known_objects) for header in plain_headers]
+    others_around = (_neighbour(_plain(other), objects, functions, known_objects) for other in around.others)
+    around_it += [replace(other, compiled=False) for other in others_around]
     callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
     names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
     here = HostFile(expand(tokens, objects, functions), others, _globals(tokens))
@@ -151,13 +151,21 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     )
 
 
-def templates_that_launch(text: str) -> frozenset[str]:
-    """Return the names of a text's templates, functions and structures, that launch a kernel in their code."""
-    if "<<<" not in text or "template" not in text:
+def given_launches(text: str) -> frozenset[str]:
+    """Return the names of a text's functions that launch a kernel as their callers say.
+
+    These are templates, members of a template (the name is then the structure's), and functions that get a ``dim3``.
+    """
+    if "<<<" not in text:
         return frozenset()
     functions = _functions(*numbered(_blank(_plain(text))), {}, {})[1]
     launching = [one for one in functions if not _LAUNCHES.isdisjoint(one.body)]
-    return frozenset(one.owner or one.name for one in launching if one.owner_template or one.template)
+    given = (one for one in launching if one.owner_template or one.template or _gets_shape(one))
+    return frozenset(one.owner or one.name.rpartition("::")[2] for one in given)
+
+
+def _gets_shape(function: Function) -> bool:
+    return any(p.type == "dim3" for p in function.parameters)
 
 
 def _neighbour(
@@ -332,22 +340,34 @@ def _functions(
             spaces.append(_namespace(tokens, at))
         elif token == "}" and spaces:
             spaces.pop()
-        elif token == "(" and at and re.match(r"[A-Za-z_]", tokens[at - 1]):
+        elif token == "(" and (named := _name_before(tokens, at)):
             end = partner[at]
-            if tokens[end + 1 : end + 2] == ["{"] and tokens[at - 1] not in ("__launch_bounds__", "if", "for", "while"):
-                head = head_of(tokens, at - 1)
+            if tokens[end + 1 : end + 2] == ["{"] and tokens[named] not in ("__launch_bounds__", "if", "for", "while"):
+                head = head_of(tokens, named)
                 stop = partner[end + 1]
                 body = expand(tokens[end + 2 : stop], objects, functions)
-                name = "::".join([*filter(None, spaces), tokens[at - 1]])
+                name = "::".join([*filter(None, spaces), tokens[named]])
                 parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
                 owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
                 made = Function(
-                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[at - 1], *owner
+                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[named], *owner
                 )
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1
     return kernels, others
+
+
+def _name_before(tokens: list[str], at: int) -> int:
+    """Return the place of the name before a bracket; that of a specialised host function, ``run<9>(``, too; or 0."""
+    if at and re.match(r"[A-Za-z_]", tokens[at - 1]):
+        return at - 1
+    if tokens[at - 1 : at] == [">"]:
+        start = next((i for i in range(at, max(at - 20, 0), -1) if tokens[i] == "<"), 0)
+        head = head_of(tokens, start - 1) if start > 1 else []
+        if head[:3] == ["template", "<", ">"] and "__global__" not in head:
+            return start - 1
+    return 0
 
 
 def _partners(tokens: list[str]) -> list[int]:

@@ -68,8 +68,11 @@ class HostFile:
         Its functions with a body.
     constants
         Its whole-number constants outside functions.
+    compiled
+        Whether it is compiled with the kernel: the kernel's own file, and headers.
     """
 
     tokens: Sequence[str] = field(repr=False)
     functions: Sequence[Function]
     constants: Mapping[str, tuple[str, ...]]
+    compiled: bool = True

@@ -15,7 +15,7 @@ from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.host.launched import evaluated
+from gemmviz.catalogue.guessing.host.launched import evaluated, global_constants
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
@@ -72,13 +72,32 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
-    seen = tuple(evaluated(chosen, source.files, source.structs, source.fields)) if is_cuda(path) else ()
-    source = replace(source, launches=(*seen, *source.launches))
+    seen = _evaluated(chosen, source) if is_cuda(path) else ()
+    unknown = {word for word in (*chosen.body, *chosen.bounds) if word not in source.constants}
+    computed = global_constants(source.files, source.structs, unknown) if is_cuda(path) else {}
+    source = replace(source, launches=(*seen, *source.launches), constants=computed | source.constants)
     made = _describe(chosen, source, path, text, names)
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
     return replace(next(described), others=tuple(described)) if is_cuda(path) else made
+
+
+def _evaluated(chosen: Function, source: ParsedSource) -> tuple[HostLaunch, ...]:
+    """Return the launches of a kernel that the host code makes; of another one with the same parameters if none does."""
+    found = evaluated(chosen, source.files, source.structs, source.fields)
+    if found or host_launch.find(source, chosen):
+        return tuple(found)
+    plain = chosen.name.rpartition("::")[2]
+    for one in source.kernels:
+        if one.name != chosen.name and _form(one) == _form(chosen):
+            other = evaluated(one, source.files, source.structs, source.fields)
+            found += [replace(launch, name=plain, whole=False, of_another=True) for launch in other]
+    return tuple(found)
+
+
+def _form(kernel: Function) -> tuple[list[str], list[tuple[str, bool]]]:
+    return [kind for kind, _, _ in kernel.template], [(p.type, p.pointer) for p in kernel.parameters]
 
 
 def _likeness(function: Function, source: ParsedSource) -> float:

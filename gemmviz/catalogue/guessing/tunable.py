@@ -42,6 +42,7 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
         | {p.name for p in function.parameters}
         | {n for _, n, _ in function.template}
     )
+    others |= {member for struct in source.structs.values() for member in struct.members}
     declared = _declared(function.body)
     for before, word, after in zip(("", *function.body), function.body, (*function.body[1:], ""), strict=False):
         is_open = _CAPITALS.fullmatch(word) and word not in source.constants and word not in others

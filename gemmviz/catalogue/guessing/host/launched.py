@@ -1,11 +1,11 @@
 """The launches of a kernel, from an evaluation of the host code around it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from gemmviz.catalogue.guessing.constant_objects import Fields
 from gemmviz.catalogue.guessing.functions import Function, HostFile
 from gemmviz.catalogue.guessing.host.run import Run, Stop
-from gemmviz.catalogue.guessing.host.values import Called, Cell, Struct, Value
+from gemmviz.catalogue.guessing.host.values import Called, Cell, Code, Struct, Tokens, Value
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.struct_types import StructType
 
@@ -44,6 +44,29 @@ def evaluated(
     return found
 
 
+def global_constants(source_files: Sequence[HostFile], structs: Mapping[str, StructType], names: Set[str]) -> dict[str, Tokens]:
+    """Return the whole numbers that the declarations outside functions give to names, however these are computed.
+
+    Parameters
+    ----------
+    source_files
+        The files that are compiled with the kernel are looked into.
+    structs
+        The structures with constants.
+    names
+        The wanted names.
+    """
+    compiled = [one for one in source_files if one.compiled]
+    run = Run(compiled, structs, {}, Function("", (), (), ()), frozenset())
+    found = {}
+    for name, cell in run.outside.scopes[0].items():
+        if name in names and isinstance(cell.value, Code):
+            number = run.number(cell.value.tokens)
+            if number is not None:
+                found[name] = (str(number),)
+    return found
+
+
 def _reaching(kernel: str, functions: Sequence[Function]) -> frozenset[str]:
     """Return the names of a kernel and of the functions that lead to it, through others too."""
     found = {kernel}
@@ -61,7 +84,7 @@ def _reaching(kernel: str, functions: Sequence[Function]) -> frozenset[str]:
 
 def _roots(reaching: frozenset[str], functions: Sequence[Function]) -> list[Function]:
     """Return the functions to begin with: those that no other one calls, then those that launch."""
-    leading = [one for one in functions if one.name.rpartition("::")[2] in reaching]
+    leading = [one for one in functions if not reaching.isdisjoint({*one.body} - {one.name.rpartition("::")[2]})]
     called = {word for one in leading for word in one.body if word in reaching and word != one.name.rpartition("::")[2]}
     first = [one for one in leading if one.name.rpartition("::")[2] not in called]
     first.sort(key=lambda one: one.name != "main")

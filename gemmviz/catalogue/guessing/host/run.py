@@ -674,10 +674,14 @@ class Run:
         try:
             if node[0] == "alias":
                 self.outside.types.setdefault(node[1], node[2])
-            elif node[0] == "declare" and all(name not in self.outside.scopes[0] for name, *_ in node[2]):
+            elif node[0] == "declare" and all(self._is_new(name) for name, *_ in node[2]):
                 self.declare(node, frame)
         except (Stop, _Left):
             return
+
+
+    def _is_new(self, name: str) -> bool:
+        return name not in self.outside.scopes[0] and name not in self.functions and name != self.wanted
 
 
 class _Item(Cell):
