@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from gemmviz.catalogue.guessing.cxx import Surroundings, templates_that_launch
+from gemmviz.catalogue.guessing.cxx import Surroundings, given_launches
 from gemmviz.catalogue.includes import begins, search_folders
 from gemmviz.sandbox import scratch
 
@@ -32,7 +32,7 @@ def surroundings(path: Path, text: str) -> Surroundings:
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
     others = _launching(names, path, folders) or _launching(names, path, project_folders(path)) if names else []
     # A template that launches the kernel gets its arguments where it is used.
-    if used := templates_that_launch(text):
+    if used := given_launches(text).union(*map(given_launches, others)):
         others += [body for body in _using(used, path, project_folders(path)) if body not in others]
     return Surroundings(tuple(headers), tuple(others))
 
@@ -92,9 +92,10 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[s
     return (found + pointers)[:_MOST_NEIGHBOURS]
 
 
-def _using(templates: frozenset[str], path: Path, folders: tuple[Path, ...]) -> list[str]:
-    """Return the texts that give arguments to templates: ``Gemm<128, 64>::run(...)``."""
-    used = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(templates)))})\s*<[^;<>]*\d")
+def _using(names: frozenset[str], path: Path, folders: tuple[Path, ...]) -> list[str]:
+    """Return the texts that use templates or functions: ``Gemm<128, 64>::run(...)``, ``run(grid, block)``."""
+    any_of = "|".join(map(re.escape, sorted(names)))
+    used = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<>]*\d|(?:<[^;<>]*>)?\s*\([^{{}}]*?;)")
     found: list[str] = []
     for file in scratch.neighbours(folders):
         if file == path or len(found) == _MOST_NEIGHBOURS:

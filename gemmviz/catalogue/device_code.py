@@ -58,7 +58,15 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
         elif declaration not in kept:
             parts += [text[end : declaration.start], _blank(text[declaration.start : declaration.end])]
             end = declaration.end
-    return "".join([*parts, text[end:]])
+    code = "".join(plain[one.start : one.end] for one in kept).lower()
+    return INCLUDE.sub(lambda found: _unless_unused(found, code), "".join([*parts, text[end:]]))
+
+
+def _unless_unused(found: re.Match[str], code: str) -> str:
+    """Return an include; spaces for one of an unknown library whose name stands nowhere in the code that is kept."""
+    library = found[2].strip().partition("/")[0].lower()
+    unused = "/" in found[2] and found[1] == "<" and not header_kind(found[2]) and library not in code
+    return " " * len(found[0]) if unused else found[0]
 
 
 def _without_last(text: str, plain: str, end: int, defined: Mapping[str, frozenset[str]]) -> str:

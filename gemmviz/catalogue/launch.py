@@ -195,7 +195,8 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
     if math.prod(cluster) > MAX_CLUSTER:
         said = tr("a cluster of {count} blocks; CUDA allows {most}", count=_times(cluster), most=MAX_CLUSTER)
         raise ConstraintError(f"{kernel.name}: {said}")
-    entry = re.sub(r"[A-Za-z_]\w*", lambda word: str(chosen.get(word[0], word[0])), kernel.entry)
+    function, opening, arguments = kernel.entry.partition("<")
+    entry = function + re.sub(r"[A-Za-z_]\w*", lambda word: str(names.get(word[0], word[0])), opening + arguments)
     in_entry = set(re.findall(r"\w+", kernel.entry))
     macros = {name: value for name, value in chosen.items() if name not in in_entry}
     shared_bytes = kernel.shared.integer(names)

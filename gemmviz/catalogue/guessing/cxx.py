@@ -1,13 +1,13 @@
 """Reads just enough C and CUDA to describe a kernel: functions, parameters, constants and launches. It runs nothing."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.callers import ways_up
-from gemmviz.catalogue.guessing.constant_objects import Objects
-from gemmviz.catalogue.guessing.functions import Function, Parameter
+from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
+from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
@@ -55,6 +55,10 @@ class ParsedSource:
         Structures that may be a matrix, of the file and its headers.
     callers
         The functions of the file, its headers and the files that launch its kernels.
+    files
+        The file, its headers and the files that launch its kernels.
+    fields
+        The members of plain structures, by name.
     """
 
     kernels: tuple[Function, ...]
@@ -67,6 +71,8 @@ class ParsedSource:
     structs: dict[str, StructType] = field(default_factory=dict)
     layouts: Layouts = field(default_factory=dict)
     callers: tuple[Function, ...] = ()
+    files: tuple[HostFile, ...] = ()
+    fields: Mapping[str, Fields] = field(default_factory=dict)
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -121,18 +127,13 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     kernels, others = _functions(tokens, lines, objects, functions)
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
     kernels, others = ([known_objects.filled(one) for one in some] for some in (kernels, others))
-    around_it = [
-        _neighbour(other, objects, functions, known_objects) for other in (*plain_headers, *map(_plain, around.others))
-    ]
+    around_it = [_neighbour(header, objects, functions, known_objects) for header in plain_headers]
+    others_around = (_neighbour(_plain(other), objects, functions, known_objects) for other in around.others)
+    around_it += [replace(other, compiled=False) for other in others_around]
     callers = (*others, *(one for neighbour in around_it for one in neighbour.functions))
     names = frozenset(kernel.name.rpartition("::")[2] for kernel in kernels)
-    found = _launches_of(
-        _Neighbour(expand(tokens, objects, functions), others, _globals(tokens)),
-        names,
-        callers,
-        known_structs,
-        known_layouts,
-    )
+    here = HostFile(expand(tokens, objects, functions), others, _globals(tokens))
+    found = _launches_of(here, names, callers, known_structs, known_layouts)
     for neighbour in around_it:
         found += _launches_of(neighbour, names, callers, known_structs, known_layouts)
     return ParsedSource(
@@ -145,30 +146,31 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         structs=known_structs,
         layouts=known_layouts,
         callers=callers,
+        files=(replace(here, constants=constants | here.constants), *around_it),
+        fields=known_objects.types,
     )
 
 
-def templates_that_launch(text: str) -> frozenset[str]:
-    """Return the names of a text's templates, functions and structures, that launch a kernel in their code."""
-    if "<<<" not in text or "template" not in text:
+def given_launches(text: str) -> frozenset[str]:
+    """Return the names of a text's functions that launch a kernel as their callers say.
+
+    These are templates, members of a template (the name is then the structure's), and functions that get a ``dim3``.
+    """
+    if "<<<" not in text:
         return frozenset()
     functions = _functions(*numbered(_blank(_plain(text))), {}, {})[1]
     launching = [one for one in functions if not _LAUNCHES.isdisjoint(one.body)]
-    return frozenset(one.owner or one.name for one in launching if one.owner_template or one.template)
+    given = (one for one in launching if one.owner_template or one.template or _gets_shape(one))
+    return frozenset(one.owner or one.name.rpartition("::")[2] for one in given)
 
 
-@dataclass(frozen=True)
-class _Neighbour:
-    """The tokens of a file with launches, its functions, and its constants."""
-
-    tokens: list[str]
-    functions: Sequence[Function]
-    constants: dict[str, tuple[str, ...]]
+def _gets_shape(function: Function) -> bool:
+    return any(p.type == "dim3" for p in function.parameters)
 
 
 def _neighbour(
     plain: str, objects: dict[str, tuple[str, ...]], functions: dict[str, Macro], known: Objects
-) -> _Neighbour:
+) -> HostFile:
     """Return another file, with the macros of this one and its own."""
     own, calls, _, _ = macros(plain)
     tokens, lines = _assigned(*numbered(_blank(plain)))
@@ -179,11 +181,11 @@ def _neighbour(
     whole = expand(tokens, objects | own, calls) if not {*_LAUNCHES, "dim3"}.isdisjoint(tokens) else []
     known = known.and_those_of(tokens)
     inside = chain(*_functions(tokens, lines, objects | own, calls))
-    return _Neighbour(whole, tuple(map(known.filled, inside)), constants)
+    return HostFile(whole, tuple(map(known.filled, inside)), constants)
 
 
 def _launches_of(
-    file: _Neighbour,
+    file: HostFile,
     kernels: frozenset[str],
     callers: Sequence[Function],
     known_structs: dict[str, StructType],
@@ -210,13 +212,13 @@ def _launches_of(
             for values, _ in ways:
                 known = {name: tuple(tidy(value)) for name, value in values.items() if name in given}
                 known = {name: value for name, value in known.items() if is_whole(value)}
-                made = replace(launch, constants=file.constants | {**members} | known | launch.constants)
+                made = replace(launch, constants={**file.constants} | {**members} | known | launch.constants)
                 found += [made] if made not in found else []
     flat = tidy(file.tokens)
     seen = {launch.name for launch in found}
     found += [one for one in launches(flat, kernels) if one.name not in seen]
     found += by_pointer(flat, set(kernels) - {launch.name for launch in found})
-    return [replace(one, constants=file.constants | one.constants) for one in found]
+    return [replace(one, constants={**file.constants} | one.constants) for one in found]
 
 
 def _plain(text: str) -> str:
@@ -338,22 +340,34 @@ def _functions(
             spaces.append(_namespace(tokens, at))
         elif token == "}" and spaces:
             spaces.pop()
-        elif token == "(" and at and re.match(r"[A-Za-z_]", tokens[at - 1]):
+        elif token == "(" and (named := _name_before(tokens, at)):
             end = partner[at]
-            if tokens[end + 1 : end + 2] == ["{"] and tokens[at - 1] not in ("__launch_bounds__", "if", "for", "while"):
-                head = head_of(tokens, at - 1)
+            if tokens[end + 1 : end + 2] == ["{"] and tokens[named] not in ("__launch_bounds__", "if", "for", "while"):
+                head = head_of(tokens, named)
                 stop = partner[end + 1]
                 body = expand(tokens[end + 2 : stop], objects, functions)
-                name = "::".join([*filter(None, spaces), tokens[at - 1]])
+                name = "::".join([*filter(None, spaces), tokens[named]])
                 parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
                 owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
                 made = Function(
-                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[at - 1], *owner
+                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[named], *owner
                 )
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1
     return kernels, others
+
+
+def _name_before(tokens: list[str], at: int) -> int:
+    """Return the place of the name before a bracket; that of a specialised host function, ``run<9>(``, too; or 0."""
+    if at and re.match(r"[A-Za-z_]", tokens[at - 1]):
+        return at - 1
+    if tokens[at - 1 : at] == [">"]:
+        start = next((i for i in range(at, max(at - 20, 0), -1) if tokens[i] == "<"), 0)
+        head = head_of(tokens, start - 1) if start > 1 else []
+        if head[:3] == ["template", "<", ">"] and "__global__" not in head:
+            return start - 1
+    return 0
 
 
 def _partners(tokens: list[str]) -> list[int]:

@@ -1,5 +1,6 @@
-"""A function of C or CUDA, and its parameters."""
+"""A function of C or CUDA, its parameters, and the file that it stands in."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -53,3 +54,25 @@ class Function:
     line: int = 0
     owner: str = ""
     owner_template: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HostFile:
+    """A file that may have host code.
+
+    Attributes
+    ----------
+    tokens
+        Of the whole file, macros filled in.
+    functions
+        Its functions with a body.
+    constants
+        Its whole-number constants outside functions.
+    compiled
+        Whether it is compiled with the kernel: the kernel's own file, and headers.
+    """
+
+    tokens: Sequence[str] = field(repr=False)
+    functions: Sequence[Function]
+    constants: Mapping[str, tuple[str, ...]]
+    compiled: bool = True

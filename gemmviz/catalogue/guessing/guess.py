@@ -15,6 +15,7 @@ from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.host.launched import evaluated, global_constants
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
@@ -23,6 +24,7 @@ from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
+from gemmviz.catalogue.guessing.size_templates import as_arguments, passed_twice, size_templates
 from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
@@ -70,11 +72,32 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
+    seen = _evaluated(chosen, source) if is_cuda(path) else ()
+    unknown = {word for word in (*chosen.body, *chosen.bounds) if word not in source.constants}
+    computed = global_constants(source.files, source.structs, unknown) if is_cuda(path) else {}
+    source = replace(source, launches=(*seen, *source.launches), constants=computed | source.constants)
     made = _describe(chosen, source, path, text, names)
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
     return replace(next(described), others=tuple(described)) if is_cuda(path) else made
+
+
+def _evaluated(chosen: Function, source: ParsedSource) -> tuple[HostLaunch, ...]:
+    """Return the launches of a kernel that the host code makes; of another one with the same parameters if none does."""
+    found = evaluated(chosen, source.files, source.structs, source.fields)
+    if found or host_launch.find(source, chosen):
+        return tuple(found)
+    plain = chosen.name.rpartition("::")[2]
+    for one in source.kernels:
+        if one.name != chosen.name and _form(one) == _form(chosen):
+            other = evaluated(one, source.files, source.structs, source.fields)
+            found += [replace(launch, name=plain, whole=False, of_another=True) for launch in other]
+    return tuple(found)
+
+
+def _form(kernel: Function) -> tuple[list[str], list[tuple[str, bool]]]:
+    return [kind for kind, _, _ in kernel.template], [(p.type, p.pointer) for p in kernel.parameters]
 
 
 def _likeness(function: Function, source: ParsedSource) -> float:
@@ -96,16 +119,21 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     source = with_tiles(source, tiles)
-    given = size_constants(function, source)
+    template = function.template
+    given, of_template = size_constants(function, source), size_templates(function, source)
+    same = passed_twice(function, source)
     while True:
-        with_sizes, meant = as_parameters(function, given), without(source, given)
+        with_sizes, meant = as_arguments(function, source, of_template, same)
+        with_sizes, meant = as_parameters(with_sizes, given), without(meant, given)
         index = indexing.read_indexing(with_sizes, meant.constants_without_tunable())
         roles = assign(with_sizes, index, tiles)
-        strange = [one for one in given if not one.size_of(roles)]
+        strange = [one for one in (*given, *of_template) if not one.size_of(roles)]
         if not strange:
             break
-        given = [one for one in given if one not in strange]
+        given, of_template = ([one for one in some if one not in strange] for some in (given, of_template))
     function, source = with_sizes, meant
+    types |= {one.name: one.size_of(roles) for one in of_template}
+    types |= {name: roles.of.get(parameter, "1") for name, parameter in same.items()}
     maps = _maps(source)
     dtype, stored = (_dtype(function, roles, matrix, maps) for matrix in ("A", "C"))
     roles.column_major |= _by_columns(roles, maps)
@@ -140,7 +168,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         for name, one in matrices.items()
         for member in one.members
     }
-    arguments = [types.get(name) or _argument(name, shape) for _, name, _ in function.template]
+    arguments = [types.get(name) or _argument(name, shape) for _, name, _ in template]
     entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
     computes = GuessReason(0.9, tr("the file's own host code computes it so"))
     found = [

@@ -62,6 +62,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
     shared = _shortened(shared, given.params)
     allowed = {"M", "N", "K", *given.params}
+    if len(grid) > 2 and not _speaks_of(grid[2], allowed):
+        grid = grid[:2]  # one product of many
     if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
         return None
     chosen = bool(launch.shared) and not _speaks_of(shared, allowed)
@@ -86,6 +88,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     sure = 0.95 if launch.whole else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
+    if launch.of_another:
+        why["block"] = why["grid"] = GuessReason(0.6, "the file launches another kernel with these parameters like this")
     if shared_is_said:
         # A choice may depend on what the host is told when it runs: then more is tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]

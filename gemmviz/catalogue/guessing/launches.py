@@ -25,7 +25,8 @@ class HostLaunch:
     """A launch ``name<...><<<grid, block, shared>>>(...)`` in the file; each part in tokens.
 
     `constants` are the constants that the host code declares in the scopes around the launch. `whole` says whether all
-    parts are there: those of a kernel that is handed to a function may be only its grid and its block.
+    parts are there: those of a kernel that is handed to a function may be only its grid and its block. `of_another`
+    says whether it is the launch of another kernel of the file, with the same parameters.
     """
 
     name: str
@@ -36,6 +37,7 @@ class HostLaunch:
     arguments: tuple[tuple[str, ...], ...]
     constants: dict[str, tuple[str, ...]] = field(default_factory=dict)
     whole: bool = True
+    of_another: bool = False
 
 
 def tidy(tokens: Sequence[str]) -> list[str]:

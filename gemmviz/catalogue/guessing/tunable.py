@@ -26,6 +26,7 @@ _VALUES: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"STAGES?|BUFFERS?", (2, 3, 4)),
     (r"VEC\w*|VW|UNROLL\w*|WIDTH", (4, 2, 8, 1)),
 )
+_LONGEST_TYPE = 80
 _TILES = (16, 8, 32)
 # The sides of a warp's tile, in elements where the tiles of a block or a thread are parameters, too; else in fragments.
 _OF_WARP, _WARP_TILES = re.compile(r"(?i)W[MN]"), (32, 64, 16, 8)
@@ -41,6 +42,7 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
         | {p.name for p in function.parameters}
         | {n for _, n, _ in function.template}
     )
+    others |= {member for struct in source.structs.values() for member in struct.members}
     declared = _declared(function.body)
     for before, word, after in zip(("", *function.body), function.body, (*function.body[1:], ""), strict=False):
         is_open = _CAPITALS.fullmatch(word) and word not in source.constants and word not in others
@@ -93,10 +95,25 @@ def _declared(body: tuple[str, ...]) -> set[str]:
         if _NAME.fullmatch(before) and before not in ("return", "else") and (ends or after == ","):
             has_value[depth] = False
             found |= {word}
+        if before == ">" and after in ("(", "{", "=", ";", "[") and _ends_type(body, at - 1):
+            found |= {word}
         # A name between two commas may also be a template argument, but only inside a value.
         elif before == "," and depth in has_value and (ends or (after == "," and not has_value[depth])):
             found |= {word}
     return found
+
+
+def _ends_type(body: tuple[str, ...], at: int) -> bool:
+    """Return whether a bracket ends the type at the begin of a statement: ``Tile<64, 8> a(b);``."""
+    depth = 0
+    for place in range(at, max(at - _LONGEST_TYPE, 0), -1):
+        depth += (body[place] == ">") - (body[place] == "<")
+        if depth == 0:
+            start = place - 1
+            while start > 1 and (body[start - 1] == "::" or body[start] == "::"):
+                start -= 1
+            return bool(_NAME.fullmatch(body[place - 1])) and (start == 0 or body[start - 1] in ";{}")
+    return False
 
 
 def _usual(name: str) -> tuple[int, ...]:
