@@ -8,6 +8,8 @@ from pathlib import Path
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import read_ladder
+from gemmviz.control.stage_recorder import request_for
+from gemmviz.engine.first_recording import FirstFromCache
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session import Message, Session, preferences_file, snapshot
 from gemmviz.session.preferences import ThemeName
@@ -67,10 +69,16 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     if find_spec("pyqtgraph") is None:  # some charts need it, and are made when they are first shown
         raise ModuleNotFoundError("pyqtgraph is missing", name="pyqtgraph")
     session = new_session()
-    # It starts while this process imports Qt and builds the window.
-    prepared = Engine(session.permission.trust)
-    prepared.prepare()
-    engines = [prepared]
+    faults = preferences_file.restore(session.preferences, args.theme, args.language)
+    snapshot.apply(session, chosen)
+    _warn(session, faults)
+    first = FirstFromCache(session.permission.trust)
+    # Its process starts while this one imports Qt and builds the window.
+    if args.file:
+        first.prepare()
+    else:
+        first.prepare_for(request_for(session.choice))
+    engines: list[Engine] = [first]
 
     def make_engine() -> Engine:
         return engines.pop() if engines else Engine(session.permission.trust)
@@ -78,15 +86,12 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     try:
         return _show(session, make_engine, args, chosen)
     finally:
-        prepared.close()
+        first.close()
 
 
 def _show(session: Session, make_engine: Callable[[], Engine], args: argparse.Namespace, chosen: Snapshot) -> int:
     from gemmviz.ui.window import application  # late: only now it is certain that Qt can be loaded
 
-    faults = preferences_file.restore(session.preferences, args.theme, args.language)
-    snapshot.apply(session, chosen)
-    _warn(session, faults)
     says_nothing = not args.file and not chosen.keys() - {"theme", "language", "type_scale", "calm"}
     file = Path(args.file) if args.file else None
     return application.show(session, make_engine, file, opens_with_doors=says_nothing)

@@ -89,7 +89,9 @@ def checked(content: Any, path: Path) -> Document:
             raise GemmvizError(f"{path} is damaged: {key} is not a list")
         for number, row in enumerate(rows):
             if form is Row and isinstance(row, dict):
-                rows[number] = row = deepcopy(dict(UNKNOWN)) | row  # new fields are unknown
+                # New fields are unknown.
+                known = {key: row[key] if key in row else deepcopy(value) for key, value in UNKNOWN.items()}
+                rows[number] = row = known | row
             if fault := _row_fault(row, form):
                 raise GemmvizError(f"{path} is damaged: {'row' if form is Row else key} {number} {fault}")
     content["schema_version"] = VERSION

@@ -28,6 +28,7 @@ _DEEPEST = 64
 _QUOTED = 80  # characters of a value that a message quotes
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 _LARGEST_INTEGER = 2**63 - 1
+_SHORT = 18  # characters that are an integer of 64 bits, whichever they are
 
 
 class UnreadableFile(GemmvizError):
@@ -101,8 +102,7 @@ def parse_json(text: str) -> Any:
         character, which no text can hold.
     """
     value = _parsed(lambda: json.loads(text, parse_int=_integer))
-    for _ in _leaves(value):
-        pass
+    _check_depth(value)
     if _HALF_CHARACTER.search(text):  # or one of a pair
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -158,6 +158,8 @@ def _umask() -> int:
 
 
 def _integer(digits: str) -> int | float:
+    if len(digits) <= _SHORT:
+        return int(digits)
     short = len(digits) <= len(str(-_LARGEST_INTEGER)) and -_LARGEST_INTEGER <= int(digits) <= _LARGEST_INTEGER
     return int(digits) if short else float(digits)
 
@@ -189,6 +191,17 @@ def _leaves(tree: Any) -> Iterable[Any]:
         if not deeper:
             return
         level = deeper
+    raise ValueError(_too_deep())
+
+
+def _check_depth(tree: Any) -> None:
+    """Refuse a tree with more than `_DEEPEST` tables and lists within each other."""
+    level = [tree] if isinstance(tree, dict | list) else []
+    for _ in range(_DEEPEST):
+        containers = [value.values() if isinstance(value, dict) else value for value in level]
+        level = [part for parts in containers for part in parts if isinstance(part, dict | list)]
+        if not level:
+            return
     raise ValueError(_too_deep())
 
 

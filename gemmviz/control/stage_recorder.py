@@ -14,11 +14,22 @@ from gemmviz.control.recording_notes import about, exhibit_text, explained
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.session.choice import Choice
 from gemmviz.trace.playable import Playable
 
 _DEBOUNCE_MS = 250
 # Kinds of failures that are not caused by the text.
 _SAYS_NOTHING = ("cancelled", "untrusted", "internal")
+
+
+def request_for(choice: Choice, run: int = 0) -> RecordRequest:
+    """Return the request to record the chosen kernel."""
+    kernel, problem = choice.kernel, choice.problem
+    return RecordRequest(
+        *(run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, dict(choice.params)),
+        choice.order,
+        as_written=choice.as_written,
+    )
 
 
 class StageRecorder:
@@ -100,16 +111,9 @@ class StageRecorder:
             answers = (use,) if fix and fix != choice.problem else ()
             session.messages.tell(Message(str(error), "warning", answers=answers))
             return
-        kernel, problem = choice.kernel, choice.problem
-        self._run, self._text = self._engines.next_run(), kernel.text
-        session.progress.set("record", (tr("Recording {kernel}", kernel=kernel.alias), None))
-        self._engines.recorder.submit(
-            RecordRequest(
-                *(self._run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, dict(choice.params)),
-                choice.order,
-                as_written=choice.as_written,
-            )
-        )
+        self._run, self._text = self._engines.next_run(), choice.kernel.text
+        session.progress.set("record", (tr("Recording {kernel}", kernel=choice.kernel.alias), None))
+        self._engines.recorder.submit(request_for(choice, self._run))
 
     def _on_recorded(self, run: int, playable: Playable, report: Report | None) -> None:
         session = self.session

@@ -6,7 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-_NOTE = ".sha256"
+NOTE = ".sha256"
+"""The suffix of the file beside a kept one, with its name and its SHA-256."""
 
 
 def keep(made: Path, folder: Path, name: str) -> Path:
@@ -33,7 +34,7 @@ def keep(made: Path, folder: Path, name: str) -> Path:
         When it cannot be written.
     """
     handle, written = tempfile.mkstemp(dir=folder, prefix=".build-", suffix=made.suffix)
-    temporary, note = Path(written), Path(written).with_suffix(_NOTE)
+    temporary, note = Path(written), Path(written).with_suffix(NOTE)
     try:
         with os.fdopen(handle, "wb") as target, made.open("rb") as source:
             shutil.copyfileobj(source, target)
@@ -43,7 +44,7 @@ def keep(made: Path, folder: Path, name: str) -> Path:
         if not _is(file, digest):
             temporary.replace(file)
         note.write_text(f"{digest} {file.name}", encoding="utf-8")
-        note.replace(folder / (name + _NOTE))
+        note.replace(folder / (name + NOTE))
     finally:
         temporary.unlink(missing_ok=True)
         note.unlink(missing_ok=True)
@@ -53,7 +54,7 @@ def keep(made: Path, folder: Path, name: str) -> Path:
 def find(folder: Path, name: str) -> Path | None:
     """Return the file that is kept under a name; None if there is none, or if it has changed since."""
     try:
-        digest, _, file_name = (folder / (name + _NOTE)).read_text(encoding="utf-8").partition(" ")
+        digest, _, file_name = (folder / (name + NOTE)).read_text(encoding="utf-8").partition(" ")
         file = folder / Path(file_name).name
     except (OSError, ValueError):
         return None

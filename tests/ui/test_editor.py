@@ -82,9 +82,25 @@ def test_a_comment_over_several_lines_is_coloured_and_a_keystroke_opens_and_clos
         formats = editor.document().findBlockByNumber(line).layout().formats()
         return formats[0].format.foreground().color().name()
 
+    editor.highlighter.begin()
     editor.fill("int a;\nint b;\nint c; */ int d;", anew=True)
     keyword = colour(1)
     editor.fill("/* int a;\nint b;\nint c; */ int d;", anew=False)
     assert colour(0) == colour(1) == colour(2) != keyword
     editor.fill('"/*" int a;\nint b;\nint c; */ int d;', anew=False)
     assert colour(1) == keyword
+
+
+def test_the_first_paint_does_not_wait_for_colours(qtbot):
+    editor = Editor(THEMES["dark"])
+    qtbot.addWidget(editor)
+    editor.fill("int a;\nint b;", anew=True)
+
+    def coloured():
+        return [bool(editor.document().findBlockByNumber(line).layout().formats()) for line in (0, 1)]
+
+    assert coloured() == [False, False]
+    editor.show()
+    qtbot.waitUntil(lambda: coloured() == [True, True])
+    editor.fill("int a;\nint c;\nint b;", anew=False)
+    assert coloured() == [True, True], "from now on at once"

@@ -46,7 +46,7 @@ def test_frames_between_two_steps_paint_nothing_that_rests(name, qapp):
     step = stage.playable.timeline.steps // 3
     for fraction in FRAMES:
         picture(stage, step, fraction)
-    assert stage.still.painted == 1 and stage.lens_picture.painted <= 1
+    assert stage.still.painted == 1 and stage.quadrant.lens_picture.painted <= 1
     picture(stage, step + 1, 0.5)
     assert stage.still.painted == 2
 

@@ -36,7 +36,7 @@ def test_the_window_is_drawn_at_every_size_of_type(window, qtbot, scale):
     window.pages.turn_to("stage")
     window.session.choice.choose(params={"TS": 2})
     wait_recorded(window, qtbot)
-    assert window.counters.view.columnWidth(0) > 0
+    assert window.inspector.counters.view.columnWidth(0) > 0
 
 
 @pytest.mark.parametrize("scale", ["0.01", "0.5", "0.79", "1e308"])

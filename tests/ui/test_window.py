@@ -32,7 +32,7 @@ def click_cell(window, qtbot, array, row, column):
 
 
 def counter(window, array, heading):
-    model = window.counters.model
+    model = window.inspector.counters.model
     headings = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
     rows = [model.data(model.index(r, 0)).split()[0] for r in range(model.rowCount())]
     return model.data(model.index(rows.index(array), headings.index(heading)))

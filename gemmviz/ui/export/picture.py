@@ -204,6 +204,7 @@ class _WindowFrames:
         session.choice.auto = False
         session.lens.show(picture.look.lens)
         self._window = window = Window(session, controller)
+        window.source.highlighter.begin()  # nobody waits for this window's first paint
         # Corner widgets and tabs take their places when the window is shown, here unseen.
         window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         window.resize(*picture.look.size)

@@ -1,4 +1,10 @@
-"""The right column: the source, and the tabs that look into the recording."""
+"""The right column: the source, and the tabs that look into the recording.
+
+A tab first has only its title. Its panel is made when the tab is first shown or requested.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -8,16 +14,21 @@ from gemmviz.catalogue.matrices import C
 from gemmviz.language import mark, tr
 from gemmviz.session import Message, Session
 from gemmviz.ui.connections import listen
-from gemmviz.ui.inspect.assembly_tab import AssemblyTab
-from gemmviz.ui.inspect.counters import Counters
-from gemmviz.ui.inspect.origin_panel import OriginPanel
-from gemmviz.ui.inspect.thread_panel import ThreadPanel
-from gemmviz.ui.inspect.warp_panel import WarpPanel
+from gemmviz.ui.inspect.panel import InspectPanel
+from gemmviz.ui.known import known
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.present.source_lines import SourceLines
 from gemmviz.ui.source.source_side import SourceSide
+from gemmviz.ui.turns import Turns
 from gemmviz.ui.window.actions import Action
+
+if TYPE_CHECKING:
+    from gemmviz.ui.inspect.assembly_tab import AssemblyTab
+    from gemmviz.ui.inspect.counters import Counters
+    from gemmviz.ui.inspect.origin_panel import OriginPanel
+    from gemmviz.ui.inspect.thread_panel import ThreadPanel
+    from gemmviz.ui.inspect.warp_panel import WarpPanel
 
 PANELS = ("source", "warp", "thread", "origin", "counters", "assembly", "findings")
 _TITLES = (
@@ -50,22 +61,22 @@ class Inspector(QTabWidget):
         The session to look into.
     source_side
         The source with its findings.
+    turns
+        Distributes the frames among the slow parts of the window; None: no part waits for one.
     """
 
-    def __init__(self, session: Session, source_side: SourceSide) -> None:
+    def __init__(self, session: Session, source_side: SourceSide, turns: Turns | None = None) -> None:
         super().__init__()
         self.session = session
+        self._turns = source_side.source.in_turn.turns = turns
         self.source_side = source_side
-        self.counters = Counters(session)
-        self.warp, self.by_thread, self.origin = WarpPanel(session), ThreadPanel(session), OriginPanel(session)
-        self.assembly = AssemblyTab(session)
         self.lines = SourceLines(session.cursor)
         self.setDocumentMode(True)
         self.setAccessibleName(tr("Source and inspector"))
-        beside = (self.warp, self.by_thread, self.origin, self.counters, self.assembly)
-        panels = (source_side, *beside, source_side.findings)
-        self._pages = [_Page(panel) for panel in panels]
-        for page, title, tip in zip(self._pages, _TITLES, _TIPS, strict=True):
+        self._pages = {name: _Page() for name in PANELS}
+        self._pages["source"].fill(source_side)
+        self._pages["findings"].fill(source_side.findings)
+        for page, title, tip in zip(self._pages.values(), _TITLES, _TIPS, strict=True):
             index = self.addTab(page, tr(title))
             self.setTabToolTip(index, tr(tip))
         self.setMinimumWidth(round(scaled(_LEAST_WIDTH)))
@@ -81,6 +92,46 @@ class Inspector(QTabWidget):
         self._on_theme()
         self._on_current(self.currentIndex())
         self._count()
+
+    @property
+    def warp(self) -> "WarpPanel":
+        """The tab of the warp; it is made when it is first shown or requested, as are the next four."""
+        return cast("WarpPanel", self.made_panel("warp"))
+
+    @property
+    def by_thread(self) -> "ThreadPanel":
+        """The tab of the thread."""
+        return cast("ThreadPanel", self.made_panel("thread"))
+
+    @property
+    def origin(self) -> "OriginPanel":
+        """The tab of the origin."""
+        return cast("OriginPanel", self.made_panel("origin"))
+
+    @property
+    def counters(self) -> "Counters":
+        """The tab of the counters."""
+        return cast("Counters", self.made_panel("counters"))
+
+    @property
+    def assembly(self) -> "AssemblyTab":
+        """The tab of the machine code."""
+        return cast("AssemblyTab", self.made_panel("assembly"))
+
+    def made_panel(self, name: str) -> QWidget:
+        """Return the panel of one of `PANELS`; make it if it does not exist yet."""
+        page = self._pages[name]
+        if page.panel is None:
+            panel = _MAKERS[name](self.session)
+            if isinstance(panel, InspectPanel):
+                panel.follow(self._turns)
+            page.fill(panel)
+        return known(page.panel)
+
+    @property
+    def made(self) -> list[str]:
+        """The names of the panels that exist."""
+        return [name for name, page in self._pages.items() if page.panel is not None]
 
     @property
     def panel(self) -> str:
@@ -125,15 +176,15 @@ class Inspector(QTabWidget):
 
     def take_focus(self) -> None:
         """Give the keyboard to the visible part: the table or the picture, else the tabs."""
-        tables = {
-            "source": self.source_side.source,
-            "warp": self.warp.scrolled,
-            "thread": self.by_thread.scrolled,
-            "origin": self.origin.table,
-            "assembly": self.assembly.rows,
-            "findings": self.source_side.findings.list,
+        tables: dict[str, Callable[[], QWidget]] = {
+            "source": lambda: self.source_side.source,
+            "warp": lambda: self.warp.scrolled,
+            "thread": lambda: self.by_thread.scrolled,
+            "origin": lambda: self.origin.table,
+            "assembly": lambda: self.assembly.rows,
+            "findings": lambda: self.source_side.findings.list,
         }
-        within = tables.get(self.panel)
+        within = tables[self.panel]() if self.panel in tables else None
         wanted = within if within is not None and within.isVisible() else self.tabBar()
         wanted.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -170,8 +221,10 @@ class Inspector(QTabWidget):
 
     def _on_current(self, number: int) -> None:
         self.session.sight.panel = number
+        if number < len(PANELS):
+            self.made_panel(PANELS[number])
         if _SOURCE < number < _ASSEMBLY:
-            self._pages[number].put_above(self.lines)
+            self._pages[PANELS[number]].put_above(self.lines)
 
     def _count(self) -> None:
         """Write the number of findings beside the title of their tab."""
@@ -179,13 +232,18 @@ class Inspector(QTabWidget):
 
 
 class _Page(QWidget):
-    """A panel, and the lines above it."""
+    """The place of a panel, and of the lines above it."""
 
-    def __init__(self, panel: QWidget) -> None:
+    def __init__(self) -> None:
         super().__init__()
+        self.panel: QWidget | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(2)
+
+    def fill(self, panel: QWidget) -> None:
+        """Put the panel into its place."""
+        self.panel = panel
         self._column.addWidget(panel, 1)
         panel.show()
 
@@ -193,6 +251,45 @@ class _Page(QWidget):
         """Let a widget stand above the panel; it leaves where it stood."""
         self._column.insertWidget(0, widget)
         widget.show()
+
+
+def _make_warp(session: Session) -> QWidget:
+    from gemmviz.ui.inspect.warp_panel import WarpPanel
+
+    return WarpPanel(session)
+
+
+def _make_thread(session: Session) -> QWidget:
+    from gemmviz.ui.inspect.thread_panel import ThreadPanel
+
+    return ThreadPanel(session)
+
+
+def _make_origin(session: Session) -> QWidget:
+    from gemmviz.ui.inspect.origin_panel import OriginPanel
+
+    return OriginPanel(session)
+
+
+def _make_counters(session: Session) -> QWidget:
+    from gemmviz.ui.inspect.counters import Counters
+
+    return Counters(session)
+
+
+def _make_assembly(session: Session) -> QWidget:
+    from gemmviz.ui.inspect.assembly_tab import AssemblyTab
+
+    return AssemblyTab(session)
+
+
+_MAKERS: dict[str, Callable[[Session], QWidget]] = {
+    "warp": _make_warp,
+    "thread": _make_thread,
+    "origin": _make_origin,
+    "counters": _make_counters,
+    "assembly": _make_assembly,
+}
 
 
 def actions(inspector: Inspector) -> list[Action]:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
+from gemmviz.ui.turns import InTurn, Turns
 
 _REFRESH_MS = 100
 # While a large recording plays, no more than this share of the window's time goes into a tab.
@@ -53,10 +54,11 @@ class InspectPanel(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self.in_turn = InTurn(self, self._refresh_slowly, at_once=True)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
-        self._timer.timeout.connect(self._on_time)
+        self._timer.timeout.connect(self.in_turn.ask)
         listen(self, session.cursor.recorded, self._on_recorded)
         for signal in (
             session.cursor.picked,
@@ -83,7 +85,11 @@ class InspectPanel(QWidget):
         if self.isVisible():
             self.refresh()
 
-    def _on_time(self) -> None:
+    def follow(self, turns: Turns | None) -> None:
+        """Refresh in turns with the other parts of the window; None: without them."""
+        self.in_turn.turns = turns
+
+    def _refresh_slowly(self) -> None:
         begin = perf_counter()
         self.refresh()
         self._timer.setInterval(max(_REFRESH_MS, int(1000 * (perf_counter() - begin) / _SHARE)))

@@ -21,6 +21,7 @@ from gemmviz.ui.inspect.waterfall import Waterfall
 from gemmviz.ui.look.steady_scroll import SteadyScroll
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import BETWEEN, number, thread_text
+from gemmviz.ui.turns import Turns
 
 _MOST_OPERANDS, _MOST_HELD = 8, 8
 
@@ -74,6 +75,11 @@ class ThreadPanel(InspectPanel):
         column.addWidget(self.growth, 3)
         self._known: tuple[Playable, object, Products] | None = None
         self._writes: tuple[Playable, int, tuple[Ints, Ints]] | None = None
+
+    def follow(self, turns: Turns | None) -> None:
+        """Refresh in turns; the growing sum takes one of its own."""
+        super().follow(turns)
+        self.growth.in_turn.turns = turns
 
     def _on_lane(self, lane: int) -> None:
         if lane != self.session.inspection.lane:

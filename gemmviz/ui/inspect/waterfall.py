@@ -13,6 +13,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme, rgb
 from gemmviz.ui.stage.caption import number, thousands
+from gemmviz.ui.turns import InTurn
 
 _SMALL, _ROW, _LEAST_ROW, _HEAD = 0.9, 1.7, 1.15, 1.5  # in sizes and heights of the window's type
 _MARGIN = 8.0
@@ -38,6 +39,7 @@ class Waterfall(QWidget):
         self._types: dict[tuple[str, bool, bool], tuple[QFont, QFontMetrics, dict[tuple[str, int], str]]] = {}
         self._font_key = ""
         self._counted: tuple[Playable, tuple[int, int], tuple[Ints, Ints]] | None = None
+        self.in_turn = InTurn(self, self.update, at_once=True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(tr("How its sum grows"))
@@ -49,7 +51,7 @@ class Waterfall(QWidget):
     def show_sum(self, playable: Playable, state: ThreadState, element: int, theme: Theme) -> None:
         """Draw a thread's sum, given as a place in ``state.products.rows``."""
         self._playable, self._state, self._element, self._theme = playable, state, element, theme
-        self.update()
+        self.in_turn.ask()
 
     def forget(self) -> None:
         """Let go of the recording."""

@@ -269,7 +269,9 @@ class Editor(QPlainTextEdit):
         return self.folding.sign(line)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the errors of the line under the mouse."""
+        """Show the errors of the line under the mouse; colour the text when it was painted for the first time."""
+        if event.type() == QEvent.Type.Paint and not self.highlighter.begun:
+            self.highlighter.begin_soon()
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             show_marks(self, self.line_at(event.pos().y()), event, self.viewport())
             return True

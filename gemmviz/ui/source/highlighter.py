@@ -4,6 +4,7 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypedDict
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from gemmviz.ui.look.theme import Theme
@@ -31,6 +32,7 @@ _CUDA_WORDS = frozenset(
 )
 _CODE, _IN_COMMENT = 0, 1
 _LINES_KEPT = 2048
+_AFTER_PAINT_MS = 80  # the first recording comes before
 
 
 class _Style(TypedDict):
@@ -40,12 +42,32 @@ class _Style(TypedDict):
 
 
 class Highlighter(QSyntaxHighlighter):
-    """Colours a document with Pygments. A line's only state for the next one is whether a comment is open."""
+    """Colours a document with Pygments. A line's only state for the next one is whether a comment is open.
+
+    It begins a moment after the text is first painted: Pygments takes as long to begin as a third of the window.
+    """
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
         super().__init__(document)
         self._theme = theme
         self._formats: dict[object, QTextCharFormat] = {}
+        self.begun = False
+        """Whether it colours."""
+        self._begin = QTimer(self)
+        self._begin.setSingleShot(True)
+        self._begin.setInterval(_AFTER_PAINT_MS)
+        self._begin.timeout.connect(self.begin)
+
+    def begin_soon(self) -> None:
+        """Colour the text in a moment, and from then on at once."""
+        if not self.begun and not self._begin.isActive():
+            self._begin.start()
+
+    def begin(self) -> None:
+        """Colour the text now, and from now on each line that changes."""
+        if not self.begun:
+            self.begun = True
+            self.rehighlight()
 
     def set_theme(self, theme: Theme) -> None:
         """Colour again, for another theme."""
@@ -54,6 +76,8 @@ class Highlighter(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
+        if not self.begun:
+            return
         tokens, state = _tokens(text, self.previousBlockState() == _IN_COMMENT)
         for start, length, token in tokens:
             self.setFormat(start, length, self._format(token))

@@ -11,6 +11,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
+from gemmviz.ui.turns import InTurn
 
 # Together with the controller's delay, a recording starts some 600 ms after the last key.
 _SETTLED_MS = 350
@@ -32,6 +33,7 @@ class Source(Editor):
         self._file: object = None
         self._error: tuple[int, str] | None = None
         self._changed: list[int] = []
+        self.in_turn = InTurn(self, self._mark)
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)
         self._settled.setInterval(_SETTLED_MS)
@@ -40,7 +42,7 @@ class Source(Editor):
         self.refused.connect(self._on_refused)
         listen(self, session.choice.chosen, self.load)
         listen(self, session.cursor.recorded, self._on_recorded)
-        listen(self, session.cursor.stepped, self._mark)
+        listen(self, session.cursor.stepped, self._on_step)
         listen(self, session.messages.changed, self._on_message)
         listen(self, session.preferences.themed, lambda: self.set_theme(THEMES[session.preferences.theme]))
         listen(self, session.findings.changed, self._on_found)
@@ -182,8 +184,15 @@ class Source(Editor):
             self.reveal(changed[0])
         self._changed = changed
 
+    def _on_step(self) -> None:
+        if self._line() != self.line:
+            self.in_turn.ask()
+
+    def _line(self) -> int:
+        return self.session.cursor.line if self._fitting() is not None else 0
+
     def _mark(self, *, again: bool = False) -> None:
-        line = self.session.cursor.line if self._fitting() is not None else 0
+        line = self._line()
         if line == self.line and not again:
             return
         self.line = line

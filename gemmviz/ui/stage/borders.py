@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QLineF, QRectF
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -16,6 +16,7 @@ CELL_LINES = 8.0
 """Below this width of a cell, in pixels, the lines would take more of it than they leave."""
 _AREA_LINES = {"block": 8.0, "warp": 16.0}
 _WARP_CELLS = 3.0
+_PEN = 4.0  # more than half the width of the widest pen, in pixels
 
 
 class Borders:
@@ -38,22 +39,49 @@ class Borders:
                 warps = -(-recording.threads // WARP)
                 inside = np.where(block >= 0, block * warps + thread // WARP, -1)
                 self._areas["warp"] = _edges(inside, but=block)
-        self._lines: tuple[Any, list[tuple[QPen, list[QLineF]]]] | None = None
+        self._kept: tuple[Any, list[tuple[QPointF, QPixmap]]] | None = None
 
-    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF) -> None:
+    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, ratio: float | None = None) -> None:
         """Draw the lines of all panels within the visible part.
 
         Parameters
         ----------
         painter, placed, seen
             Where to, where the arrays stand, and which part of it is not covered.
+        ratio
+            Device pixels per pixel, for pictures that are kept; None: draw lines as lines.
         """
-        key = [(p.x, p.y, p.cell) for p in placed], seen
-        if self._lines is None or self._lines[0] != key:
-            self._lines = key, [part for panel in placed for part in self._of(panel, seen)]
-        for pen, lines in self._lines[1]:
+        # Between two pixels of the screen, a picture would be blurred. The lines are opaque and have sharp edges.
+        if ratio is None or ratio != round(ratio):
+            for panel in placed:
+                self._draw_lines(painter, panel, seen)
+            return
+        key = [(p.x, p.y, p.cell) for p in placed], seen, ratio
+        if self._kept is None or self._kept[0] != key:
+            self._kept = key, [self._picture(panel, seen, ratio) for panel in placed]
+        for at, picture in self._kept[1]:
+            if not picture.isNull():
+                painter.drawPixmap(at, picture)
+
+    def _draw_lines(self, painter: QPainter, panel: Panel, seen: QRectF) -> None:
+        for pen, lines in self._of(panel, seen):
             painter.setPen(pen)
             painter.drawLines(lines)
+
+    def _picture(self, panel: Panel, seen: QRectF, ratio: float) -> tuple[QPointF, QPixmap]:
+        """Return the lines of a panel as a picture, and the place of its corner."""
+        whole = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
+        box = QRectF(whole.adjusted(-_PEN, -_PEN, _PEN, _PEN).toAlignedRect())
+        if whole.isEmpty() or not any(lines for _, lines in self._of(panel, seen)):
+            return box.topLeft(), QPixmap()
+        picture = QPixmap(round(box.width() * ratio), round(box.height() * ratio))
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        into = QPainter(picture)
+        into.translate(-box.topLeft())
+        self._draw_lines(into, panel, seen)
+        into.end()
+        return box.topLeft(), picture
 
     def _of(self, panel: Panel, seen: QRectF) -> list[tuple[QPen, list[QLineF]]]:
         found = []

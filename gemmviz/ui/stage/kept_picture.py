@@ -41,14 +41,26 @@ class KeptPicture:
         state = key, sides, ratio
         if self._kept is None or self._kept[0] != state:
             self.painted += 1
-            self._kept = state, _picture(whole, whole == place, ratio, painter, paint)
+            # A picture of the same size is painted over: new memory for each step takes much longer.
+            before = self._kept[1] if self._kept is not None and self._kept[0][1:] == state[1:] else None
+            self._kept = None  # if painting fails, the picture is of no state
+            self._kept = state, _picture(whole, whole == place, ratio, painter, paint, before)
         painter.drawPixmap(whole.topLeft(), self._kept[1])
 
 
-def _picture(place: QRectF, covered: bool, ratio: float, like: QPainter, paint: Callable[[QPainter], None]) -> QPixmap:
-    """Paint a picture of a place; one that is not `covered` to its edges is clear there."""
-    picture = QPixmap(round(place.width() * ratio), round(place.height() * ratio))
-    picture.setDevicePixelRatio(ratio)
+def _picture(
+    place: QRectF,
+    covered: bool,
+    ratio: float,
+    like: QPainter,
+    paint: Callable[[QPainter], None],
+    before: QPixmap | None,
+) -> QPixmap:
+    """Paint a picture of a place, over an earlier one; one that is not `covered` to its edges is clear there."""
+    picture = before
+    if picture is None:
+        picture = QPixmap(round(place.width() * ratio), round(place.height() * ratio))
+        picture.setDevicePixelRatio(ratio)
     if not covered:
         picture.fill(Qt.GlobalColor.transparent)
     into = QPainter(picture)

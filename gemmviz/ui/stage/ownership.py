@@ -84,6 +84,7 @@ class Ownership:
     def __init__(self, playable: Playable, theme: Theme) -> None:
         self._playable, self._theme = playable, theme
         self._kept: tuple[int, _Owned] | None = None
+        self._lines: tuple[list[tuple[int, int, int, int]], Panel, list[QLineF]] | None = None
 
     def draw(self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment) -> None:
         """Draw it for the element under the pointer, else for the chosen one.
@@ -118,7 +119,10 @@ class Ownership:
         if side < _FRAMED:
             self._draw_dots(painter, panel, found.cells)
         else:
-            lines: list[QLineF] = [line(panel, *edge) for edge in found.edges]
+            # The list of edges is the same object as long as they are the same.
+            if self._lines is None or self._lines[0] is not found.edges or self._lines[1] != panel:
+                self._lines = found.edges, panel, [line(panel, *edge) for edge in found.edges]
+            lines = self._lines[2]
             painter.setPen(QPen(QColor(self._theme.background), _LINE + 2))
             painter.drawLines(lines)
             painter.setPen(QPen(QColor(self._theme.selection), _LINE))

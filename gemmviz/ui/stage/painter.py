@@ -9,11 +9,11 @@ from math import ceil
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPixmap, QRegion
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.lenses.lens import Lens, LensMoment
+from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage import labels, legend, scene, vector
@@ -22,33 +22,33 @@ from gemmviz.ui.stage.axis_formulas import AxisFormulas
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
-from gemmviz.ui.stage.caption import about_cell, provenance
+from gemmviz.ui.stage.caption import about_cell
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.colours import Colours, Image
 from gemmviz.ui.stage.gestures import Gestures
 from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.kept_picture import KeptPicture
+from gemmviz.ui.stage.label_layer import LabelLayer
 from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
+from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
 from gemmviz.ui.stage.related import Related, related, touched_by_warp
-from gemmviz.ui.stage.scene import Bounds, Panel
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.tips import cell_tip
 from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
-from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES, Words
+from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
 # Width and height, whether there is a caption, the height of the words and whether it is a column's, and a lens.
 PlanKey = tuple[float, float, bool, float, bool, bool]
-# Of the plan, the view, the block and the pixels of the screen per pixel of the widget.
-LabelsKey = tuple[PlanKey, View, int, float]
 
 
 class StagePainter:
@@ -96,18 +96,16 @@ class StagePainter:
         self._sums = Sums(playable, theme)
         self._ownership = Ownership(playable, theme)
         self._barriers = BarrierStrip(playable, theme, vector)
-        self._column = legend.LegendColumn(theme, self.font)
         self._ways = ValuePaths(playable, theme, self.font)
-        self._words = Words(playable, theme, self.font)
         self._sentences = Sentences(playable)
         self._axes = AxisFormulas(playable, theme, self.font)
+        self.quadrant = Quadrant(playable, theme, self.font, self._sentences)
         self._lines = Lines(playable, theme, self.font)
-        self._labels: tuple[LabelsKey, QPixmap, list[tuple[QRectF, QRectF]]] | None = None
+        self._labels = LabelLayer(theme.background)
         self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._placed: tuple[PlanKey, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
-        self.still, self.lens_picture = KeptPicture(), KeptPicture()
-        self._origin: dict[bool, list[str]] = {}
+        self.still = KeptPicture()
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
@@ -198,7 +196,7 @@ class StagePainter:
         plan = self.plan(rect, view)
         if plan.words is None or self.in_lines(plan, view):
             return False
-        return any(box.contains(point) for _, box in self._words.chips(plan.words))
+        return any(box.contains(point) for _, box in self.quadrant.words.chips(plan.words))
 
     def seen(self, rect: QRectF, in_lines: bool = True) -> QRectF:
         """Return the part of `rect` that shows the arrays: all but the lines with words, if there are any."""
@@ -212,11 +210,36 @@ class StagePainter:
         """Height of the line above the arrays, in pixels, and of what takes the caption's place below it."""
         return self._lines.head + self.words
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: Moment, ratio: float = 1.0) -> None:
-        """Paint the stage at a moment into `rect`; `ratio` is device pixels per pixel."""
+    def paint(
+        self,
+        painter: QPainter,
+        rect: QRectF,
+        moment: Moment,
+        ratio: float = 1.0,
+        late: Late | None = None,
+        part: QRectF | None = None,
+    ) -> None:
+        """Paint the stage at a moment into `rect`.
+
+        Parameters
+        ----------
+        painter, rect, moment
+            Where to, and the moment.
+        ratio
+            Device pixels per pixel.
+        late
+            The moments of the slow parts; None: this moment.
+        part
+            The part of `rect` that has to be painted; None: all of it.
+        """
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
+        if late is not None and part is not None and not in_lines and self._is_bare(moment):
+            places = (self.late_place(rect, moment.view, name) for name in ("lens", "words"))
+            if any(place.toAlignedRect().contains(part.toAlignedRect()) for place in places):
+                self._draw_quadrant(painter, plan, moment, ratio, late)
+                return
         seen = self.seen(rect, in_lines)
         key = (self._plan_key(rect), replace(moment, fraction=0.0, motion="none")) if self._keeps(moment) else None
         self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, moment, ratio))
@@ -229,7 +252,7 @@ class StagePainter:
             self._ways.draw(painter, placed, moment)
         painter.restore()
         if not in_lines:
-            self._draw_words(painter, plan, moment, ratio)
+            self._draw_quadrant(painter, plan, moment, ratio, late)
             return
         if self.vector:
             # A vector file has no clip: lines beyond the arrays' part are covered.
@@ -253,7 +276,7 @@ class StagePainter:
         painter.setClipRect(seen)
         near = self._near(moment)
         images = [self._draw_cells(painter, panel, seen, moment, near, ratio) for panel in placed]
-        self._borders.draw(painter, placed, seen)
+        self._borders.draw(painter, placed, seen, None if self.vector else ratio)
         self._marks.draw(painter, placed, seen, moment)
         self._in_flight.draw(painter, placed, seen, moment)
         self._sums.draw(painter, placed, seen, moment, font)
@@ -266,49 +289,30 @@ class StagePainter:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
         painter.restore()
 
-    # Labels: everything that changes with the view only
-
     def _draw_labels(self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float) -> None:
-        placed, aside, words = plan.panels, plan.aside, plan.words
-        font = self._labels_font(rect, plan)
-        form = plan.form
-        seen = self.seen(rect, self.in_lines(plan, moment.view))
-        taken = [QRectF(aside.x, aside.y, aside.width, aside.height)] if aside is not None else []
-        if words is not None and moment.view == View():
-            taken.append(QRectF(words.left, words.top, words.width, words.height))
+        """Draw the background and all that changes with the view only."""
+        font, seen = self._labels_font(rect, plan), self.seen(rect, self.in_lines(plan, moment.view))
+        taken = []
+        if plan.aside is not None:
+            taken.append(QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height))
+        if plan.words is not None and moment.view == View():
+            taken.append(QRectF(plan.words.left, plan.words.top, plan.words.width, plan.words.height))
         covered = self._covered(plan)
         if covered is not None:
             taken.append(covered)
+
+        def write(into: QPainter) -> None:
+            labels.draw(into, plan.panels, moment.block, self.playable.recording, self.theme, font, plan.form, taken)
+
         if self.vector:
             painter.fillRect(rect, QColor(self.theme.background))
             painter.save()
             painter.setClipRect(seen)
-            labels.draw(painter, placed, moment.block, self.playable.recording, self.theme, font, form, taken)
+            write(painter)
             painter.restore()
             return
-        key = (self._plan_key(rect), moment.view, moment.block, ratio)
-        if self._labels is None or self._labels[0] != key:
-            pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
-            pixmap.setDevicePixelRatio(ratio)
-            # With the background, so that the picture is a copy of it and not a mixture with it.
-            pixmap.fill(QColor(self.theme.background))
-            into = QPainter(pixmap)
-            into.setClipRect(seen.translated(-rect.topLeft()))
-            labels.draw(into, placed, moment.block, self.playable.recording, self.theme, font, form, taken)
-            into.end()
-            # A large picture costs memory: the part below the cells is left out.
-            uncovered = QRegion(rect.toAlignedRect())
-            for panel in placed:
-                inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
-                uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
-            parts = []
-            for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
-                box = QRectF(part).intersected(rect)
-                at = box.translated(-rect.topLeft())
-                parts.append((box, QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)))
-            self._labels = key, pixmap, parts
-        for box, source in self._labels[2]:
-            painter.drawPixmap(box, self._labels[1], source)
+        key = self._plan_key(rect), moment.view, moment.block
+        self._labels.draw(painter, rect, seen, plan.panels, key, ratio, write)
 
     # Parts that change with the step
 
@@ -347,45 +351,39 @@ class StagePainter:
 
     # Words
 
-    def _draw_words(self, painter: QPainter, plan: Plan, moment: Moment, ratio: float) -> None:
+    def _draw_quadrant(
+        self, painter: QPainter, plan: Plan, moment: Moment, ratio: float, late: Late | None = None
+    ) -> None:
         """Write title and caption into the free quadrant, and the legend left of A."""
         assert plan.words is not None
-        high = self.metrics.height()
-        title = self.title or self.playable.recording.label
-        if moment.outdated not in self._origin:
-            self._origin[moment.outdated] = provenance(self.playable, moment.outdated)
-        said = self._origin[moment.outdated]
-        self._words.draw_title(painter, plan.words, title, said, moment.outdated, self.title_taken)
+        on_ground = late is not None and self._is_bare(moment)
         captioned = self.captioned and not self.words
         axes = self._axes.placed(plan, moment, captioned)
-        if captioned:
-            place = Bounds(plan.words.left, plan.words.top + (TITLE_LINES + 0.3) * high, plan.words.right, axes.top)
-            self._words.draw_sentence(painter, place, self._sentences.at(moment))
+        titled = Titled(self.title, self.title_taken, captioned)
+        said = late.words if late is not None else moment
+        above_axes = replace(plan.words, bottom=axes.top)
+        self.quadrant.draw_words(painter, above_axes, said, titled, ratio, on_ground)
         if self.lens is not None and plan.free is not None:
-            self._draw_lens(painter, self.lens, plan.free, moment, ratio)
-        if plan.legend is not None:
-            self._column.draw(painter, plan.legend, self._entries(moment, plan), axes.beside_a)
+            keeps = self._keeps(moment) or (late is not None and not self.vector)
+            shown = late.lens if late is not None else moment
+            self.quadrant.draw_lens(painter, self.lens, plan.free, shown, ratio, keeps)
+        self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes)
+
+    def _is_bare(self, moment: Moment) -> bool:
+        """Say whether nothing but the background is below the words: no copies fly, and there are no ways of values."""
+        return moment.motion == "none" and (self.lens is not None or moment.cell is None) and not self.vector
+
+    def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
+        """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
+        plan = self.plan(rect, view)
+        place = plan.words if name == "words" else plan.free if self.lens is not None else None
+        return QRectF(place.left, place.top, place.width, place.height) if place is not None else QRectF()
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""
         place = plan.free if self.lens is not None else None
         return QRectF(place.left, place.top, place.width, place.height) if place is not None else None
-
-    def _draw_lens(self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment, ratio: float) -> None:
-        """Draw the lens in the place of the shared tiles."""
-        rect = QRectF(place.left, place.top, place.width, place.height)
-        shown = LensMoment(self.playable, moment.step, moment.block, moment.warp, moment.lane, moment.cell)
-
-        def paint(into: QPainter) -> None:
-            into.fillRect(rect, QColor(self.theme.background))
-            into.save()
-            into.setClipRect(rect.toAlignedRect())
-            lens.paint(into, rect, shown, self.theme, self.font)
-            into.restore()
-
-        key = (lens, shown) if self._keeps(moment) else None
-        self.lens_picture.draw(painter, rect, key, ratio, paint)
 
     def _entries(self, moment: Moment, plan: Plan) -> list[legend.LegendEntry]:
         key = moment.warp, moment.block, bool(self._order.tiles), plan.aside is not None and self.lens is None

@@ -29,6 +29,7 @@ from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.drag import Drag
+from gemmviz.ui.stage.late_parts import LateParts
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
@@ -78,7 +79,7 @@ class Stage(QWidget):
         self.presented = False
         """Whether an audience sees it, without the window's buttons."""
         self._painter: StagePainter | None = None
-        self._taken = 0.0, 0.0, False
+        self._taken, self.late = (0.0, 0.0, False), LateParts()
         self._hovered: int | None = None
         self.setMouseTracking(True)
         self._drag = Drag()
@@ -89,8 +90,7 @@ class Stage(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(320, 240)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._freeze, self._inspected, self._permission = frozen_warp, inspection, permission
-        self._lens = lens
+        self._freeze, self._inspected, self._permission, self._lens = frozen_warp, inspection, permission, lens
         if lens is not None:
             listen(self, lens.changed, self._on_lens)
         for model in (frozen_warp, inspection, permission):
@@ -101,7 +101,7 @@ class Stage(QWidget):
         listen(self, staged.cursor.moved, self._on_moved)
         for change in (staged.cursor.stepped, staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
             listen(self, change, self._refresh)
-        listen(self, staged.progress.changed, self._on_progress)
+        listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
 
     def sizeHint(self) -> QSize:
         """Prefer a large square."""
@@ -181,11 +181,13 @@ class Stage(QWidget):
 
     def _on_recorded(self) -> None:
         self._painter, self._hovered = None, None
+        self.late.forget()
         self.reset_view()
         self.arranged.emit()
 
     def _on_recorded_same_view(self) -> None:
         self._painter = None
+        self.late.forget()
         self.update()
         self.arranged.emit()
 
@@ -193,12 +195,11 @@ class Stage(QWidget):
         self.update()
 
     def _on_moved(self) -> None:
+        waits = self.late.waits
         if self.staged.motion() not in ("none", "line"):
             self.update()
-
-    def _on_progress(self, engine: str) -> None:
-        if engine == "record":
-            self.update()
+        elif waits is not None and self._painter is not None:
+            self.update(self._painter.late_place(QRectF(self.rect()), self.view, waits).toAlignedRect())
 
     def _painter_now(self) -> StagePainter | None:
         shown = self.staged.cursor.playable
@@ -222,6 +223,7 @@ class Stage(QWidget):
     def _on_lens(self) -> None:
         if self._painter is not None:
             self._choose_lens(self._painter)
+        self.late.forget()
         self.update()
         self.arranged.emit()
 
@@ -237,20 +239,22 @@ class Stage(QWidget):
         begin = perf_counter()
         painter = QPainter(self)
         try:
-            self._paint(painter)
+            self._paint(painter, QRectF(event.rect()))
         finally:
             # A painter left open would break every later frame as well.
             painter.end()
         self.frame_seconds.append(perf_counter() - begin)
         del self.frame_seconds[:-2000]
 
-    def _paint(self, painter: QPainter) -> None:
+    def _paint(self, painter: QPainter, part: QRectF) -> None:
         staged, stage = self.staged, self._painter_now()
         if stage is None or not staged.choice.kernel.recordable:
             painter.setFont(self._font())
-            blank(painter, self.rect(), self.theme, *self._empty_text())
+            blank(painter, self.rect(), self.theme, *blank_text(staged, self._permission, self.presented))
         else:
-            stage.paint(painter, QRectF(self.rect()), self.moment(), self.devicePixelRatioF())
+            moment = self.moment()
+            late = self.late.at(moment, stage.lens is not None)
+            stage.paint(painter, QRectF(self.rect()), moment, self.devicePixelRatioF(), late, part)
             if staged.outdated:
                 # In the place of the words that name the recording: it says the same, and nothing else is covered.
                 painter.setFont(self._font())
@@ -260,9 +264,6 @@ class Stage(QWidget):
             painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
-
-    def _empty_text(self) -> tuple[str, str]:
-        return blank_text(self.staged, self._permission, self.presented)
 
     def _font(self) -> QFont:
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
@@ -314,8 +315,8 @@ class Stage(QWidget):
 
     def shift(self, x: int, y: int) -> None:
         """Move the picture by a tenth of the stage, in the direction given."""
-        step = min(self.width(), self.height()) / 10
-        self._look(self.view.shifted(x * step, y * step))
+        by = min(self.width(), self.height()) / 10
+        self._look(self.view.shifted(x * by, y * by))
 
     def _anchor(self) -> QPointF:
         """Return the point to zoom about."""

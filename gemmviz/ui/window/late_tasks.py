@@ -12,7 +12,7 @@ from gemmviz.session import Message, Session
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.open_fonts import open_fonts
 
-_FIRST_LOOK_MS, _BREATH_MS = 1500, 60
+_KEPT_MS, _FIRST_LOOK_MS, _BREATH_MS = 120, 1500, 60
 
 
 class LateTasks(QObject):
@@ -49,12 +49,29 @@ class LateTasks(QObject):
 
     def _all(self) -> Iterator[int]:
         """Run the tasks; yield the pause after each, in milliseconds."""
+        yield _KEPT_MS  # a recording from the cache comes first; another one is still being made then
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
+        devices.published()  # what shows a recording asks for it
+        yield 0
+        from gemmviz.proving import proofs
+
+        proofs.kept()
+        yield 0
         load_references(self._session)
-        devices.published()  # read while the engine records: what shows a recording asks for it
         yield _FIRST_LOOK_MS  # the first recording comes first
-        # These imports let the lenses and the other pages open faster.
+        # These imports let the lenses, the tabs and the other pages open faster.
         import gemmviz.ui.lenses.registry
+
+        yield _BREATH_MS
+        import gemmviz.ui.inspect.origin_panel
+        import gemmviz.ui.inspect.warp_panel
+
+        yield _BREATH_MS
+        import gemmviz.ui.inspect.counters
+        import gemmviz.ui.inspect.thread_panel
+
+        yield _BREATH_MS
+        import gemmviz.ui.inspect.assembly_tab
 
         yield _BREATH_MS
         fonts = open_fonts(qt())

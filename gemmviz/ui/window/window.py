@@ -42,6 +42,7 @@ from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.transport import Transport
 from gemmviz.ui.tour.my_stops import StopsList
 from gemmviz.ui.tour.tour_bar import TourBar
+from gemmviz.ui.turns import Turns
 from gemmviz.ui.window.columns import Columns
 from gemmviz.ui.window.keys import KeyGuard
 from gemmviz.ui.window.late_tasks import LateTasks
@@ -84,9 +85,11 @@ class Window(QMainWindow):
         self.setWindowTitle("gemmviz")
         self.setAcceptDrops(True)
         self.resize(1280, 800)
+        turns = Turns(session, self)
         self.ladder = Ladder(session)
         self.rail = Rail(self.ladder)
         self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
+        self.stage.late.turns = turns
         self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
@@ -96,8 +99,7 @@ class Window(QMainWindow):
         self.presenting = Presenting(self, session)
         self.transport = Transport(session)
         self.predict.takes_place_of(self.transport.slider)
-        self.inspector = Inspector(session, self.source_side)
-        self.counters = self.inspector.counters
+        self.inspector = Inspector(session, self.source_side, turns)
         self.message_bar = MessageBar(session.messages)
         self.recording = RecordControls(session)
         self.view_box = ViewBox(session.choice)

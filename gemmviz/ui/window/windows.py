@@ -63,6 +63,8 @@ class Windows(QObject):
         for page in ("charts", "claims", "versions"):
             if old.pages.made(page):
                 new.pages.page(page)
+        for panel in old.inspector.made:
+            new.inspector.made_panel(panel)
         new.source.adopt(old.source)
         new.show()
         window_state.give(new, state)

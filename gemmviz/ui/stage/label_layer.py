@@ -1,0 +1,72 @@
+"""The background with all labels as one picture, which stays until the view changes."""
+
+from collections.abc import Callable
+from math import ceil
+from typing import Any
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
+
+from gemmviz.ui.stage.scene import Panel
+
+
+class LabelLayer:
+    """The picture of one stage.
+
+    Parameters
+    ----------
+    background
+        Its colour.
+    """
+
+    def __init__(self, background: str) -> None:
+        self._background = background
+        self._kept: tuple[Any, QPixmap, list[tuple[QRectF, QRectF]]] | None = None
+
+    def draw(
+        self,
+        painter: QPainter,
+        rect: QRectF,
+        seen: QRectF,
+        placed: list[Panel],
+        key: Any,
+        ratio: float,
+        write: Callable[[QPainter], object],
+    ) -> None:
+        """Draw the background and the labels; the cells will cover the rest.
+
+        Parameters
+        ----------
+        painter, rect
+            Where to.
+        seen, placed
+            The part for labels, and the places of the arrays in it.
+        key
+            All that the labels depend on, other than `ratio`.
+        ratio
+            Device pixels per pixel.
+        write
+            Writes the labels with a painter.
+        """
+        if self._kept is None or self._kept[0] != (key, ratio):
+            pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
+            pixmap.setDevicePixelRatio(ratio)
+            # With the background, so that the picture is a copy of it and not a mixture with it.
+            pixmap.fill(QColor(self._background))
+            into = QPainter(pixmap)
+            into.setClipRect(seen.translated(-rect.topLeft()))
+            write(into)
+            into.end()
+            # A large picture costs memory: the part below the cells is left out.
+            uncovered = QRegion(rect.toAlignedRect())
+            for panel in placed:
+                inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
+                uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
+            parts = []
+            for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
+                box = QRectF(part).intersected(rect)
+                at = box.translated(-rect.topLeft())
+                parts.append((box, QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)))
+            self._kept = (key, ratio), pixmap, parts
+        for box, source in self._kept[2]:
+            painter.drawPixmap(box, self._kept[1], source)

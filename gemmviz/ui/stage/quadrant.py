@@ -1,0 +1,164 @@
+"""What stands around the arrays: title, sentence, lens and legend, each kept as a picture until it changes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.lens import Lens, LensMoment
+from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.caption import provenance
+from gemmviz.ui.stage.kept_picture import KeptPicture
+from gemmviz.ui.stage.legend import LegendColumn, LegendEntry
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.plan import Plan
+from gemmviz.ui.stage.scene import Bounds
+from gemmviz.ui.stage.sentences import Sentences
+from gemmviz.ui.stage.words import TITLE_LINES, Words
+
+
+@dataclass(frozen=True)
+class Late:
+    """The moments that slow parts of the stage show while a recording plays: now, or some frames ago.
+
+    Attributes
+    ----------
+    lens, words
+        The moments of the lens, and of the sentence.
+    """
+
+    lens: Moment
+    words: Moment
+
+
+@dataclass(frozen=True)
+class Titled:
+    """The words above the sentence: see `gemmviz.ui.stage.painter.StagePainter`.
+
+    Attributes
+    ----------
+    title
+        The kernel's title; empty: its label.
+    taken
+        Width of something else at the right of the title, in pixels.
+    says
+        Whether the sentence stands below it.
+    """
+
+    title: str
+    taken: float
+    says: bool
+
+
+class Quadrant:
+    """Draws the words, the lens and the legend of one recording in one theme.
+
+    Parameters
+    ----------
+    playable, theme, font
+        The recording, the colours, and the base font.
+    sentences
+        The sentences about the recording.
+    """
+
+    def __init__(self, playable: Playable, theme: Theme, font: QFont, sentences: Sentences) -> None:
+        self._playable, self._theme, self._font, self._sentences = playable, theme, font, sentences
+        self._high = QFontMetricsF(font).height()
+        self._column = LegendColumn(theme, font)
+        self.words = Words(playable, theme, font)
+        self._origin: dict[bool, list[str]] = {}
+        self.lens_picture, self.words_picture, self.legend_picture = KeptPicture(), KeptPicture(), KeptPicture()
+
+    def draw_words(
+        self, painter: QPainter, place: Bounds, moment: Moment, titled: Titled, ratio: float, on_ground: bool
+    ) -> None:
+        """Write the title and the sentence.
+
+        Parameters
+        ----------
+        painter, place, ratio
+            Where to, and device pixels per pixel.
+        moment
+            The moment of the sentence.
+        titled
+            The words above it.
+        on_ground
+            Whether nothing but the background is below the words: then they are kept as a picture.
+        """
+
+        def paint(into: QPainter) -> None:
+            self._write(into, place, moment, titled)
+
+        if not on_ground:
+            paint(painter)
+            return
+        key = place, titled, moment.step, moment.block, moment.cell, moment.outdated
+        self._draw_kept(self.words_picture, painter, _rect(place), key, ratio, paint)
+
+    def _write(self, painter: QPainter, place: Bounds, moment: Moment, titled: Titled) -> None:
+        if moment.outdated not in self._origin:
+            self._origin[moment.outdated] = provenance(self._playable, moment.outdated)
+        title = titled.title or self._playable.recording.label
+        self.words.draw_title(painter, place, title, self._origin[moment.outdated], moment.outdated, titled.taken)
+        if titled.says:
+            below = replace(place, top=place.top + (TITLE_LINES + 0.3) * self._high)
+            self.words.draw_sentence(painter, below, self._sentences.at(moment))
+
+    def draw_legend(
+        self, painter: QPainter, plan: Plan, entries: list[LegendEntry], taken: QRectF, ratio: float, on_ground: bool
+    ) -> None:
+        """Draw the legend in its place but not at `taken`, if the plan has one; else as `draw_words`."""
+        place = plan.legend
+        if place is None:
+            return
+        if not on_ground:
+            self._column.draw(painter, place, entries, taken)
+            return
+
+        def paint(into: QPainter) -> None:
+            self._column.draw(into, place, entries, taken)
+
+        self._draw_kept(self.legend_picture, painter, _rect(place), (place, entries, taken.getRect()), ratio, paint)
+
+    def draw_lens(
+        self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment, ratio: float, keeps: bool
+    ) -> None:
+        """Draw a lens in the place of the shared tiles; `keeps`: whether the next frames may show the same."""
+        rect = _rect(place)
+        shown = LensMoment(self._playable, moment.step, moment.block, moment.warp, moment.lane, moment.cell)
+
+        def paint(into: QPainter) -> None:
+            into.fillRect(rect, QColor(self._theme.background))
+            into.save()
+            into.setClipRect(rect.toAlignedRect())
+            lens.paint(into, rect, shown, self._theme, self._font)
+            into.restore()
+
+        self.lens_picture.draw(painter, rect, (lens, shown) if keeps else None, ratio, paint)
+
+    def _draw_kept(
+        self,
+        picture: KeptPicture,
+        painter: QPainter,
+        place: QRectF,
+        key: Any,
+        ratio: float,
+        paint: Callable[[QPainter], None],
+    ) -> None:
+        """Draw something on the background from a picture."""
+        whole = QRectF(place.toAlignedRect())
+
+        def on_ground(into: QPainter) -> None:
+            into.fillRect(whole, QColor(self._theme.background))
+            into.save()
+            paint(into)
+            into.restore()
+
+        picture.draw(painter, whole, key, ratio, on_ground)
+
+
+def _rect(place: Bounds) -> QRectF:
+    return QRectF(place.left, place.top, place.width, place.height)

@@ -1,0 +1,144 @@
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""While a recording plays, the slow parts of the window are drawn in turns; at rest all show the present step."""
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from demo_recordings import at_demo
+from PySide6.QtCore import QObject, QRectF
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QWidget
+from test_kept_picture import NAMES, RECT, painter_of, picture
+
+from gemmviz.app import new_session
+from gemmviz.ui.stage.late_parts import LateParts
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.quadrant import Late
+from gemmviz.ui.turns import InTurn, Turns
+
+
+@pytest.fixture
+def session():
+    made = new_session()
+    made.cursor.show(at_demo("gputiled"))
+    return made
+
+
+def frame(session):
+    session.cursor.seek(session.cursor.step + 1)
+
+
+def test_one_part_is_drawn_in_each_frame_and_none_is_forgotten(session, qapp):
+    owner = QObject()
+    turns = Turns(session, owner)
+    assert all(turns.may(part) for part in "abc"), "nothing plays"
+    session.playback.play()
+    drawn = []
+    for _ in range(9):
+        frame(session)
+        drawn.append([part for part in "abc" if turns.may(part)])
+    assert all(len(parts) == 1 for parts in drawn)
+    assert [part for parts in drawn for part in parts] == list("abc") * 3
+
+
+def test_a_part_that_comes_seldom_does_not_wait_for_the_others(session, qapp):
+    owner = QObject()
+    turns = Turns(session, owner)
+    session.playback.play()
+    frame(session)
+    assert turns.may("lens") and not turns.may("words")
+    frame(session)
+    assert turns.may("tab", at_once=True) and not turns.may("words")
+    frame(session)
+    assert turns.may("words")
+
+
+def test_a_view_is_changed_in_its_turn_and_without_playback_at_once(session, qtbot):
+    view, calls = QWidget(), []
+    qtbot.addWidget(view)
+    late = InTurn(view, lambda: calls.append(session.cursor.step))
+    late.turns = Turns(session, view)
+    view.show()
+    late.ask()
+    assert calls == [0]
+    session.playback.play()
+    frame(session)
+    assert late.turns.may("another")
+    late.ask()
+    late.ask()
+    assert calls == [0]
+    frame(session)
+    qtbot.waitUntil(lambda: calls == [0, 2])
+    assert late.turns.may("another") is False
+    frame(session)
+    late.turns.may("another")
+    late.ask()
+    session.playback.pause()
+    qtbot.waitUntil(lambda: calls == [0, 2, 3])
+
+
+def test_lens_and_sentence_follow_the_steps_in_turns(session, qapp):
+    owner = QObject()
+    parts = LateParts()
+    parts.turns = Turns(session, owner)
+    moments = [Moment(step, motion="none") for step in range(5)]
+    assert parts.at(moments[0], True) is None, "nothing plays"
+    session.playback.play()
+    frame(session)
+    assert parts.at(moments[1], True) == Late(moments[1], moments[1]), "the first frame has no earlier moment"
+    frame(session)
+    assert parts.at(moments[2], True) == Late(moments[2], moments[1]) and parts.waits == "words"
+    frame(session)
+    assert parts.at(moments[3], True) == Late(moments[2], moments[3]) and parts.waits == "lens"
+    frame(session)
+    assert parts.at(moments[3], True) == Late(moments[3], moments[3]) and parts.waits is None
+    session.playback.pause()
+    assert parts.at(moments[4], True) is None
+
+
+def late_picture(stage, moment, late, part=RECT, over=None):
+    """Paint a part of the stage over a picture, as a widget does it."""
+    image = QImage(RECT.size().toSize(), QImage.Format.Format_RGB32)
+    into = QPainter(image)
+    stage.paint(into, RECT, moment, late=late, part=part)
+    into.end()
+    if over is None:
+        return image
+    into = QPainter(over)
+    into.drawImage(part.topLeft(), image, part)
+    into.end()
+    return over
+
+
+@pytest.mark.parametrize("lens", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_parts_that_are_not_late_look_as_ever(name, lens, qapp):
+    stage = painter_of(name)
+    if not lens:
+        stage.lens = None
+    first = stage.playable.timeline.steps // 3
+    before, now = (Moment(first + at, 0, (2, 0), 6, motion="none") for at in (0, 1))
+    for moment in (before, now):
+        assert late_picture(stage, moment, Late(moment, moment)) == picture(stage, moment.step, 0.0, "none")
+    # The lens and the sentence come later: painting their places alone gives the same picture.
+    image = late_picture(stage, now, Late(before, before))
+    for late, name in ((Late(now, before), "lens"), (Late(now, now), "words")):
+        place = QRectF(stage.late_place(RECT, now.view, name).toAlignedRect())
+        if not place.isEmpty():
+            image = late_picture(stage, now, late, place, image)
+    assert image == picture(stage, now.step, 0.0, "none")
+
+
+def test_a_place_of_its_own_is_painted_without_the_cells(qapp, monkeypatch):
+    stage = painter_of("gputiled")
+    now = Moment(5, motion="none")
+    late = Late(now, now)
+    late_picture(stage, now, late)
+    painted = []
+    monkeypatch.setattr(stage, "_paint_still", lambda *a: painted.append(a))
+    late_picture(stage, now, late, stage.late_place(RECT, now.view, "words"))
+    assert not painted
+    late_picture(stage, now, late, RECT)
+    assert painted
