@@ -98,7 +98,7 @@ def test_the_text_of_a_lesson_with_a_lens_stands_left_of_a(window, qtbot, size):
 def test_a_click_on_the_size_opens_size_and_parameters(window, qtbot):
     stage = window.stage
     plan = stage._painter_now().plan(QRectF(stage.rect()), View())
-    text, box = stage._painter_now()._words.chips(plan.words)[0]
+    text, box = stage._painter_now().quadrant.words.chips(plan.words)[0]
     assert text == "8 × 8 × 8"
     qtbot.mouseClick(stage, Qt.MouseButton.LeftButton, pos=box.center().toPoint())
     assert window.size_popover.isVisible()

@@ -71,7 +71,7 @@ def test_the_titles_of_kernels_are_whole(make_window, qtbot, language):
     wait_recorded(window, qtbot)
     qtbot.waitUntil(lambda: window.width() == 1280 and window.stage.title_place().width() > 0)
     room = window.stage.title_place().width() - window.tour_bar.lesson_button.sizeHint().width() - 6
-    written = window.stage._painter_now()._words
+    written = window.stage._painter_now().quadrant.words
     kernels = [kernel for kernel in window.session.choice.kernels if kernel.recordable]
     shown = [written.fitted_title(tr(kernel.title), room)[1] for kernel in kernels]
     assert [title for title in shown if "…" in title] == []
