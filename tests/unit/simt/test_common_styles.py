@@ -31,6 +31,7 @@ def clean(style: str, *size: int) -> Recording:
         ("pipelined", (40, 33, 20)),
         ("wmma_tf32", (32, 48, 24)),
         ("wmma_bf16", (32, 24, 48)),
+        ("structs_by_pointer", (9, 10, 11)),
     ],
 )
 def test_a_style_records_as_it_stands(style: str, size: tuple[int, int, int]) -> None:
