@@ -8,7 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
 import platformdirs
@@ -47,6 +47,23 @@ def pytest_configure() -> None:
         return list(kernels), list(faults)
 
     ladder.read_ladder = read_ladder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let one process rewrite the assertions of all test files, if no run has done it; then the others read them."""
+    file = Path(cache_from_source(str(Path(__file__).parent / "unit" / "test_imports.py")))
+    if "PYTEST_XDIST_WORKER" not in os.environ or any(file.parent.glob("test_imports.*-pytest-*")):
+        return (yield)
+    folder = OURS / "tests"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "collected.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return (yield)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+    return (yield)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
