@@ -3,11 +3,12 @@
 import fcntl
 import gc
 import os
+import shutil
 import sys
 import time
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
 import platformdirs
@@ -46,6 +47,23 @@ def pytest_configure() -> None:
         return list(kernels), list(faults)
 
     ladder.read_ladder = read_ladder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let one process rewrite the assertions of all test files, if no run has done it; then the others read them."""
+    file = Path(cache_from_source(str(Path(__file__).parent / "unit" / "test_imports.py")))
+    if "PYTEST_XDIST_WORKER" not in os.environ or any(file.parent.glob("test_imports.*-pytest-*")):
+        return (yield)
+    folder = OURS / "tests"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (folder / "collected.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return (yield)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+    return (yield)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
@@ -106,11 +124,27 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory):
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("GEMMVIZ_TESTS_RECORDINGS", str(_recordings(tmp_path_factory)))
         with (compiled / "first.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             _prepare_the_compiler()
             _choose_for_openblas()
         yield
+
+
+def _recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of `shared_recordings`: this run's own, common to all its processes."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "recordings"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove the recordings that the processes of tests shared: some hundred MB."""
+    factory = getattr(session.config, "_tmp_path_factory", None)
+    if "PYTEST_XDIST_WORKER" not in os.environ and factory is not None:
+        shutil.rmtree(factory.getbasetemp() / "recordings", ignore_errors=True)
 
 
 def _prepare_the_compiler() -> None:

@@ -67,7 +67,7 @@ def _add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def _local(args: argparse.Namespace) -> int:
-    from gemmviz.cluster import serving
+    from gemmviz.cluster import serving  # late: --help needs no cluster
 
     tls = cluster_options.tls(args)
     serving.serve(serving.Place(args.host, args.port), tls, serving.workers(_count(args)))
@@ -75,7 +75,7 @@ def _local(args: argparse.Namespace) -> int:
 
 
 def _worker(args: argparse.Namespace) -> int:
-    from gemmviz.cluster import connection, serving
+    from gemmviz.cluster import connection, serving  # late: --help needs no cluster
 
     tls = cluster_options.tls(args)
     address = connection.address(args.address, tls)
@@ -84,7 +84,7 @@ def _worker(args: argparse.Namespace) -> int:
 
 
 def _ssh(args: argparse.Namespace) -> int:
-    from gemmviz.cluster import serving
+    from gemmviz.cluster import serving  # late: --help needs no cluster
 
     tls = cluster_options.tls(args)
     remote = [*shlex.split(args.command), "cluster", "worker"]

@@ -86,11 +86,12 @@ def _run(args: argparse.Namespace) -> int:
     is_film = path.suffix.lower() in _FILMS
     _check_options(args, is_film)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    from gemmviz.ui.look.display import missing
+    from gemmviz.ui.look.display import missing  # late: other commands need nothing of the window
 
     problem_with_qt = missing(os.environ)
     if problem_with_qt is not None:
         raise Unavailable(problem_with_qt)
+    # Late: only now it is certain that Qt can be loaded.
     from gemmviz.ui.export.films import kind_of
     from gemmviz.ui.export.frames import Look
     from gemmviz.ui.export.picture import Picture, Steps, draw

@@ -121,7 +121,7 @@ def need_dask() -> None:
 
 def security(tls: Tls | None) -> Any:
     """Return the settings for Dask: `distributed.Security`, with one certificate for all roles."""
-    from distributed import Security
+    from distributed import Security  # late: Dask is installed on demand
 
     if tls is None:
         return Security()
@@ -152,7 +152,7 @@ def connected(text: str, tls: Tls | None) -> Iterator[Any]:
     need_dask()
     at = address(text, tls)
     _try(at, tls if at.scheme == "tls" else None)
-    from distributed import Client
+    from distributed import Client  # late: Dask is installed on demand
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about versions: they are compared by `gemmviz.cluster.software`

@@ -89,7 +89,7 @@ def serve(
     need_dask()
     if isinstance(scheduler, Place):
         require_tls(scheduler.host, tls)
-    import dask
+    import dask  # late: it is installed on demand
 
     with dask.config.set(_SETTINGS), suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(_serve(scheduler, tls, settings, commands))
@@ -98,7 +98,7 @@ def serve(
 async def _serve(
     scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], commands: Sequence[list[str]]
 ) -> None:
-    from distributed import Nanny, Scheduler
+    from distributed import Nanny, Scheduler  # late: Dask is installed on demand
 
     here = asyncio.current_task()
     assert here is not None

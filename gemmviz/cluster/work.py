@@ -164,7 +164,7 @@ def _leave_threads_free() -> None:
 
     Dask starts its workers as daemons, and limits the threads of BLAS and OpenMP in them to one.
     """
-    import dask
+    import dask  # late: it is installed on demand
 
     with suppress(AssertionError):  # this process was not started by multiprocessing: it is no daemon
         multiprocessing.current_process().daemon = False
@@ -177,7 +177,7 @@ class _Dask:
     """The Dask worker that runs this thread."""
 
     def __init__(self) -> None:
-        from distributed import get_worker
+        from distributed import get_worker  # late: Dask is installed on demand
 
         self._worker = get_worker()
         self.host = socket.gethostname()

@@ -66,7 +66,7 @@ class Backends:
         verdict = cuda_verdict()
         if not verdict.usable:
             raise Unavailable(str(verdict))
-        from gemmviz.backends import cuda
+        from gemmviz.backends import cuda  # late: it imports CuPy, which kernels of the CPU do not need
 
         cuda.cupy()
         return cuda.CublasBackend() if name == "cublas" else cuda.CudaBackend()

@@ -112,7 +112,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
         _import_for(request)
         # After the imports, so that its processes need not repeat them, and before CUDA is used.
         confined.start(setting.scratch, setting.limits)
-        match request:
+        match request:  # late imports: see `_import_for`
             case BenchRequest():
                 from gemmviz.engine.benching import bench
 
@@ -183,6 +183,7 @@ def _import_for_recording() -> None:
 
 
 def _record(request: RecordRequest, send: Send) -> None:
+    # Late: see `_import_for`.
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.launch import launch
     from gemmviz.catalogue.problem import Problem
@@ -223,6 +224,7 @@ def _record(request: RecordRequest, send: Send) -> None:
 
 
 def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
+    # Late: see `_import_for`.
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.problem import Problem
     from gemmviz.checking.examine import examine
@@ -246,6 +248,7 @@ def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:
 
 
 def _profile(request: ProfileRequest, send: Send) -> None:
+    # Late: see `_import_for`.
     from gemmviz.proving import ncu, profiling
     from gemmviz.proving.jobs import Job
 

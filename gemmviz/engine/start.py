@@ -34,7 +34,7 @@ def main(connection: Connection, setting: Setting) -> None:
         engine.confine(setting.scratch, _caches(), _programs())
     # CuPy and other libraries create temporary files: in the folder that this process may write.
     os.environ["TMPDIR"] = tempfile.tempdir = str(setting.scratch)
-    from gemmviz.engine import child
+    from gemmviz.engine import child  # late: libraries read the temporary folder when they are imported
 
     child.main(connection, setting)
 

@@ -136,6 +136,7 @@ class Engine:
         yield Done(request.run)
 
     def _bench(self, request: BenchRequest, cancel: threading.Event) -> Iterator[Reply]:
+        # Late: a window that measures nothing needs none of these.
         from gemmviz.bench import results
         from gemmviz.bench.protocol import Protocol
         from gemmviz.engine.ledger import Ledger
@@ -195,7 +196,7 @@ class Engine:
         yield BenchDone(request.run, header | {"results": rows})
 
     def _tune(self, request: TuneRequest, cancel: threading.Event) -> Iterator[Reply]:
-        from gemmviz.engine.attempts import Attempts
+        from gemmviz.engine.attempts import Attempts  # late: a window that tunes nothing does not need it
 
         attempts = Attempts(request)
         silent_deaths = 0

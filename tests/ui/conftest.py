@@ -8,10 +8,21 @@ import pytest
 
 try:
     import pytestqt
-    from window_fixtures import charts, make_inspector, make_window, own_data_folder, qapp, qtbot, usual_type, window
+    from window_fixtures import (
+        charts,
+        charts_in_window,
+        make_inspector,
+        make_window,
+        own_data_folder,
+        qapp,
+        qtbot,
+        usual_type,
+        window,
+    )
 
     __all__ = [
         "charts",
+        "charts_in_window",
         "make_inspector",
         "make_window",
         "own_data_folder",

@@ -45,7 +45,8 @@ def test_a_saved_ladder_shows_every_bar_even_in_a_small_window(charts, qtbot, tm
     assert ">gpumult0<" in text and ">cuBLAS<" in text and ">RR<" in text
 
 
-def test_the_figures_are_saved_with_their_units_and_origin(charts, tmp_path, monkeypatch):
+def test_the_figures_are_saved_with_their_units_and_origin(charts_in_window, tmp_path, monkeypatch):
+    charts = charts_in_window
     window = window_of(charts)
     add_reference(window, {"gputiled": 2000.0})
     add(window, {"gpumult0": 1.5})

@@ -109,7 +109,8 @@ def test_the_name_of_a_reference_is_translated(monkeypatch):
     assert origin_name(xeon) == "referencia: Intel Xeon (16 cores), 2026-11-21"
 
 
-def test_a_reference_is_hollow_with_its_device_and_a_measured_figure_is_solid(charts):
+def test_a_reference_is_hollow_with_its_device_and_a_measured_figure_is_solid(charts_in_window):
+    charts = charts_in_window
     window, chart = window_of(charts), charts.ladder
     add_reference(window, {"gpumult0": 900.0, "gputiled": 2000.0})
     choose(charts, "gputiled")
@@ -212,7 +213,8 @@ def test_the_size_is_chosen_and_follows_the_last_one_measured_until_then(charts)
     assert chart.shown_size() == (64, 64, 64)
 
 
-def test_the_list_shows_figures_of_the_charts_size_and_labels_other_sizes(charts):
+def test_the_list_shows_figures_of_the_charts_size_and_labels_other_sizes(charts_in_window):
+    charts = charts_in_window
     window = window_of(charts)
     listed = window.ladder.rows
     add_reference(window, {"gputiled": 2000.0, "gpumult1": 900.0}, sizes=(256,))

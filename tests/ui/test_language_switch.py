@@ -268,7 +268,7 @@ def test_a_message_stays_and_its_answers_work(windows, qtbot):
     assert bar.isVisible() and "TS <= 32" in bar.text.text()
 
 
-def test_ten_changes_of_the_language_leak_nothing(windows, qtbot):
+def test_several_changes_of_the_language_leak_nothing(windows, qtbot):
     def state():
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
@@ -277,11 +277,11 @@ def test_ten_changes_of_the_language_leak_nothing(windows, qtbot):
 
     speak(windows, qtbot, "ko")
     begin, gone = state(), []
-    for code in ("es", "en", "ko", "en", "es", "ko", "es", "en", "ko", "es"):
+    for code in ("es", "en", "ko", "es"):
         gone.append(weakref.ref(windows.window))
         speak(windows, qtbot, code)
     assert state() == begin and begin[2] > 0
-    assert [window() for window in gone] == [None] * 10
+    assert [window() for window in gone] == [None] * 4
 
 
 def test_the_program_frees_its_first_window(tmp_path):

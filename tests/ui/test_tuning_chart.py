@@ -26,14 +26,11 @@ SIZE = Problem.cube(64)
 
 
 @pytest.fixture
-def charts(make_window, qtbot):
-    """The charts of a window without an engine, on a separate page, with the tab of tuning visible."""
-    window = make_window()
-    window.resize(1280, 800)
-    window.pages.turn_to("charts")
-    window.charts.setCurrentWidget(window.charts.tuning)
+def charts(charts, qtbot):
+    """The charts without an engine, with the tab of tuning visible."""
+    charts.setCurrentWidget(charts.tuning)
     qtbot.wait(20)
-    return window.charts
+    return charts
 
 
 def candidate(number, place, params, gflops, rounds=0, message=""):
@@ -130,7 +127,9 @@ def test_a_cancelled_search_keeps_the_best_so_far(window, qtbot):
     assert session.progress["bench"] is None
 
 
-def test_the_chart_shows_the_best_candidate_so_far_and_at_the_end(charts, qtbot):
+def test_the_chart_shows_the_best_candidate_so_far_and_at_the_end(charts_in_window, qtbot):
+    charts = charts_in_window
+    charts.setCurrentWidget(charts.tuning)
     window, chart = charts.window(), charts.tuning
     searched(window, [100.0, 150.0, None, 120.0], finish=False)
     assert "4 of 6 tried, best so far TS=32 WPT=4: 150 GFLOPS" in chart.hint.text()
@@ -228,7 +227,9 @@ def test_with_little_height_only_the_plot_and_the_buttons_are_shown(charts, qtbo
 
 
 @pytest.mark.parametrize("page", ["stage", "charts"])
-def test_many_parameters_are_readable_and_fit_a_small_screen(charts, qtbot, page):
+def test_many_parameters_are_readable_and_fit_a_small_screen(charts_in_window, qtbot, page):
+    charts = charts_in_window
+    charts.setCurrentWidget(charts.tuning)
     window, session = charts.window(), charts.session
     session.choice.choose_kernel(max(session.choice.kernels, key=lambda kernel: len(kernel.params)))
     window.pages.turn_to(page)

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from remembering_engine import RememberingEngine, ask_for_the_machine
 from window_driving import wait_recorded
 
@@ -13,11 +14,15 @@ from gemmviz.catalogue.ladder import ladder
 from gemmviz.control.controller import Controller
 from gemmviz.language import set_language
 from gemmviz.session import Session
+from gemmviz.ui import connections
+from gemmviz.ui.charts.measure_page import MeasurePage
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.look import fonts
-from gemmviz.ui.look.style import set_scale
+from gemmviz.ui.look.style import set_scale, style_sheet
+from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.source_side import SourceSide
 from gemmviz.ui.window.garbage import collect_garbage_here
+from gemmviz.ui.window.late_tasks import load_references
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window
 
@@ -112,9 +117,38 @@ def window(make_window, qtbot):
     return window
 
 
+class _PageAlone(QWidget):
+    """A page where a window would be: with a session and the window's style."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.setStyleSheet(style_sheet(THEMES[session.preferences.theme], session.preferences.type_scale))
+        self.charts = MeasurePage(session)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.charts)
+
+
 @pytest.fixture
-def charts(make_window, qtbot):
-    """The charts of a window without an engine, on a separate page."""
+def charts(qtbot):
+    """The charts of a session without an engine, as large as in a window of 1280 x 800; `window()` has the session."""
+    session = new_session("dark")
+    load_references(session)
+    alone = _PageAlone(session)
+    qtbot.addWidget(alone)
+    alone.resize(934, 767)
+    alone.show()
+    alone.charts.refresh()
+    qtbot.wait(20)
+    yield alone.charts
+    alone.charts.stop()
+    connections.close(alone)
+
+
+@pytest.fixture
+def charts_in_window(make_window, qtbot):
+    """The charts on their page of a window."""
     window = make_window()
     window.resize(1280, 800)
     window.pages.turn_to("charts")

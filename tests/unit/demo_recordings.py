@@ -2,14 +2,12 @@
 
 from functools import cache
 
+from recordings import played
+
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.tour.lessons import LocatedStop, locate
-from gemmviz.trace.cost.traffic import measure
-from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
 
 
 @cache
@@ -17,9 +15,7 @@ def at_demo(name: str) -> Playable:
     """Record a rung with the size and the parameters of its demo."""
     kernel = find(name, ladder())
     assert kernel.demo is not None
-    recording = record(launch(kernel, Problem(*kernel.demo.size), kernel.demo.params))
-    timeline = build(recording)
-    return Playable(recording, timeline, measure(recording, timeline))
+    return played(name, Problem(*kernel.demo.size), kernel.demo.params)
 
 
 @cache

@@ -1,10 +1,10 @@
 """Lessons given by their text, recordings that they fit, and sessions that record what they choose."""
 
-from functools import cache
 from pathlib import Path
 
+from recordings import played
+
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
 from gemmviz.session.tour.lesson_file import parse_lesson
 from gemmviz.session.tour.lessons import recorded_at
 from gemmviz.trace.cost.traffic import measure
@@ -21,17 +21,9 @@ SMALL = {
 }
 
 
-@cache
-def played(name, problem, params, order="grid"):
-    kernel = find(name, ladder())
-    recording = record(launch(kernel, problem, kernel.defaults | dict(params)))
-    timeline = build(recording, order)
-    return Playable(recording, timeline, measure(recording, timeline))
-
-
 def playable_of(lesson):
     problem, params = recorded_at(lesson, find(lesson.kernel, ladder()))
-    return played(lesson.kernel, problem, tuple(params.items()), lesson.order)
+    return played(lesson.kernel, problem, params, lesson.order)
 
 
 def parsed(**changes):

@@ -280,9 +280,10 @@ _WORDS = [
 ]  # fmt: skip
 
 
-def word(name: str, statement: str, plain: str) -> PtxKernel:
-    """Return a kernel whose C is 1 where the statement gives what the CUDA C++ does, and 0 where not."""
-    body = f"""    unsigned t = threadIdx.x;
+def _words(name: str, words: list[tuple[str, str, str]]) -> PtxKernel:
+    """Return a kernel with 32 rows of C for each word: 1 where the statement gives what the CUDA C++ does, else 0."""
+    body = "    unsigned t = threadIdx.x;" + "".join(
+        f"""
     for (int i = 0; i < 8; i++) {{
         unsigned a = (t * 2654435761u + i * 40503u) ^ (unsigned)(int)A[i];
         unsigned b = (t + 13 * i) * 2246822519u + (unsigned)(int)B[i];
@@ -292,10 +293,14 @@ def word(name: str, statement: str, plain: str) -> PtxKernel:
         unsigned told = x;
         x = 0;
         {plain}
-        C[t * 8 + i] = told == x;
+        C[({first} + t) * 8 + i] = told == x;
     }}"""
-    return PtxKernel(f"word_{name}", body, Problem(32, 8, 1))
+        for first, (_, statement, plain) in zip(range(0, 32 * len(words), 32), words, strict=True)
+    )
+    return PtxKernel(name, body, Problem(32 * len(words), 8, 1))
 
 
-WORDS = [word(*given) for given in _WORDS]
+WORDS = [_words(f"word_{word[0]}", [word]) for word in _WORDS]
+ALL_WORDS = _words("words", _WORDS)
+"""All of `WORDS` in one kernel, which is compiled in the time of two."""
 QUADS = [quads(sums, a, b) for sums in ("f16", "f32") for a in ("row", "col") for b in ("row", "col")]

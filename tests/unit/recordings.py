@@ -3,6 +3,8 @@
 from functools import cache
 from pathlib import Path
 
+from shared_recordings import once
+
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -10,7 +12,7 @@ from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import picture_params
 from gemmviz.trace.cost.traffic import measure
-from gemmviz.trace.order.timeline import build
+from gemmviz.trace.order.timeline import Order, build
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
@@ -42,7 +44,23 @@ def rung(name: str, problem: Problem) -> Recording:
         job = launch(kernel, nearest)
     if kernel.backend == "cuda" and not kernel.source:
         job = launch(kernel, job.problem, picture_params(kernel, job.problem))
-    return record(job)
+    return once(lambda: record(job), "recording", name, job.problem, job.params)
+
+
+def played(name: str, problem: Problem, params: dict[str, int] | None = None, order: Order = "grid") -> Playable:
+    """Record a rung and order its accesses, not yet prepared to be played."""
+    job = launch(find(name, ladder()), problem, params)
+    return _played(name, job.problem, tuple(sorted(job.params.items())), order)
+
+
+@cache
+def _played(name: str, problem: Problem, params: tuple[tuple[str, int], ...], order: Order) -> Playable:
+    def make() -> Playable:
+        recording = record(launch(find(name, ladder()), problem, dict(params)))
+        timeline = build(recording, order)
+        return Playable(recording, timeline, measure(recording, timeline))
+
+    return once(make, "playable", name, problem, params, order)
 
 
 @cache

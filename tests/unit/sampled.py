@@ -1,7 +1,7 @@
 """The sample of a sweep over all rungs: a rung for each way to compute, to copy and to wait. The rest is `thorough`.
 
 Such a sweep checks code of ours that is the same for all rungs of a kind. A sweep that checks each rung's own text, its
-demo, its lesson or its declared changes has no sample: there each case checks another file.
+demo or its lesson has no sample: there each case checks another file.
 """
 
 from collections.abc import Iterable

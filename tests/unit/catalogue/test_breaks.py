@@ -4,6 +4,7 @@ import json
 from functools import cache
 
 import pytest
+from sampled import SAMPLE
 
 from gemmviz import data
 from gemmviz.bench import results
@@ -63,8 +64,9 @@ def base_costs(name, size, params):
 
 
 def in_the_sample(kernel, change):
-    """Return whether a change is its rung's first, or the first of the ladder with one of its effects."""
-    return change is kernel.breaks[0] or any(FIRST[effect] is change for effect in change.expect)
+    """Return whether a change is the first of a rung of the sample, or the first of the ladder with an effect."""
+    is_first = kernel.name in SAMPLE and change is kernel.breaks[0]
+    return is_first or any(FIRST[effect] is change for effect in change.expect)
 
 
 @pytest.mark.parametrize(

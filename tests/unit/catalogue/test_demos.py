@@ -1,9 +1,9 @@
 """The demo of every kernel: it fits, its moment is in its recording, and its picture agrees with the idea."""
 
-from functools import cache
-
 import numpy as np
 import pytest
+import recordings
+from sampled import sampled
 
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import BuildError, GemmvizError
@@ -15,10 +15,7 @@ from gemmviz.checking import report_text
 from gemmviz.checking.waste import wasted
 from gemmviz.session.tour.lessons import locate
 from gemmviz.trace.cost.sites import SiteTraffic
-from gemmviz.trace.cost.traffic import measure
-from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import WARP
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable]
@@ -42,12 +39,9 @@ def demo_of(name: str) -> tuple[Kernel, Demo]:
 
 
 def recorded(name: str, size: tuple[int, int, int], params: dict[str, int]) -> Playable:
-    recording = record(launch(find(name, ladder()), Problem(*size), params))
-    timeline = build(recording)
-    return Playable(recording, timeline, measure(recording, timeline))
+    return recordings.played(name, Problem(*size), params)
 
 
-@cache
 def played(name: str) -> Playable:
     _, demo = demo_of(name)
     return recorded(name, demo.size, demo.params)
@@ -121,7 +115,7 @@ def test_some_demos_have_findings_that_are_there_only_because_of_narrow_blocks(n
     assert any(cost.narrow for cost in costs(played(name)))
 
 
-@pytest.mark.parametrize("name", [name for name in ON_GPU if name != "mm_optimizado_printed"])
+@pytest.mark.parametrize("name", sampled(name for name in ON_GPU if name != "mm_optimizado_printed"))
 def test_a_finding_that_is_there_only_because_of_narrow_blocks_is_gone_with_wide_ones(name: str) -> None:
     kernel, _ = demo_of(name)
     narrow = [cost for cost in costs(played(name)) if cost.narrow]

@@ -8,13 +8,22 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 GEMMVIZ = [sys.executable, "-m", "gemmviz"]
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1")
 _CA = ("-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
 _LEAF = ("-addext", "basicConstraints=critical,CA:FALSE")
 _NO_CONFIG = "[req]\ndistinguished_name = d\n[d]\n"
+
+
+def need_distributed() -> None:
+    """Skip the file that calls this where Dask's workers are not installed; to import them takes half a second."""
+    if find_spec("distributed") is None:
+        pytest.skip("distributed is not installed: python -m pip install 'gemmviz[cluster]'", allow_module_level=True)
 
 
 def certificates(folder: Path, name: str) -> list[str]:

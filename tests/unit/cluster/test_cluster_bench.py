@@ -12,7 +12,7 @@ from pathlib import Path
 import hostile
 import pytest
 import tuning_kernels
-from clusters import GEMMVIZ, Line, certificates, cluster
+from clusters import GEMMVIZ, Line, certificates, cluster, need_distributed
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
@@ -24,7 +24,7 @@ from gemmviz.cluster.sources import collected
 from gemmviz.cluster.tls import Tls
 from gemmviz.engine.messages import BenchDone, BenchRequest, Result
 
-pytest.importorskip("distributed")
+need_distributed()
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 
 

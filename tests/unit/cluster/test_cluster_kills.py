@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from clusters import GEMMVIZ, alive, cluster, descendants
+from clusters import GEMMVIZ, alive, cluster, descendants, need_distributed
 
-pytest.importorskip("distributed")
+need_distributed()
 SIZES = [8, 10, 12, 14, 16, 18, 20, 22]
 KERNELS = ("hostmult1", "hostmult0", "numpy")
 

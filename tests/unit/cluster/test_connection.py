@@ -6,13 +6,14 @@ import sys
 from importlib.util import find_spec
 
 import pytest
+from clusters import need_distributed
 
 from gemmviz.catalogue.errors import ConstraintError, Unavailable
 from gemmviz.cli import run
 from gemmviz.cluster import connection, serving
 from gemmviz.cluster.tls import Tls
 
-pytest.importorskip("distributed")
+need_distributed()
 
 
 @pytest.fixture

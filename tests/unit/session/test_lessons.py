@@ -105,7 +105,7 @@ def test_numbers_come_from_the_recording():
 
 
 def test_a_loop_has_the_threads_that_do_something_and_no_barriers():
-    loop = played("hostmult_threads", Problem.cube(6), (("THREADS", 4),))
+    loop = played("hostmult_threads", Problem.cube(6), {"THREADS": 4})
     assert fill("{threads} {barriers} {warps}", loop, 0) == "4 0 1"
 
 
