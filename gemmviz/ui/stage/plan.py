@@ -112,12 +112,21 @@ class _Cross:
 
 
 def _crossed(
-    recording: Recording, width: float, height: float, font: float, lower: float = 0.0, at_right: bool = False
+    recording: Recording,
+    width: float,
+    height: float,
+    font: float,
+    lower: float = 0.0,
+    at_right: bool = False,
+    column: float = 0.0,
 ) -> _Cross | None:
-    """Place A, B and C; None if there is no room. See `planned`; B begins `lower` pixels lower than it could."""
+    """Place A, B and C; None if there is no room. See `planned`.
+
+    B begins `lower` pixels lower than it could, and A leaves `column` pixels at its left free.
+    """
     m, n, k = recording.m, recording.n, recording.k
     room = AROUND_WORDS
-    left, right, bottom = room.left * font, room.right * font, room.bottom * font
+    left, right, bottom = room.left * font + column, room.right * font, room.bottom * font
     top, gap = room.top * font + lower, room.gap * font
     cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), LARGEST_CELL)
     if cell <= 0:
@@ -162,15 +171,26 @@ def placed(
 
 def column_width(recording: Recording, width: float, height: float, font: float) -> float:
     """Return the width of a text left of A, in pixels; 0: there is no room for one. See `planned`."""
+    return _with_column(recording, width, height, font)[1]
+
+
+def _with_column(recording: Recording, width: float, height: float, font: float) -> tuple[_Cross | None, float]:
+    """Place A, B and C at the right; return the width of a text left of A, too: see `column_width`.
+
+    Where the quadrant is too small for a text above a lens, the matrices are smaller, and leave a column free.
+    """
     cross = _crossed(recording, width, height, font, at_right=True)
-    wide = cross.x0 - (AROUND_WORDS.left + _EDGE) * font if cross is not None else 0.0
-    return wide if wide >= _COLUMN * font else 0.0
+    edges = (AROUND_WORDS.left + _EDGE) * font
+    small = cross is not None and min(cross.quadrant.width, cross.quadrant.height) < _LEAST_WIDTH * font
+    if cross is not None and cross.x0 - edges < _COLUMN * font and small:
+        cross = _crossed(recording, width, height, font, at_right=True, column=(_COLUMN + _EDGE) * font + 1)
+    wide = cross.x0 - edges if cross is not None else 0.0
+    return cross, wide if wide >= _COLUMN * font else 0.0
 
 
 def _text_left_of_a(recording: Recording, width: float, height: float, font: float, texts: Texts) -> Plan | None:
     """Place a lens below the title, and the text that takes the caption's place left of A; None if one has no room."""
-    cross = _crossed(recording, width, height, font, at_right=True)
-    wide = column_width(recording, width, height, font)
+    cross, wide = _with_column(recording, width, height, font)
     if cross is None or not wide:
         return None
     quadrant = cross.quadrant
