@@ -27,7 +27,7 @@ AROUND_WORDS = LabelRoom(1.9, 0.9, 1.3, 0.5, 2.4)
 """Indices left of A and B and above B and C, and the names of A and C between."""
 
 # In heights of the font.
-_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES, _LEAST_LENS = 21.0, 7.0, 4.0, 12.0
+_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES, _LEAST_LENS = 21.0, 7.0, 4.0, 10.0
 _SHARE = 0.45  # of the quadrant's width for words that stand at its left
 _MUCH = 1.2
 _LEGEND = 14.0  # wide enough for each of its texts
@@ -37,8 +37,10 @@ _LENS_WIDTH, _LENS_HEIGHT, _LENS_SHARE = 22.0, 14.0, 0.5
 _NARROWEST_LENS = 19.0  # beside words
 _LEAST_ARRAYS = 9.0  # the height of all arrays below a lens
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
+_BESIDE_A = AROUND_WORDS.left + _EDGE  # what a text left of A leaves free
 _TRIES, _MOST_LOWER = 6, 0.4  # to make room for a long text; the second is a part of the height
 _COLUMN, _LENS_ALONE = 11.0, 9.0  # the least width of a text left of A, and the least height of the lens above it
+_RESERVED = 13.0  # the width of such a text where the matrices become smaller for it
 
 
 @dataclass(frozen=True)
@@ -169,22 +171,28 @@ def placed(
     return found
 
 
-def column_width(recording: Recording, width: float, height: float, font: float) -> float:
-    """Return the width of a text left of A, in pixels; 0: there is no room for one. See `planned`."""
-    return _with_column(recording, width, height, font)[1]
+def column_width(recording: Recording, width: float, height: float, font: float, reserve: bool = False) -> float:
+    """Return the width of a text left of A, in pixels; 0: there is no room for one.
+
+    Parameters
+    ----------
+    recording, width, height, font
+        As in `planned`.
+    reserve
+        Whether the matrices may be smaller to leave it free.
+    """
+    wide, least = _with_column(recording, width, height, font)[1], _COLUMN * font
+    cross = _crossed(recording, width, height, font, at_right=True)
+    natural = cross is not None and cross.x0 - _BESIDE_A * font >= least
+    return wide if natural or reserve else 0.0
 
 
 def _with_column(recording: Recording, width: float, height: float, font: float) -> tuple[_Cross | None, float]:
-    """Place A, B and C at the right; return the width of a text left of A, too: see `column_width`.
-
-    Where the quadrant is too small for a text above a lens, the matrices are smaller, and leave a column free.
-    """
+    """Place A, B and C at the right; return the width of a text left of A, too, for which they may become smaller."""
     cross = _crossed(recording, width, height, font, at_right=True)
-    edges = (AROUND_WORDS.left + _EDGE) * font
-    small = cross is not None and min(cross.quadrant.width, cross.quadrant.height) < _LEAST_WIDTH * font
-    if cross is not None and cross.x0 - edges < _COLUMN * font and small:
-        cross = _crossed(recording, width, height, font, at_right=True, column=(_COLUMN + _EDGE) * font + 1)
-    wide = cross.x0 - edges if cross is not None else 0.0
+    if cross is not None and cross.x0 - _BESIDE_A * font < _COLUMN * font:
+        cross = _crossed(recording, width, height, font, at_right=True, column=(_RESERVED + _EDGE) * font)
+    wide = cross.x0 - _BESIDE_A * font if cross is not None else 0.0
     return cross, wide if wide >= _COLUMN * font else 0.0
 
 
