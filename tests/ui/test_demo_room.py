@@ -1,6 +1,7 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """At each rung's demo, with its lens, A, B, C and the quadrant take 35% of the window, and no text is shortened."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -25,7 +26,9 @@ from gemmviz.ui.stage.plan import Texts, column_width, placed
 SIZES = ((1280, 800), (1920, 1080))
 LEAST = 0.35
 _FOLDED = 132  # pixels that the stage gains at least, because a lesson folds the kernels
-_LESSON_LINES = 14  # of a text left of A
+_LESSON_LINES, _COLUMN_LINES = 6, 14  # of a text in the quadrant, and left of A
+# Lessons with wide matrices: more k-steps would change what their texts say. They miss 35%, and are kept from a fall.
+WIDE = {"simd": 0.25, "stream_k": 0.2, "stream_k_tma": 0.3, "stream_k_tma_bf16": 0.25, "tf32": 0.25}
 SAMPLE = ("blocked", "simd_threads", "gputiled", "CC", "larger_tiles", "every_shape", "fp8_in_turns")
 # An exhibit that does not compile has a demo without a stop.
 LESSONS = [load_lesson(path) for path in sorted((data.root("resources") / "lessons").glob("*.toml"))]
@@ -91,7 +94,7 @@ def test_no_text_of_a_demo_is_shortened_but_the_line_of_its_source(name, places,
     assert shortened == []
 
 
-@pytest.mark.parametrize("lesson", [lesson for lesson in WITH_LENS if lesson.kernel == "every_shape_fp32"])
+@pytest.mark.parametrize("lesson", WITH_LENS, ids=lambda lesson: lesson.kernel)
 def test_the_matrices_of_a_lesson_with_a_lens_take_a_third_of_the_window(lesson, places):
     problem = recorded_at(lesson, find(lesson.kernel, ladder()))[0]
     m, n, k = problem.m, problem.n, problem.k
@@ -100,11 +103,16 @@ def test_the_matrices_of_a_lesson_with_a_lens_take_a_third_of_the_window(lesson,
     recording = SimpleNamespace(m=m, n=n, k=k, arrays=arrays)
     for size, (rect, font) in places.items():
         high, width = QFontMetricsF(font).height(), rect.width() + _FOLDED
-        narrow = column_width(recording, width, rect.height(), high) > 0
-        texts = Texts(3.6 * high, 3.4 * high, (_LESSON_LINES if narrow else _LESSON_LINES / 2) * high, narrow)
-        plan = placed(recording, width, rect.height(), high, texts, (), lens=True)
+        size_of = recording, width, rect.height(), high
+        below_title = Texts(3.6 * high, 3.4 * high, _LESSON_LINES * high)
+        in_column = replace(below_title, taken=_COLUMN_LINES * high, narrow=True)
+        ways = [in_column] if column_width(*size_of) else []
+        ways += [below_title, in_column] if column_width(*size_of, reserve=True) else [below_title]
+        found = [placed(*size_of, texts, (), lens=True) for texts in ways]
+        around = [plan for plan in found if plan is not None and plan.form == "around words"]
+        plan = around[0] if around else next(plan for plan in found if plan is not None)
         box = QRectF()
         for panel in plan.panels:
             box = box.united(QRectF(panel.x, panel.y, panel.width, panel.height))
         share = box.width() * box.height() / (size[0] * size[1])
-        assert share >= LEAST, f"{share:.3f} at {size}"
+        assert share >= WIDE.get(lesson.kernel, LEAST), f"{share:.3f} at {size}"

@@ -126,6 +126,15 @@ def test_lenses_of_warps_do_not_suit_a_cpu(qapp):
     assert not LENSES_BY_NAME["banks"].suits(playable("matmul_kernel_naive"))
 
 
+def test_the_scale_of_colours_does_not_cover_the_maps_of_a_low_lens(qapp, monkeypatch):
+    written = []
+    monkeypatch.setattr(Page, "write", lambda self, box, text, *_, **__: written.append(text))
+    for high, explained in ((330, True), (145, False)):
+        written.clear()
+        drawn(LENSES_BY_NAME["reuse"], at_demo("blocked"), (420, high))
+        assert ("reads so far" in written) == explained and "A" in written
+
+
 def test_the_count_of_a_lens_is_larger_than_what_it_counts(qapp, monkeypatch):
     written = {}
     monkeypatch.setattr(

@@ -53,6 +53,24 @@ def test_one_key_starts_presenting_and_another_returns_to_the_same_view(window, 
         assert (window.windowState(), window.geometry()) == (state, geometry)
 
 
+def test_an_answer_in_wavefronts_is_called_modelled(window):
+    """Wavefronts follow from the recorded addresses by a model: "Recorded" would promise too much."""
+    session, panel, said = window.session, window.predict, {}
+    session.predict.toggle()
+    for step in range(session.cursor.steps):
+        session.cursor.seek(step)
+        asked = session.predict.question
+        if asked is not None:
+            session.predict.reveal()
+            playable = session.cursor.playable
+            shared = playable.recording.arrays[int(playable.timeline.array[asked.step])].space == "shared"
+            said.setdefault((asked.kind, shared), panel.why.text())
+            session.predict.reveal()
+    session.predict.toggle()
+    assert "Addresses recorded, wavefronts modelled." in said[("cost", True)]
+    assert all("modelled" not in text for kind, text in said.items() if kind != ("cost", True))
+
+
 def test_the_window_asks_and_accepts_answers_by_keys(window, qtbot):
     session, panel = window.session, window.predict
     assert not panel.isVisible() and window.transport.slider.isVisible()

@@ -310,6 +310,11 @@ def test_every_action_has_keys_and_an_entry_in_the_help(window):
         assert action.keys and action.title in text
 
 
+def test_quit_is_the_last_entry_of_its_menu(window):
+    file = next(action.menu() for action in window.menuBar().actions() if action.text() == "File")
+    assert file.actions()[-1].objectName() == "quit"
+
+
 def test_every_button_explains_itself(window):
     for button in window.transport.findChildren(QToolButton):
         assert button.toolTip() and not button.icon().isNull()

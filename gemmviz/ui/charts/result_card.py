@@ -54,7 +54,10 @@ class ResultCard(QWidget):
         head.addWidget(self.tag)
         large.addWidget(self.figure)
         large.addWidget(self.unit, 1, Qt.AlignmentFlag.AlignBottom)
-        column.setContentsMargins(_MARGIN, 2 * _MARGIN, _MARGIN, 0)
+        column.setContentsMargins(0, 2 * _MARGIN, _MARGIN, 0)
+        for line in (large, rows):  # below the text of the heading, which has a margin of its own
+            line.setContentsMargins(_MARGIN, 0, 0, 0)
+        self.below.setContentsMargins(_MARGIN, 0, 0, 0)
         column.setSpacing(4)
         column.addLayout(head)
         column.addLayout(large)

@@ -1,7 +1,7 @@
 """Below the result on the Measure page: what limits the chosen kernel, and the way to the next chapter."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
@@ -40,8 +40,12 @@ class WhatNext(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 8, 8, 0)
         column.setSpacing(4)
-        for widget in (self.heading, self.text, self.button):
-            column.addWidget(widget)
+        column.addWidget(self.heading)
+        column.addWidget(self.text)
+        row = QHBoxLayout()
+        row.setContentsMargins(_INDENT, 0, 0, 0)
+        row.addWidget(self.button)
+        column.addLayout(row)
         results, choice = session.results, session.choice
         for signal in (
             *(results.measured, results.referenced, results.device_changed, results.size_chosen),

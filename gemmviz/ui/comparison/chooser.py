@@ -42,7 +42,7 @@ class Chooser(QDialog):
             self.list.addItem(item)
         self.none = QLabel(tr("No kernel has all of these words."))
         self.none.hide()
-        keys = QLabel(tr("Up and Down choose, Enter shows it beside, Esc leaves"))
+        keys = QLabel(tr("↑ ↓ choose, Enter shows it beside, Esc closes"))
         keys.setObjectName("muted")
         column = QVBoxLayout(self)
         for widget in (self.box, self.list, self.none, keys):

@@ -166,7 +166,7 @@ class Page(Sheet):
         count, _, unit = heading.figure.partition(" ")
         beside = max(self.width(unit, TITLE, True), self.width(heading.under, SMALL))
         wide = self.width(count, _COUNT, True) + 0.5 * em + beside
-        if count.isdigit() and unit and wide <= rect.width() / 2:
+        if count.replace(".", "").isdigit() and unit and wide <= rect.width() / 2:
             high = self.row() + self.row(SMALL)
             self.write(QRectF(rect.right() - wide, y, wide - beside - 0.5 * em, high), count, _COUNT, colour, bold=True)
             right = QRectF(rect.right() - beside, y, beside, self.row(TITLE))

@@ -24,6 +24,7 @@ _FRAMED = 5.0  # and from which a cell that is read just now has a frame
 _FIRST = 0.16  # of the way from no reads to the most: the colour of one read
 _TURN = 0.72  # where on that way the blue of reads stands
 _SMALLEST_MAP = 36.0
+_LEAST_MAP = 2.0  # height of a map, in heights of body text, below which the scale of colours is left out
 
 
 class ReuseLens:
@@ -61,11 +62,14 @@ class ReuseLens:
             bounds, colours = levels(playable), _colours(theme, len(levels(playable)))
             small = page.row(SMALL)
             scale = QRectF(room.left(), room.bottom() - 1.5 * small, room.width(), 1.5 * small)
-            room.setBottom(scale.top() - page.em * 0.3)
+            explained = scale.top() - page.em * 0.3 - room.top() >= page.row() + small + _LEAST_MAP * page.em
+            if explained:
+                room.setBottom(scale.top() - page.em * 0.3)
             maps = _places(room, found, playable.recording, page)
             for reads, place in maps:
                 _Map(page, place, moment, reads, bounds, colours).draw()
-            _scale(page, scale, bounds, colours)
+            if explained:
+                _scale(page, scale, bounds, colours)
 
 
 def _used(playable: Playable, reads: ArrayReads) -> bool:
@@ -166,6 +170,8 @@ class _Map:
         rows, columns = info.grid
         body = place.adjusted(0, row + small, 0, -page.em * 0.35)
         cell = min(body.width() / columns, body.height() / rows)
+        if cell <= 0:
+            return  # Qt would draw the picture in its own size
         if cell >= 2:
             cell = float(int(cell))
         box = QRectF(body.left(), body.top(), cell * columns, cell * rows)

@@ -62,7 +62,7 @@ class OnStage(QObject):
         if caption is None:
             stage.take_words(0.0, beside)
         else:
-            caption.setGeometry(self._left_of_a(caption, beside) or self._below_title(caption, beside))
+            caption.setGeometry(self._place(caption, beside))
             for other in self._captions:
                 if other is not caption and not other.isHidden():
                     other.lower()
@@ -71,9 +71,16 @@ class OnStage(QObject):
             title, size = stage.title_place(), self._beside.sizeHint()
             self._beside.setGeometry(QRect(title.right() - size.width(), title.top() + 2, size.width(), size.height()))
 
-    def _left_of_a(self, caption: QWidget, beside: int) -> QRect | None:
+    def _place(self, caption: QWidget, beside: int) -> QRect:
+        """Give a widget the best place: left of A, below the title, left of smaller matrices, outside the quadrant."""
+        place = self._left_of_a(caption, beside) or self._below_title(caption, beside)
+        if not self._stage.column_width(reserve=True):
+            return place
+        return self._left_of_a(caption, beside, reserve=True) or self._below_title(caption, beside)
+
+    def _left_of_a(self, caption: QWidget, beside: int, reserve: bool = False) -> QRect | None:
         """Give a widget the place left of A, below a lens; None: it has no room there."""
-        stage, width = self._stage, int(self._stage.column_width())
+        stage, width = self._stage, int(self._stage.column_width(reserve))
         if not width:
             return None
         stage.take_words(_height(caption, width), beside, True)

@@ -149,7 +149,17 @@ class PredictPanel(QWidget):
             return ""
         if not predict.revealed:
             return tr("1 to 4: your answer.  Enter: reveal it.")
-        return tr("{why}  Recorded.  Enter: the next question.", why=predict.question.why)
+        why = predict.question.why
+        if self._modelled():
+            return tr("{why}  Addresses recorded, wavefronts modelled.  Enter: the next question.", why=why)
+        return tr("{why}  Recorded.  Enter: the next question.", why=why)
+
+    def _modelled(self) -> bool:
+        """Return whether the answer counts wavefronts, which follow from the recorded addresses by a model."""
+        asked, playable = self.session.predict.question, self.session.cursor.playable
+        if asked is None or playable is None or asked.kind != "cost":
+            return False
+        return playable.recording.arrays[int(playable.timeline.array[asked.step])].space == "shared"
 
     def _show_answer(self, index: int, button: QPushButton) -> None:
         predict = self.session.predict

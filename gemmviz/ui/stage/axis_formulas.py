@@ -136,11 +136,16 @@ class AxisFormulas:
         a, b, (row, column) = plan.panels[A], plan.panels[B], axes.element
         if axes.row:
             y = a.y + (row + 0.5) * a.cell
-            number = self._index(painter, QPointF(a.x - 4, y), str(row), a.cell, at_right=True)
+            for other in _labelled(row, a.rows, a.cell, self._high):
+                place = QRectF(a.x - 4 - self._wide(a.rows), a.y + (other + 0.5) * a.cell, self._wide(a.rows) + 2, 0)
+                self._cover(painter, place)
+            number = self._index(painter, QPointF(a.x - 4, y), str(row), at_right=True)
             self._arrow(painter, [QPointF(axes.beside_a.right() + 3, y), QPointF(number.left() - 2, y)])
         if axes.column and plan.form == "around words":
-            at = QPointF(b.x + (column + 0.5) * b.cell, b.y - 0.65 * self._high)
-            number = self._index(painter, at, str(column), b.cell, at_right=False)
+            at, wide = QPointF(b.x + (column + 0.5) * b.cell, b.y - 0.65 * self._high), self._wide(b.columns)
+            for other in _labelled(column, b.columns, b.cell, wide + 4):
+                self._cover(painter, QRectF(b.x + (other + 0.5) * b.cell - wide / 2, at.y(), wide, 0))
+            number = self._index(painter, at, str(column), at_right=False)
             text, x = axes.column[-1][0], b.x - _TO_LETTER * self._high
             y, top = text.center().y(), max(b.y - AROUND_WORDS.top * self._high, 0.0) + 1.5
             way = [(text.right() + 3, y), (x, y), (x, top)]
@@ -226,19 +231,21 @@ class AxisFormulas:
         painter.drawRect(QRectF(a.x, a.y + row * a.cell, a.width, a.cell))
         painter.drawRect(QRectF(b.x + column * b.cell, b.y, b.cell, b.height))
 
-    def _index(self, painter: QPainter, at: QPointF, text: str, cell: float, at_right: bool) -> QRectF:
-        """Write the number of a row (it ends at a point) or of a column (in its middle) in bold over the labels there.
+    def _wide(self, count: int) -> float:
+        return QFontMetricsF(self._font).horizontalAdvance(str(count))
 
-        Where a cell has no room for its label, the labels of its neighbours are covered, too.
-        """
+    def _cover(self, painter: QPainter, line: QRectF) -> None:
+        """Cover the label in the middle of a line: it would touch the number beside it."""
+        box = line.adjusted(-1, -self._high / 2, 1, self._high / 2)
+        painter.fillRect(box, QColor(self._theme.background))
+
+    def _index(self, painter: QPainter, at: QPointF, text: str, at_right: bool) -> QRectF:
+        """Write the number of a row (it ends at a point) or of a column (in its middle) in bold over its label."""
         font, metrics = self._fonts[True]
         wide = metrics.horizontalAdvance(text)
         left = at.x() - (wide if at_right else wide / 2)
         box = QRectF(left, at.y() - self._high / 2, wide, self._high)
-        aside, over = (0.0, self._high * 0.85) if at_right else (max(wide, 9.0), 0.0)
-        tight = cell < (self._high if at_right else wide + 4)
-        old = box.adjusted(-2 - aside, -over, 2 + aside, over) if tight else box.adjusted(-2, 0, 2, 0)
-        painter.fillRect(old, QColor(self._theme.background))
+        painter.fillRect(box.adjusted(-2, 0, 2, 0), QColor(self._theme.background))
         painter.setFont(font)
         painter.setPen(QColor(self._theme.text))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, text)
@@ -254,6 +261,21 @@ class AxisFormulas:
         painter.drawPolyline([*way[:-1], back])
         painter.setBrush(QColor(self._theme.text))
         painter.drawPolygon(QPolygonF([end, back + across, back - across]))
+
+
+def _labelled(place: int, count: int, cell: float, room: float) -> list[int]:
+    """Return the rows or columns beside one whose labels have no room beside its own.
+
+    Parameters
+    ----------
+    place, count
+        The row or column, and how many there are.
+    cell, room
+        The width of a cell, and the room of a label, in pixels.
+    """
+    every = next((e for e in (1, 2, 4, 8, 16, 32, 64, 128, 256) if e * cell >= room), count)
+    before = place // every * every
+    return [other for other in (before, before + every) if other != place and abs(other - place) * cell < 1.2 * room]
 
 
 def _words(side: str, formula: Formula | None, place: int) -> list[Word]:

@@ -132,11 +132,11 @@ class StagePainter:
         size = rect.width(), rect.height(), high
         return placed(self.playable.recording, *size, texts, asides, self.lens is not None)
 
-    def column_width(self, rect: QRectF) -> float:
-        """Return the width of what takes the caption's place left of A, below a lens; 0: it does not stand there."""
-        if self.lens is None:
+    def column_width(self, rect: QRectF, reserve: bool = False) -> float:
+        """Return the width of what replaces the caption left of A; 0: none. The matrices shrink for it: `reserve`."""
+        if self.lens is None or (reserve and self.plan(rect, View()).form == "around words"):
             return 0.0
-        return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height())
+        return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height(), reserve)
 
     def _between_lines(self, rect: QRectF) -> Plan:
         """Place everything between a line above and lines below, with the words."""

@@ -27,7 +27,7 @@ AROUND_WORDS = LabelRoom(1.9, 0.9, 1.3, 0.5, 2.4)
 """Indices left of A and B and above B and C, and the names of A and C between."""
 
 # In heights of the font.
-_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES, _LEAST_LENS = 21.0, 7.0, 4.0, 12.0
+_LEAST_WIDTH, _LEAST_BELOW, _LEAST_TILES, _LEAST_LENS = 21.0, 7.0, 4.0, 10.0
 _SHARE = 0.45  # of the quadrant's width for words that stand at its left
 _MUCH = 1.2
 _LEGEND = 14.0  # wide enough for each of its texts
@@ -37,8 +37,10 @@ _LENS_WIDTH, _LENS_HEIGHT, _LENS_SHARE = 22.0, 14.0, 0.5
 _NARROWEST_LENS = 19.0  # beside words
 _LEAST_ARRAYS = 9.0  # the height of all arrays below a lens
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
+_BESIDE_A = AROUND_WORDS.left + _EDGE  # what a text left of A leaves free
 _TRIES, _MOST_LOWER = 6, 0.4  # to make room for a long text; the second is a part of the height
 _COLUMN, _LENS_ALONE = 11.0, 9.0  # the least width of a text left of A, and the least height of the lens above it
+_RESERVED = 13.0  # the width of such a text where the matrices become smaller for it
 
 
 @dataclass(frozen=True)
@@ -112,12 +114,21 @@ class _Cross:
 
 
 def _crossed(
-    recording: Recording, width: float, height: float, font: float, lower: float = 0.0, at_right: bool = False
+    recording: Recording,
+    width: float,
+    height: float,
+    font: float,
+    lower: float = 0.0,
+    at_right: bool = False,
+    column: float = 0.0,
 ) -> _Cross | None:
-    """Place A, B and C; None if there is no room. See `planned`; B begins `lower` pixels lower than it could."""
+    """Place A, B and C; None if there is no room. See `planned`.
+
+    B begins `lower` pixels lower than it could, and A leaves `column` pixels at its left free.
+    """
     m, n, k = recording.m, recording.n, recording.k
     room = AROUND_WORDS
-    left, right, bottom = room.left * font, room.right * font, room.bottom * font
+    left, right, bottom = room.left * font + column, room.right * font, room.bottom * font
     top, gap = room.top * font + lower, room.gap * font
     cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), LARGEST_CELL)
     if cell <= 0:
@@ -160,17 +171,34 @@ def placed(
     return found
 
 
-def column_width(recording: Recording, width: float, height: float, font: float) -> float:
-    """Return the width of a text left of A, in pixels; 0: there is no room for one. See `planned`."""
+def column_width(recording: Recording, width: float, height: float, font: float, reserve: bool = False) -> float:
+    """Return the width of a text left of A, in pixels; 0: there is no room for one.
+
+    Parameters
+    ----------
+    recording, width, height, font
+        As in `planned`.
+    reserve
+        Whether the matrices may be smaller to leave it free.
+    """
+    wide, least = _with_column(recording, width, height, font)[1], _COLUMN * font
     cross = _crossed(recording, width, height, font, at_right=True)
-    wide = cross.x0 - (AROUND_WORDS.left + _EDGE) * font if cross is not None else 0.0
-    return wide if wide >= _COLUMN * font else 0.0
+    natural = cross is not None and cross.x0 - _BESIDE_A * font >= least
+    return wide if natural or reserve else 0.0
+
+
+def _with_column(recording: Recording, width: float, height: float, font: float) -> tuple[_Cross | None, float]:
+    """Place A, B and C at the right; return the width of a text left of A, too, for which they may become smaller."""
+    cross = _crossed(recording, width, height, font, at_right=True)
+    if cross is not None and cross.x0 - _BESIDE_A * font < _COLUMN * font:
+        cross = _crossed(recording, width, height, font, at_right=True, column=(_RESERVED + _EDGE) * font)
+    wide = cross.x0 - _BESIDE_A * font if cross is not None else 0.0
+    return cross, wide if wide >= _COLUMN * font else 0.0
 
 
 def _text_left_of_a(recording: Recording, width: float, height: float, font: float, texts: Texts) -> Plan | None:
     """Place a lens below the title, and the text that takes the caption's place left of A; None if one has no room."""
-    cross = _crossed(recording, width, height, font, at_right=True)
-    wide = column_width(recording, width, height, font)
+    cross, wide = _with_column(recording, width, height, font)
     if cross is None or not wide:
         return None
     quadrant = cross.quadrant

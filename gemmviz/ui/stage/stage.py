@@ -153,10 +153,10 @@ class Stage(QWidget):
         painter = self._painter_now()
         return painter.title_place(QRectF(self.rect()), self.view).toRect() if painter else QRect()
 
-    def column_width(self) -> float:
-        """Return the width of what takes the caption's place left of A, in pixels; 0: it does not stand there."""
+    def column_width(self, reserve: bool = False) -> float:
+        """Return the width of what takes the caption's place left of A, in pixels: see `StagePainter.column_width`."""
         painter = self._painter_now()
-        return painter.column_width(QRectF(self.rect())) if painter is not None else 0.0
+        return painter.column_width(QRectF(self.rect()), reserve) if painter is not None else 0.0
 
     def take_words(self, height: float, title_width: float, narrow: bool = False) -> None:
         """Give something else the place of the caption, and a part of the title's, at its right.

@@ -175,7 +175,10 @@ class TourBar(QFrame):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Return the height in which each sentence of the tour fits, so that the tiles do not jump at each stop."""
+        """Return the height in which each sentence of the tour fits, so that the tiles do not jump at each stop.
+
+        Sentences with a lens and those without one stand in different places, and need not fit into each other's.
+        """
         tour = self.session.tour
         self.sentence.ensurePolished()
         metrics = QFontMetrics(self.sentence.font())
@@ -184,8 +187,10 @@ class TourBar(QFrame):
         def height(text: str) -> int:
             return metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), text).height()
 
-        heights = [height(text) for text in (self.sentence.text(), *(stop.say for stop in tour.stops))]
-        if tour.lesson is not None and tour.stops:
+        with_lens = tour.stop is not None and tour.stop.lens is not None
+        alike = [stop for stop in tour.stops if (stop.lens is not None) == with_lens]
+        heights = [height(text) for text in (self.sentence.text(), *(stop.say for stop in alike))]
+        if tour.lesson is not None and alike and alike[-1] is tour.stops[-1]:
             # The way to the next kernel stands below the last one.
             heights.append(heights[-1] + self.onward.sizeHint().height() + self._column.spacing())
         others = self._row.sizeHint().height() + self._column.spacing()

@@ -13,7 +13,7 @@ from gemmviz.ui.window.window_actions import SUBMENU
 def fill_menus(window: QMainWindow, table: Iterable[Action]) -> None:
     """Put the actions into the menus of a window's menu bar; a menu is made where an action first names it."""
     menus: dict[str, QMenu] = {}
-    for record in table:
+    for record in sorted(table, key=lambda one: one.id == "quit"):  # people look for it at the end of its menu
         action = QAction(record.title, window)
         action.setObjectName(record.id)
         action.setShortcuts([QKeySequence(k) for k in record.keys])
