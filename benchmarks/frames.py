@@ -31,7 +31,7 @@ TICK_S = 1 / 60
 PACES = {"gestures": 1.0, "steps": 16.0}
 """Speeds: at 1 there are frames between two steps, at 16 most frames have a new step."""
 _FRAMES, _QUICK_FRAMES = 30, 3
-_TAB_TICKS = 6
+_TAB_TICKS, _SHORT_MS = 6, 50
 _YARD = 10000
 _PLACES = (None, 0.0, 1 / 3, 2 / 3)  # of the steps; None: the demo's
 
@@ -52,13 +52,14 @@ class Meter:
 
         self._session, self._profile = window.session, profile
         window.transport.timer.timeout.disconnect()  # the ticks come from here
-        self._tabs, self._due, self._ticks = window.inspector.findChildren(QTimer), set(), 0
+        self._find_timers = lambda: window.inspector.findChildren(QTimer)  # a tab is made when it is first shown
+        self._tabs, self._soon, self._due, self._ticks = [], set(), set(), 0
 
     def frames(self, count, seconds):
         """Play some frames from here; return the milliseconds of each: (processor, wall, yardstick)."""
         from PySide6.QtCore import QCoreApplication
 
-        found = []
+        found, self._tabs = [], self._find_timers()
         for _ in range(count):
             begin, cpu = time.perf_counter(), time.thread_time()
             if self._profile is not None:
@@ -72,16 +73,20 @@ class Meter:
         return found
 
     def _refresh_tabs(self):
-        """Refresh a tab that waits for it at every sixth tick: ten times a second, as in the window."""
+        """Refresh a tab that waits for it at every sixth tick, ten times a second as in the window; others at the next.
+
+        A short timer waits for one of the next frames: see `gemmviz.ui.turns`.
+        """
         self._ticks += 1
+        soon, self._soon = self._soon, set()
         for timer in self._tabs:
             if timer.isActive() and timer.isSingleShot():
                 timer.stop()
-                self._due.add(timer)
+                (self._soon if timer.interval() < _SHORT_MS else self._due).add(timer)
         if self._ticks % _TAB_TICKS == 0:
-            for timer in self._due:
-                timer.timeout.emit()
-            self._due.clear()
+            soon, self._due = soon | self._due, set()
+        for timer in soon:
+            timer.timeout.emit()
 
 
 def yardstick_ms():

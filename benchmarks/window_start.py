@@ -42,8 +42,8 @@ def measure_start(table, starts, compiled=False):
 
     Prints the best and the worst of a few starts, and the median of the processor time, including the engine. Python's
     modules are compiled before, as in an installed program. The first start does not count, because it compiles the
-    kernel, unless everything is compiled. The window opens as for a new user (with the doors), without an earlier
-    recording. If everything is compiled, one start gives both times.
+    kernel and records it, unless everything is compiled; later starts take the recording from the cache. The window
+    opens as for a new user (with the doors). If everything is compiled, one start gives both times.
     """
     compileall.compile_dir(Path(__file__).parent.parent / "gemmviz", quiet=1)
     painted, recorded, cpu = [], [], []

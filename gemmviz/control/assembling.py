@@ -1,14 +1,19 @@
 """Compiles and disassembles the chosen launch in a separate engine, so that no recording waits for it."""
 
+from typing import TYPE_CHECKING
+
 from gemmviz.assembly.listing import Listing
-from gemmviz.assembly.summary import Summary, summary
 from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import Assembled, AssembleRequest, Failed, Progress, Reply
 from gemmviz.language import tr
 from gemmviz.session import Session
 
+if TYPE_CHECKING:
+    from gemmviz.assembly.summary import Summary
+
+    _Read = tuple[int, Listing, Summary]
+
 _DEBOUNCE_MS = 250
-_Read = tuple[int, Listing, Summary]
 
 
 class Assembling:
@@ -77,11 +82,18 @@ class Assembling:
             self.code.begin(reply.text)
         elif isinstance(reply, Assembled):
             run, listing = reply.run, reply.listing
-            self._worker.compute(lambda: (run, listing, summary(listing)))
+            self._worker.compute(lambda: _read(run, listing))
         elif isinstance(reply, Failed):
             self.code.fail(reply.message, reply.line or 0)
 
-    def _on_computed(self, found: _Read) -> None:
+    def _on_computed(self, found: "_Read") -> None:
         run, listing, counted = found
         if run == self._run:
             self.code.show(listing, counted)
+
+
+def _read(run: int, listing: Listing) -> "_Read":
+    """Return a listing with its summary (in the worker's thread)."""
+    from gemmviz.assembly.summary import summary  # late: the first picture has no machine code
+
+    return run, listing, summary(listing)

@@ -1,19 +1,22 @@
 """Compares two versions of a kernel for the window in a separate engine, so that no recording waits for it."""
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from gemmviz.bench.document import Document
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.problem import Problem
 from gemmviz.control.engines import Engines
-from gemmviz.control.version_course import MEASURED_SIZE, Course, RequestFailed, Wanted, course
 from gemmviz.engine.messages import FINAL, Progress, Reply, Request, Sample
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.versions.comparison import Comparison
 
-_Made = tuple[Course, Request | Comparison | GemmvizError]
-"""A course, and its next request or its end."""
+if TYPE_CHECKING:
+    from gemmviz.control.version_course import Course
+    from gemmviz.versions.comparison import Comparison
+
+    _Made = tuple[Course, Request | Comparison | GemmvizError]
+    """A course, and its next request or its end."""
 
 
 class Comparing:
@@ -43,6 +46,8 @@ class Comparing:
         engines.cancelled.connect(self._on_cancelled)
 
     def _start(self) -> None:
+        from gemmviz.control.version_course import MEASURED_SIZE, Wanted, course  # late: few windows compare versions
+
         sides = self.versions.sides
         if sides is None:
             return
@@ -71,7 +76,9 @@ class Comparing:
         sides = self.versions.sides
         return {"before": sides[0].name, "after": sides[1].name} if sides else {"before": "", "after": ""}
 
-    def _on_computed(self, made: _Made) -> None:
+    def _on_computed(self, made: "_Made") -> None:
+        from gemmviz.versions.comparison import Comparison
+
         steps, found = made
         if steps is not self._course:
             return  # cancelled in the meantime
@@ -108,7 +115,7 @@ class Comparing:
             self._worker.cancel()
 
 
-def _next(steps: Course, replies: list[Reply]) -> _Made:
+def _next(steps: "Course", replies: list[Reply]) -> "_Made":
     """Return the next request of a course, or its end (in the worker's thread)."""
     try:
         return steps, steps.send(replies) if replies else next(steps)
@@ -129,6 +136,8 @@ def _keep(document: Document) -> None:
 
 def _reason(error: GemmvizError) -> str:
     """Return why there is no result, and what the user can do on the page."""
+    from gemmviz.control.version_course import RequestFailed
+
     if isinstance(error, RequestFailed) and error.reply.kind == "cancelled":
         return tr("The comparison was cancelled.")
     if isinstance(error, ConstraintError):

@@ -1,6 +1,7 @@
 """Two versions of a kernel that are compared on one page, and the result."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from psygnal import Signal
 
@@ -10,7 +11,9 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
 from gemmviz.session.choice import Choice
 from gemmviz.session.trust import Trust
-from gemmviz.versions.comparison import Comparison
+
+if TYPE_CHECKING:
+    from gemmviz.versions.comparison import Comparison  # late: few windows compare versions
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ class TwoVersions:
         self.busy, self.share = text, share
         self.changed.emit()
 
-    def show(self, result: Comparison) -> None:
+    def show(self, result: "Comparison") -> None:
         """Take the result."""
         self.busy, self.result = "", result
         self.changed.emit()

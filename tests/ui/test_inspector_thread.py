@@ -77,6 +77,30 @@ def test_the_thread_tab_draws_how_a_sum_grows_and_what_it_has_cost(inspector, mo
     assert written[at + 40 :][2::2] == ["4", "16", "8", "1"]
 
 
+def test_only_the_rows_that_changed_are_drawn_again(inspector, monkeypatch):
+    session, growth = inspector.session, inspector.by_thread.growth
+    inspector.show_panel("thread")
+    session.cursor.show(playable("gputiled", 8, TS=4))
+    session.cursor.pick((2, 2 * 8 + 1), 0)
+    growth.resize(400, 500)
+    session.cursor.seek(10)
+    growth.grab()
+    drawn, row = [], type(growth)._row
+
+    def counted(self, *asked):
+        drawn.append(asked)
+        return row(self, *asked)
+
+    monkeypatch.setattr(type(growth), "_row", counted)
+    for step in range(11, session.cursor.steps):
+        before = len(drawn)
+        session.cursor.seek(step)
+        kept = growth.grab().toImage()
+        assert len(drawn) - before <= 2
+    growth._rows = None
+    assert growth.grab().toImage() == kept
+
+
 def test_the_origin_tab_lists_every_hop_and_every_access(inspector, qtbot):
     session = inspector.session
     inspector.show_panel("origin")

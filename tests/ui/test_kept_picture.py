@@ -72,6 +72,15 @@ def test_steps_in_a_row_look_as_if_each_was_the_first(name, qapp):
         assert picture(stage, step, 0.0, "none") == picture(alone, step, 0.0, "none"), step
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_lines_of_a_view_that_stays_are_drawn_as_rectangles(name, qapp):
+    stage = painter_of(name)
+    first = picture(stage, 5, 0.0, "none")
+    assert picture(stage, 5, 0.0, "none") == first
+    _, parts = stage._borders._kept
+    assert parts and all(part._rects for part in parts)
+
+
 def cells_of(texts):
     return Content("place", texts, alone=True)
 

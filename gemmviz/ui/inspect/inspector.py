@@ -71,6 +71,7 @@ class Inspector(QTabWidget):
         self._turns = source_side.source.in_turn.turns = turns
         self.source_side = source_side
         self.lines = SourceLines(session.cursor)
+        self.lines.in_turn.turns = turns
         self.setDocumentMode(True)
         self.setAccessibleName(tr("Source and inspector"))
         self._pages = {name: _Page() for name in PANELS}

@@ -77,9 +77,9 @@ class ThreadPanel(InspectPanel):
         self._writes: tuple[Playable, int, tuple[Ints, Ints]] | None = None
 
     def follow(self, turns: Turns | None) -> None:
-        """Refresh in turns; the growing sum takes one of its own."""
+        """Refresh in turns; both pictures have turns of their own."""
         super().follow(turns)
-        self.growth.in_turn.turns = turns
+        self.growth.in_turn.turns = self.product.in_turn.turns = turns
 
     def _on_lane(self, lane: int) -> None:
         if lane != self.session.inspection.lane:

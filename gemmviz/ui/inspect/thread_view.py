@@ -11,6 +11,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import THEMES, Rgb, Theme, ink, rgb
 from gemmviz.ui.stage.caption import number
 from gemmviz.ui.stage.marks import crossed
+from gemmviz.ui.turns import InTurn
 
 _LARGEST_CELL, _LEGIBLE = 54.0, 11.0
 _MOST_LINES = 16
@@ -21,6 +22,7 @@ class ThreadView(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.in_turn = InTurn(self, self.update, at_once=True)
         self._playable: Playable | None = None
         self._state: ThreadState | None = None
         self._theme: Theme = THEMES["dark"]
@@ -35,7 +37,7 @@ class ThreadView(QWidget):
     def show_state(self, playable: Playable | None, state: ThreadState | None, theme: Theme) -> None:
         """Draw a thread's state; None draws nothing."""
         self._playable, self._state, self._theme = playable, state, theme
-        self.update()
+        self.in_turn.ask()
 
     def forget(self) -> None:
         """Let go of the state."""

@@ -1,14 +1,17 @@
 """How the sum of one element grows: a row per product, its bar where the sum stood before, and the cost so far."""
 
+from math import ceil
+from typing import Any, Literal, NamedTuple
+
 import numpy as np
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.catalogue.matrices import A, B, C
-from gemmviz.language import tr
+from gemmviz.language import language, tr
 from gemmviz.trace.order.requests import Ints
-from gemmviz.trace.origin.thread_state import ThreadState
+from gemmviz.trace.origin.thread_state import Products, ThreadState
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme, rgb
@@ -20,11 +23,27 @@ _MARGIN = 8.0
 _COLUMNS = (0.0, 0.10, 0.25, 0.40, 0.56)  # where k, a, b and the product end, in widths; then the bars begin
 _SUM = 0.15  # of the width: of the sums at the right
 _TINT = 0.22
-_MOST_TEXTS = 1024
+_MOST_TEXTS, _MOST_ROWS = 1024, 96
+_TINTED = 4  # pixels that the tint of a row is wider at each side
 _AT_LEFT, _AT_RIGHT = (
     int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip)
     for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
 )
+
+
+_Look = Literal["made", "now", "to come"]
+
+
+class _Row(NamedTuple):
+    """A product: its values, the least and the largest sum of its element, and when it is made."""
+
+    k: int
+    a: float
+    b: float
+    product: float
+    after: float
+    ends: tuple[float, float]
+    look: _Look
 
 
 class Waterfall(QWidget):
@@ -38,6 +57,7 @@ class Waterfall(QWidget):
         self._theme: Theme = THEMES["dark"]
         self._types: dict[tuple[str, bool, bool], tuple[QFont, QFontMetrics, dict[tuple[str, int], str]]] = {}
         self._font_key = ""
+        self._rows: tuple[Products, Any, dict[tuple[int, _Look], QPixmap]] | None = None
         self._counted: tuple[Playable, tuple[int, int], tuple[Ints, Ints]] | None = None
         self.in_turn = InTurn(self, self.update, at_once=True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -55,7 +75,7 @@ class Waterfall(QWidget):
 
     def forget(self) -> None:
         """Let go of the recording."""
-        self._playable = self._state = self._counted = None
+        self._playable = self._state = self._counted = self._rows = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -75,12 +95,13 @@ class Waterfall(QWidget):
         mine = np.flatnonzero(known.element == self._element)
         mine = mine[np.lexsort((known.k[mine], known.step[mine]))]
         self._write(painter, QRectF(place.left(), place.top(), place.width(), line), tr("How its sum grows"), bold=True)
-        rows = QRectF(place.left(), place.top() + (1.2 + _HEAD) * line, place.width(), 0)
+        # On whole pixels, as rows are kept as pictures.
+        rows = QRectF(place.left(), ceil(place.top() + (1.2 + _HEAD) * line), place.width(), 0)
         rows.setBottom(place.bottom())
         seen = min(int(rows.height() / (_LEAST_ROW * line)), len(mine))
         if seen < 1:
             return
-        high = min(rows.height() / seen, _ROW * line)
+        high = int(min(rows.height() / seen, _ROW * line))
         row, column = int(known.rows[self._element]), int(known.columns[self._element])
         names = [playable.recording.arrays[i].name for i in (A, B)]
         head = QRectF(rows.left(), rows.top() - _HEAD * line, rows.width(), _HEAD * line)
@@ -90,42 +111,58 @@ class Waterfall(QWidget):
         a, b = known.operands.value[known.a[mine]], known.operands.value[known.b[mine]]
         product = a.astype(np.float64) * b
         after = np.cumsum(product)
-        before = after - product
         done = int((known.step[mine] <= state.step).sum())
         now = done - 1 if done and int(known.step[mine[done - 1]]) == state.step else -1
         first = max(min(done - seen // 2, len(mine) - seen), 0)
-        bars = self._column(rows, len(_COLUMNS))
-        least, most = min(0.0, float(after.min())), max(0.0, float(after.max()))
+        key = theme, self._element, rows.width(), high, self._font_key, self.devicePixelRatioF(), language()
+        if self._rows is None or self._rows[0] is not known or self._rows[1] != key:
+            self._rows = known, key, {}
+        kept = self._rows[2]
+        for at in range(first, first + seen):
+            look: _Look = "now" if at == now else "made" if at < done else "to come"
+            picture = kept.get((at, look))
+            if picture is None:
+                if len(kept) >= _MOST_ROWS:
+                    kept.clear()
+                values = (float(a[at]), float(b[at]), float(product[at]), float(after[at]))
+                ends = min(0.0, float(after.min())), max(0.0, float(after.max()))
+                row_of = _Row(int(known.k[mine[at]]), *values, ends, look)
+                picture = kept[at, look] = self._row(row_of, QRectF(_TINTED, 0, rows.width(), high))
+            painter.drawPixmap(QPointF(rows.left() - _TINTED, rows.top() + (at - first) * high), picture)
+
+    def _row(self, row: "_Row", area: QRectF) -> QPixmap:
+        """Return the picture of a product's row."""
+        theme, ratio = self._theme, self.devicePixelRatioF()
+        picture = QPixmap(ceil((area.right() + _TINTED) * ratio), ceil(area.height() * ratio))
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(QColor(theme.background))
+        painter = QPainter(picture)
+        bars = self._column(area, len(_COLUMNS))
+        least, most = row.ends
         scale = bars.width() / max(most - least, 1e-30)
 
         def x(value: float) -> float:
             return bars.left() + (value - least) * scale
 
         painter.setPen(QPen(QColor(theme.outline), 1))
-        painter.drawLine(round(x(0)), round(rows.top()), round(x(0)), round(rows.top() + seen * high))
-        for at in range(first, first + seen):
-            area = QRectF(rows.left(), rows.top() + (at - first) * high, rows.width(), high)
-            if at == now:
-                tint = QColor(*rgb(theme.write))
-                tint.setAlphaF(_TINT)
-                painter.fillRect(area.adjusted(-4, 0, 4, 0), tint)
-            colour = theme.text if at < done else theme.faint
-            texts = (
-                str(int(known.k[mine[at]])),
-                number(float(a[at])),
-                number(float(b[at])),
-                f"{'+' if product[at] >= 0 else ''}{number(float(product[at]))}",
-                number(float(after[at])),
-            )
-            for cell, text in enumerate(texts):
-                self._write(painter, self._column(area, cell), text, colour, at == now, small=True, right=True)
-            ends = sorted((x(float(before[at])), x(float(after[at]))))
-            bar = QRectF(ends[0], area.top() + 0.2 * high, max(ends[1] - ends[0], 1.5), 0.6 * high)
-            if at < done:
-                painter.fillRect(bar, QColor(theme.write if at == now else theme.good))
-            else:
-                painter.setPen(QPen(QColor(theme.faint), 1, Qt.PenStyle.DashLine))
-                painter.drawRect(bar)
+        painter.drawLine(round(x(0)), 0, round(x(0)), int(area.height()))
+        if row.look == "now":
+            tint = QColor(*rgb(theme.write))
+            tint.setAlphaF(_TINT)
+            painter.fillRect(area.adjusted(-_TINTED, 0, _TINTED, 0), tint)
+        colour = theme.faint if row.look == "to come" else theme.text
+        signed = f"{'+' if row.product >= 0 else ''}{number(row.product)}"
+        for cell, text in enumerate((str(row.k), number(row.a), number(row.b), signed, number(row.after))):
+            self._write(painter, self._column(area, cell), text, colour, row.look == "now", small=True, right=True)
+        ends = sorted((x(row.after - row.product), x(row.after)))
+        bar = QRectF(ends[0], area.top() + 0.2 * area.height(), max(ends[1] - ends[0], 1.5), 0.6 * area.height())
+        if row.look == "to come":
+            painter.setPen(QPen(QColor(theme.faint), 1, Qt.PenStyle.DashLine))
+            painter.drawRect(bar)
+        else:
+            painter.fillRect(bar, QColor(theme.write if row.look == "now" else theme.good))
+        painter.end()
+        return picture
 
     def _column(self, line: QRectF, at: int) -> QRectF:
         """Return the place of a column: k, a, b, the product, the sum, and last the bars between these two."""

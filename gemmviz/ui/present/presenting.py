@@ -1,5 +1,7 @@
 """Begins and ends presenter mode for a window, and follows the screens that come and go."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
@@ -9,8 +11,10 @@ from gemmviz.session.predict import Predict
 from gemmviz.ui import connections
 from gemmviz.ui.known import qt
 from gemmviz.ui.present import screens
-from gemmviz.ui.present.presenter import Presenter
 from gemmviz.ui.window.actions import Action
+
+if TYPE_CHECKING:
+    from gemmviz.ui.present.presenter import Presenter
 
 
 class Presenting(QObject):
@@ -54,6 +58,8 @@ class Presenting(QObject):
         if self.on:
             return
         if self.presenter is None:
+            from gemmviz.ui.present.presenter import Presenter  # late: few windows are presented
+
             self.presenter = Presenter(self._session)
             self.presenter.left.connect(self.end)
         if scale is not None:

@@ -11,6 +11,7 @@ from gemmviz.session.cursor import Cursor
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.fonts import mono
 from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.turns import InTurn
 
 _LEVEL = 4
 
@@ -49,7 +50,8 @@ class SourceLines(QWidget):
         self._lines: list[tuple[int, str]] = []
         self.setAccessibleName(tr("The line that executes"))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        listen(self, cursor.stepped, self.refresh)
+        self.in_turn = InTurn(self, self.refresh)
+        listen(self, cursor.stepped, self._on_step)
         listen(self, cursor.recorded, self.refresh)
         self.refresh()
 
@@ -62,6 +64,10 @@ class SourceLines(QWidget):
     def lines(self) -> list[tuple[int, str]]:
         """Return the numbers and texts that are shown."""
         return self._lines
+
+    def _on_step(self) -> None:
+        if self._cursor.line != self._line:
+            self.in_turn.ask()
 
     def refresh(self) -> None:
         """Take the line of the session's step."""

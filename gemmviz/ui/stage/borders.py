@@ -1,11 +1,12 @@
 """Lines over the cells, each from the size on from which it helps: blocks, warps within one, stages, single cells."""
 
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtCore import QLineF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -39,7 +40,8 @@ class Borders:
                 warps = -(-recording.threads // WARP)
                 inside = np.where(block >= 0, block * warps + thread // WARP, -1)
                 self._areas["warp"] = _edges(inside, but=block)
-        self._kept: tuple[Any, list[tuple[QPointF, QPixmap]]] | None = None
+        self._seen: Any = None
+        self._kept: tuple[Any, list[_Lines]] | None = None
 
     def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, ratio: float | None = None) -> None:
         """Draw the lines of all panels within the visible part.
@@ -49,39 +51,22 @@ class Borders:
         painter, placed, seen
             Where to, where the arrays stand, and which part of it is not covered.
         ratio
-            Device pixels per pixel, for pictures that are kept; None: draw lines as lines.
+            Device pixels per pixel; None: draw lines as lines.
         """
-        # Between two pixels of the screen, a picture would be blurred. The lines are opaque and have sharp edges.
-        if ratio is None or ratio != round(ratio):
-            for panel in placed:
-                self._draw_lines(painter, panel, seen)
-            return
         key = [(p.x, p.y, p.cell) for p in placed], seen, ratio
+        # What follows takes longer than the lines of one frame: only a view that stays is worth it.
+        stays, self._seen = key == self._seen, key
+        if ratio is None or not stays:
+            for panel in placed:
+                for pen, lines in self._of(panel, seen):
+                    painter.setPen(pen)
+                    painter.drawLines(lines)
+            return
         if self._kept is None or self._kept[0] != key:
-            self._kept = key, [self._picture(panel, seen, ratio) for panel in placed]
-        for at, picture in self._kept[1]:
-            if not picture.isNull():
-                painter.drawPixmap(at, picture)
-
-    def _draw_lines(self, painter: QPainter, panel: Panel, seen: QRectF) -> None:
-        for pen, lines in self._of(panel, seen):
-            painter.setPen(pen)
-            painter.drawLines(lines)
-
-    def _picture(self, panel: Panel, seen: QRectF, ratio: float) -> tuple[QPointF, QPixmap]:
-        """Return the lines of a panel as a picture, and the place of its corner."""
-        whole = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
-        box = QRectF(whole.adjusted(-_PEN, -_PEN, _PEN, _PEN).toAlignedRect())
-        if whole.isEmpty() or not any(lines for _, lines in self._of(panel, seen)):
-            return box.topLeft(), QPixmap()
-        picture = QPixmap(round(box.width() * ratio), round(box.height() * ratio))
-        picture.setDevicePixelRatio(ratio)
-        picture.fill(Qt.GlobalColor.transparent)
-        into = QPainter(picture)
-        into.translate(-box.topLeft())
-        self._draw_lines(into, panel, seen)
-        into.end()
-        return box.topLeft(), picture
+            parts = [part for panel in placed for part in self._of(panel, seen) if part[1]]
+            self._kept = key, [_Lines(pen, lines, ratio) for pen, lines in parts]
+        for part in self._kept[1]:
+            part.draw(painter)
 
     def _of(self, panel: Panel, seen: QRectF) -> list[tuple[QPen, list[QLineF]]]:
         found = []
@@ -113,6 +98,60 @@ class Borders:
         ys = (panel.y + i * panel.cell for i in range(panel.rows + 1))
         lines = [QLineF(x, top, x, bottom) for x in xs if left <= x <= right]
         return lines + [QLineF(left, y, right, y) for y in ys if top <= y <= bottom]
+
+
+class _Lines:
+    """Horizontal and vertical lines of one pen, as the rectangles of pixels that they cover, which are drawn faster.
+
+    Parameters
+    ----------
+    pen, lines
+        The lines, with sharp edges.
+    ratio
+        Device pixels per pixel.
+    """
+
+    def __init__(self, pen: QPen, lines: list[QLineF], ratio: float) -> None:
+        self._pen, self._lines = pen, lines
+        self._rects = [_covered(one, pen.widthF()) for one in lines] if ratio == 1 else []
+        # A pixel whose middle is exactly on an edge may be Qt's or not.
+        if self._rects and self._picture(rects=True) != self._picture(rects=False):
+            self._rects = []
+
+    def draw(self, painter: QPainter, rects: bool = True) -> None:
+        """Draw them."""
+        if rects and self._rects:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._pen.color())
+            painter.drawRects(self._rects)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        else:
+            painter.setPen(self._pen)
+            painter.drawLines(self._lines)
+
+    def _picture(self, rects: bool) -> QImage:
+        xs = [x for one in self._lines for x in (one.x1(), one.x2())]
+        ys = [y for one in self._lines for y in (one.y1(), one.y2())]
+        box = QRectF(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
+        inside = box.adjusted(-_PEN, -_PEN, _PEN, _PEN).toAlignedRect()
+        picture = QImage(inside.size(), QImage.Format.Format_RGB32)
+        picture.fill(Qt.GlobalColor.transparent)
+        into = QPainter(picture)
+        into.translate(-inside.topLeft())
+        self.draw(into, rects)
+        into.end()
+        return picture
+
+
+def _covered(one: QLineF, wide: float) -> QRect:
+    """Return the pixels that a horizontal or vertical line covers: those whose middle is in it."""
+    left, right, top, bottom = *sorted((one.x1(), one.x2())), *sorted((one.y1(), one.y2()))
+    if wide == 1:  # the pixels of both ends, and all between them
+        x, y = floor(left), floor(top)
+        return QRect(x, y, floor(right) + 1 - x, floor(bottom) + 1 - y)
+    half = wide / 2  # beyond the ends, too
+    x, y = ceil(left - half - 0.5), ceil(top - half - 0.5)
+    return QRect(x, y, ceil(right + half - 0.5) - x, ceil(bottom + half - 0.5) - y)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ WRONG_TINT = 0.4
 """Share of the block's hue in the cells of A and B whose values its shared memory holds."""
 DIMMED = 0.35
 """The remaining colour of cells, and of a glow, that are unrelated to the choice."""
+_DIMMED_GLOW = np.float32(DIMMED)
 _PROGRESS_LEVELS = 64
 _FEW = 4
 
@@ -65,6 +66,7 @@ class Colours:
         self._feeding = _feeding(playable)
         self._held: dict[int, tuple[Any, Ints]] = {}
         self._sources: dict[int, tuple[Any, Ints]] = {}
+        self._near: dict[int, tuple[Ints, npt.NDArray[np.bool_]]] = {}
         self._bases: dict[int, tuple[Any, Ints | None, Image]] = {}
 
     def image(
@@ -121,7 +123,7 @@ class Colours:
         cells, strength, written = self._touched.glow(array, step, block if info.space == "shared" else None, trail)
         if len(cells):
             if near is not None:
-                strength = np.where(np.isin(cells, near), strength, strength * np.float32(DIMMED))
+                strength = np.where(self._is_near(array, near, info.size)[cells], strength, strength * _DIMMED_GLOW)
             if shrink > 1:
                 order = np.argsort(strength, kind="stable")
                 brightest = np.full(len(flat), -1)
@@ -134,6 +136,15 @@ class Colours:
                 glow[self._playable.wrong_from.reshape(-1)[cells] <= step] = self._wrong
             _blend(flat, cells, strength[:, None], glow)
         return out
+
+    def _is_near(self, array: int, near: Ints, size: int) -> npt.NDArray[np.bool_]:
+        """Return which cells of an array are not dimmed; the same object as long as they are the same ones."""
+        kept = self._near.get(array)
+        if kept is None or kept[0] is not near:
+            inside = np.zeros(size, bool)
+            inside[near] = True
+            kept = self._near[array] = near, inside
+        return kept[1]
 
     def _kept_base(self, array: int, step: int, block: int, near: Ints | None, shrink: int) -> Image:
         """Return the colours under the accesses; they are worked out again only when something in them changed."""

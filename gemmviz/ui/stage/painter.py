@@ -235,7 +235,7 @@ class StagePainter:
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        if late is not None and part is not None and not in_lines and self._is_bare(moment):
+        if late is not None and part is not None and not in_lines and self._is_bare(plan, moment):
             places = (self.late_place(rect, moment.view, name) for name in ("lens", "words"))
             if any(place.toAlignedRect().contains(part.toAlignedRect()) for place in places):
                 self._draw_quadrant(painter, plan, moment, ratio, late)
@@ -356,7 +356,7 @@ class StagePainter:
     ) -> None:
         """Write title and caption into the free quadrant, and the legend left of A."""
         assert plan.words is not None
-        on_ground = late is not None and self._is_bare(moment)
+        on_ground = late is not None and self._is_bare(plan, moment)
         captioned = self.captioned and not self.words
         axes = self._axes.placed(plan, moment, captioned)
         titled = Titled(self.title, self.title_taken, captioned)
@@ -370,9 +370,14 @@ class StagePainter:
         self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes)
 
-    def _is_bare(self, moment: Moment) -> bool:
-        """Say whether nothing but the background is below the words: no copies fly, and there are no ways of values."""
-        return moment.motion == "none" and (self.lens is not None or moment.cell is None) and not self.vector
+    def _is_bare(self, plan: Plan, moment: Moment) -> bool:
+        """Say whether nothing but the background is below the words and the legend: nothing flies over it."""
+        if moment.motion != "none" or self.vector:
+            return False
+        if self.lens is not None:
+            return True  # there are no ways of values
+        places = [QRectF(p.left, p.top, p.width, p.height) for p in (plan.words, plan.legend) if p is not None]
+        return not any(self._ways.touches(place, plan.panels, moment) for place in places)
 
     def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
         """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""

@@ -82,8 +82,7 @@ class Stage(QWidget):
         self._taken, self.late = (0.0, 0.0, False), LateParts()
         self._hovered: int | None = None
         self.setMouseTracking(True)
-        self._drag = Drag()
-        self._show_focus = False
+        self._drag, self._show_focus = Drag(), False
         self.setObjectName("stage")
         self.setAccessibleName(tr("Stage: matrices A, B and C"))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -236,13 +235,11 @@ class Stage(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the session's moment."""
-        begin = perf_counter()
-        painter = QPainter(self)
+        begin, painter = perf_counter(), QPainter(self)
         try:
             self._paint(painter, QRectF(event.rect()))
         finally:
-            # A painter left open would break every later frame as well.
-            painter.end()
+            painter.end()  # one left open would break every later frame as well
         self.frame_seconds.append(perf_counter() - begin)
         del self.frame_seconds[:-2000]
 
@@ -250,7 +247,7 @@ class Stage(QWidget):
         staged, stage = self.staged, self._painter_now()
         if stage is None or not staged.choice.kernel.recordable:
             painter.setFont(self._font())
-            blank(painter, self.rect(), self.theme, *blank_text(staged, self._permission, self.presented))
+            blank(painter, self.rect(), self.theme, *self._empty_text())
         else:
             moment = self.moment()
             late = self.late.at(moment, stage.lens is not None)
@@ -264,6 +261,9 @@ class Stage(QWidget):
             painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+
+    def _empty_text(self) -> tuple[str, str]:
+        return blank_text(self.staged, self._permission, self.presented)
 
     def _font(self) -> QFont:
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""

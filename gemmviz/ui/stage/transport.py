@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QResizeEvent, QStandardItemModel
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
@@ -61,7 +61,7 @@ class Transport(QWidget):
         kept = self.slider.sizePolicy()
         kept.setRetainSizeWhenHidden(True)  # a question hides it: the boxes beside it do not grow meanwhile
         self.slider.setSizePolicy(kept)
-        self.where = QLabel("–")
+        self.where = _Position("–")
         self.where.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.unit = self._box(tr("Unit of stepping"))
         for unit, name in UNITS.items():
@@ -193,6 +193,22 @@ class Transport(QWidget):
         self.unit.setToolTip(tr("The arrow keys step by (U): {meaning}", meaning=tr(UNIT_MEANINGS[unit])))
         _explain(self.back, tr("Back, by unit: {unit} (Left)", unit=named))
         _explain(self.forward, tr("On, by unit: {unit} (Right)", unit=named))
+
+
+class _Position(QLabel):
+    """The number of the step. It covers all of its place: what is behind it is not drawn anew with each step."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Write the number on the ground of the window."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self.palette().window())
+        painter.setPen(self.palette().windowText().color())
+        painter.drawText(self.rect(), self.alignment(), self.text())
+        painter.end()
 
 
 def _explain(button: QToolButton, tip: str) -> None:

@@ -25,6 +25,7 @@ _MOST_NOW = 6  # ways that one step takes at once: those of a fragment are many,
 # Larger cells say their lanes themselves (`gemmviz.ui.stage.cell_text`).
 _LANE_FROM, _LANE_UP_TO, _OUTLINED_FROM = 11.0, 20.0, 3.0
 _HEAD = 9.0
+_FAR = 2 * _HEAD  # an arrow with its head and its cross is not farther from its line, in pixels
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class _Arrow:
     crossed: list[QLineF]
     note: str
     middle: QPointF
+
+    @property
+    def area(self) -> QRectF:
+        """The place that it takes, without its note."""
+        return QRectF(self.line.p1(), self.middle * 2 - self.line.p1()).normalized().adjusted(-_FAR, -_FAR, _FAR, _FAR)
 
     def draw(self, painter: QPainter, theme: Theme) -> None:
         """Draw it, with its note."""
@@ -96,6 +102,13 @@ class ValuePaths:
         for arrow in self._arrows_of(panels, moment):
             arrow.draw(painter, theme)
         painter.restore()
+
+    def touches(self, place: QRectF, panels: list[Panel], moment: Moment) -> bool:
+        """Say whether a way that is drawn at a moment may touch a place."""
+        if not self._playable.timeline.steps:
+            return False
+        # A note stands on a way, and may be wider than it.
+        return any(arrow.note or arrow.area.intersects(place) for arrow in self._arrows_of(panels, moment))
 
     def _arrows_of(self, panels: list[Panel], moment: Moment) -> list[_Arrow]:
         """Return the arrows of the chosen way, or of those that the step takes; they rest between two steps."""
