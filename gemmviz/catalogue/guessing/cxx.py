@@ -146,7 +146,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         structs=known_structs,
         layouts=known_layouts,
         callers=callers,
-        files=(replace(here, constants=constants | here.constants), *around_it),
+        files=(replace(here, constants={**constants, **here.constants}), *around_it),
         fields=known_objects.types,
     )
 
@@ -349,9 +349,7 @@ def _functions(
                 name = "::".join([*filter(None, spaces), tokens[named]])
                 parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
                 owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
-                made = Function(
-                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[named], *owner
-                )
+                made = Function(name, template_of(head), parameters, tuple(body), bounds_of(head), lines[named], *owner)
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1

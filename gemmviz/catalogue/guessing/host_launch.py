@@ -89,7 +89,9 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     sure = 0.95 if launch.whole else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.of_another:
-        why["block"] = why["grid"] = GuessReason(0.6, "the file launches another kernel with these parameters like this")
+        why["block"] = why["grid"] = GuessReason(
+            0.6, "the file launches another kernel with these parameters like this"
+        )
     if shared_is_said:
         # A choice may depend on what the host is told when it runs: then more is tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence, Set
 
 from gemmviz.catalogue.guessing.constant_objects import Fields
 from gemmviz.catalogue.guessing.functions import Function, HostFile
-from gemmviz.catalogue.guessing.host.run import Run, Stop
+from gemmviz.catalogue.guessing.host.names import Stop
+from gemmviz.catalogue.guessing.host.run import Run
 from gemmviz.catalogue.guessing.host.values import Called, Cell, Code, Struct, Tokens, Value
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.struct_types import StructType
@@ -35,8 +36,9 @@ def evaluated(
     reaching = _reaching(name, functions)
     found: list[HostLaunch] = []
     for root in _roots(reaching, functions)[:_MOST_ROOTS]:
+        run = Run(files, structs, fields, kernel, reaching)
         try:
-            run = Run(files, structs, fields, kernel, reaching)
+            run.declare_outside()
             _start(run, root)
         except (Stop, RecursionError):
             pass
@@ -44,7 +46,9 @@ def evaluated(
     return found
 
 
-def global_constants(source_files: Sequence[HostFile], structs: Mapping[str, StructType], names: Set[str]) -> dict[str, Tokens]:
+def global_constants(
+    source_files: Sequence[HostFile], structs: Mapping[str, StructType], names: Set[str]
+) -> dict[str, Tokens]:
     """Return the whole numbers that the declarations outside functions give to names, however these are computed.
 
     Parameters
@@ -58,7 +62,8 @@ def global_constants(source_files: Sequence[HostFile], structs: Mapping[str, Str
     """
     compiled = [one for one in source_files if one.compiled]
     run = Run(compiled, structs, {}, Function("", (), (), ()), frozenset())
-    found = {}
+    run.declare_outside()
+    found: dict[str, Tokens] = {}
     for name, cell in run.outside.scopes[0].items():
         if name in names and isinstance(cell.value, Code):
             number = run.number(cell.value.tokens)
