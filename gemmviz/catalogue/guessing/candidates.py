@@ -214,6 +214,12 @@ def is_launched_so(made: Guess) -> bool:
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
 
 
+def is_whole(made: Guess) -> bool:
+    """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
+    parts = ("params",) * bool(made.params) + ("shared",) * (made.shared != "0")
+    return is_launched_so(made) and all(is_said(made, part) for part in parts)
+
+
 def _body(made: Guess) -> str:
     """Return the text of the kernel from its name to the bracket that closes its body."""
     name = re.split(r"[\s<]", made.entry)[0].rpartition("::")[2]

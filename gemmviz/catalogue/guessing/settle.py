@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from gemmviz.catalogue.guessing.candidates import (
     guessed_shared,
     is_launched_so,
     is_said,
+    is_whole,
     relaxed,
 )
 from gemmviz.catalogue.guessing.folding import bracket
@@ -45,10 +47,15 @@ _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
 OWN_LAUNCH_IS_WRONG = "with the launch in the file itself, elements of C are wrong"
+OWN_LAUNCH_MISSES = "with the launch in the file itself, the kernel misses its arrays"
+# After so many seconds no further launch is tried, whatever was found.
+_MOST_SECONDS = 60.0
 TryOne = Callable[[Kernel, Problem], str]
 
 
-def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess:
+def settle(
+    guess: Guess, try_one: TryOne, *, alternatives: bool = True, clock: Callable[[], float] = time.monotonic
+) -> Guess:
     """Return the first likely guess that is right, with the sizes at which it was right.
 
     Where none is, the guess is unchanged, or it is the first launch of the file's own that ran to its end.
@@ -62,11 +69,16 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         `BuildError` when the compiler refuses the source: then only launches with other parameters are tried.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
+    clock
+        Returns the time in seconds. After a minute no further launch is tried.
     """
+    until = clock() + _MOST_SECONDS
     first = ""
     tried = crashed = 0
     spare: tuple[Guess, Problem, str] | None = None
     ran: Guess | None = None
+    missing: Guess | None = None
+    own_refused = ""
     never = False
     narrow: tuple[Guess, Problem, int] | None = None
     refused: dict[str, str] = {}
@@ -89,6 +101,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             wrong = try_one(kernel, size)
         except BuildError as error:  # another launch helps only if it has other values of the parameters
             refused[values] = str(error)
+            own_refused = own_refused or (str(error) if is_launched_so(candidate) else "")
             if len(refused) == _MOST_REFUSED or not candidate.params:
                 break
             continue
@@ -106,11 +119,13 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             ran = ran or candidate
             # Here layouts and roles make no difference: it is the kernel that computes something else.
             never = never or (size.m == size.n == size.k and not wrong.readings)
+        if isinstance(wrong, Verdict) and wrong.misses and size.m == size.n == size.k and is_whole(candidate):
+            missing = missing or candidate  # roles and layouts make no difference: all arrays have one size
         untried.learn(candidate, at, wrong)
         first = first or f"at {at}: {wrong}"
         crashed += isinstance(wrong, Verdict) and wrong.crashed
         most = narrow[2] + _MOST_TRIES_AFTER_NARROW if narrow else _MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES
-        if tried >= most or crashed == tried == _MOST_CRASHES:
+        if tried >= most or crashed == tried == _MOST_CRASHES or clock() > until:
             break
     if narrow:
         return _settled(narrow[0], guess, narrow[1], try_one)
@@ -118,11 +133,13 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         candidate, size, wrong = spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
-    if len(refused) == tried > 0:
-        return replace(guess, settled=f"it cannot be compiled: {next(iter(refused.values()))}")
+    if len(refused) == tried > 0 or (own_refused and not ran):
+        return replace(guess, settled=f"it cannot be compiled: {own_refused or next(iter(refused.values()))}")
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
     if ran and never:  # the launch may be right, and the kernel wrong: then the checker says where
         return replace(ran, settled=f"recorded {first}{also}; {OWN_LAUNCH_IS_WRONG}")
+    if missing:
+        return replace(missing, settled=f"recorded {first}{also}; {OWN_LAUNCH_MISSES}")
     return replace(guess, settled=f"recorded {first}{also}" if tried else first)
 
 
