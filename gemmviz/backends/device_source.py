@@ -1,15 +1,11 @@
 """The text of a kernel for all compilers: for CUDA with its own headers, without host code."""
 
-import re
 from collections.abc import Callable
 
 from gemmviz.backends.toolchain import with_own_headers
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.given_constants import with_constants
 from gemmviz.catalogue.launch import Launch
-
-USES_ALGORITHMS = re.compile(r"\bstd\s*::\s*(?:max|min|clamp)\b")
-"""Names of functions of the C++ library that run on the device because they are constexpr."""
 
 
 def source_of_device(launch: Launch, has_header: Callable[[str], bool] = lambda name: True) -> str:

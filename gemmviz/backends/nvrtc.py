@@ -13,7 +13,7 @@ from typing import Any
 from gemmviz import data
 from gemmviz.backends.base import Build, LaunchError
 from gemmviz.backends.cupy_check import cupy_major
-from gemmviz.backends.device_source import USES_ALGORITHMS, source_of_device
+from gemmviz.backends.device_source import source_of_device
 from gemmviz.backends.signature import describing_source
 from gemmviz.backends.struct_arguments import filling_source
 from gemmviz.backends.toolchain import line_directive, source_folder
@@ -30,7 +30,6 @@ _WORDS = "#include <words.h>"
 # The type is in the driver's header, which is a header of the host.
 _TENSOR_MAP = "#include <words_tensor_map.h>"
 _NAMES_A_MAP = re.compile(r"\bCUtensorMap\b")
-_ALGORITHMS = "#include <words_algorithms.h>"
 
 OF_CUPY = "-ftz=true"
 """The flag that CuPy adds itself: denormals count as zero."""
@@ -41,9 +40,7 @@ def program_text(launch: Launch) -> str:
     # #line keeps the line numbers of the user's file, whatever CuPy puts before it.
     path = launch.kernel.path
     code = source_of_device(launch)
-    plain = plain_code(code)
-    asked = ((_TENSOR_MAP, _NAMES_A_MAP), (_ALGORITHMS, USES_ALGORITHMS))
-    words = "\n".join([_WORDS, *(include for include, used in asked if used.search(plain))])
+    words = f"{_WORDS}\n{_TENSOR_MAP}" if _NAMES_A_MAP.search(plain_code(code)) else _WORDS
     return f"{words}\n{line_directive(path)}\n{code}\n{describing_source(launch.entry)}{filling_source(launch)}"
 
 

@@ -49,7 +49,8 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
             if isinstance(reply, Failed):
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)
-                return Verdict.of(reply.message, crashed=reply.kind in ("crash", "timeout"))
+                crashed = reply.kind in ("crash", "timeout")
+                return Verdict.of(reply.message, crashed=crashed, misses=reply.defect in _MISSES)
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one

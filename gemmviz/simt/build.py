@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gemmviz import data
 from gemmviz.backends import entry
-from gemmviz.backends.device_source import USES_ALGORITHMS, source_of_device, source_of_host
+from gemmviz.backends.device_source import source_of_device, source_of_host
 from gemmviz.backends.toolchain import (
     Compiler,
     build_folder,
@@ -74,6 +74,8 @@ _UNPRINTED = ["-fno-builtin-printf", "-U_FORTIFY_SOURCE"]
 # A C kernel's threads become recorded threads of one run; see runtime/pthreads.c.
 _THREADS = ["-Dpthread_create=gv_thread_create", "-Dpthread_join=gv_thread_join"]
 # The runtime is linked to every recorder, the prelude stands before every CUDA kernel, and the headers replace CUDA's.
+# Functions of the C++ library that run on the device because they are constexpr.
+_USES_ALGORITHMS = re.compile(r"\bstd\s*::\s*(?:max|min|clamp)\b")
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
 # Headers for the GPU that are plain CUDA C++ also serve the recorder. They are searched after its own headers.
 _SHARED_HEADERS = data.root("kernels") / "include"
@@ -201,7 +203,7 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str) -> lis
             f"-std={cxx_standard(source)}",
             *_HALF[tool.kind],
             *_UNPRINTED,
-            *(("-include", "algorithm") if USES_ALGORITHMS.search(source) else ()),
+            *(("-include", str(_PRELUDE / "algorithms.h")) if _USES_ALGORITHMS.search(source) else ()),
             "-include",
             str(_PRELUDE / "cuda.h"),
             *folders,

@@ -84,7 +84,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
     why = dict(made.why)
-    if given.offered:
+    if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     sure = 0.95 if launch.whole else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
@@ -192,11 +192,14 @@ class _Given:
         The values that come from constants of the host code.
     names
         The meaning of the names in the host code: a size or a parameter.
+    whole
+        Whether the launch gives every parameter its value.
     """
 
     params: dict[str, tuple[int, ...]]
     offered: dict[str, tuple[int, ...]]
     names: dict[str, str]
+    whole: bool = False
 
 
 def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> _Given:
@@ -213,16 +216,19 @@ def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
             # Block and grid are then numbers, and the numbers are right for the first launch only.
             offered = {name: values[:1] for name, values in offered.items()}
         params |= offered
+    unknown = {*params} - {*offered}
     for name in [name for name in arguments if name in params and name not in offered]:
         argument = arguments[name]
         value = parse(argument, lambda word: _constant(source, word)).value
         if value is not None:
             rest = tuple(v for v in params[name] if v != value) if len(params[name]) > 1 else ()
             params[name] = (value, *rest)
+            unknown.discard(name)
         elif len(argument) == 1:
             names[argument[0]] = name
     used = {name for name in params if not _OF_BLOCK.fullmatch(name) or name in template or name in source.words}
-    return _Given({name: values for name, values in params.items() if name in used}, offered, names)
+    whole = unknown.isdisjoint(used)
+    return _Given({name: values for name, values in params.items() if name in used}, offered, names, whole)
 
 
 def _shortened(text: str, params: Mapping[str, tuple[int, ...]]) -> str:

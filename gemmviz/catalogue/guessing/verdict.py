@@ -35,7 +35,7 @@ class Verdict(str):
     crashed
         Whether the launch had no end: it crashed, or took too long.
     misses
-        Whether the launch ran to its end and made an access that no GPU allows: outside of an array, or misaligned.
+        Whether the launch made an access that no GPU allows, outside of an array or misaligned, and nothing worse.
     """
 
     readings: tuple[Reading, ...] = ()
