@@ -141,7 +141,13 @@ class Calls(Evaluation):
                 self._note(plain[1], parts, plain[2:])
         elif len(plain) > 3:
             places = _BY_API[name]
-            self._note(plain[0], [plain[i] for i in places[1:] if i < len(plain)], None)
+            given_so = plain[3]
+            arguments = (
+                [one.cell.value if isinstance(one, Address) else one for one in given_so.items]
+                if isinstance(given_so, Array)
+                else None
+            )
+            self._note(plain[0], [plain[i] for i in places[1:] if i < len(plain)], arguments)
 
     def _note(self, called: Value, parts: Sequence[Value], given: Sequence[Value] | None) -> None:
         if not isinstance(called, Called) or called.name != self.wanted or len(parts) < 2:

@@ -19,6 +19,7 @@ from gemmviz.catalogue.guessing.host.values import (
     copied,
 )
 from gemmviz.catalogue.guessing.host_launch import SIZES
+from gemmviz.catalogue.guessing.struct_types import StructType
 from gemmviz.catalogue.guessing.tokens import split
 
 _AXES = {
@@ -30,7 +31,7 @@ _AXES = {
 }
 VECTORS = frozenset(_AXES)
 """CUDA's structures of whole numbers."""
-_MOST_STEPS, _MOST_ITEMS = 20_000, 64
+_MOST_STEPS, _MOST_ITEMS, _DEEPEST_VALUE = 20_000, 64, 3
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
 
 
@@ -87,12 +88,16 @@ class Evaluation(Names):
             some = tuple(one for one, _ in self.functions.get(name, ()))
             given = tuple(self.argument(one, frame) for one in node[2] or ())
             owner = frame.this if any(one.owner for one in some) else None
-            return Called(name, some, given, owner)
+            called = Called(name, some, given, owner)
+            if given and name in self.reaching and name != self.wanted:
+                self.mentioned.append(called)
+            return called
         if len(path) == 1 and name in frame.types:
             return self.value(read(frame.types[name]), self.outside) if frame.types[name] != (name,) else None
         if name in ("true", "false"):
             return Code((name,))
-        known = frame.constants.get(name)
+        of_type = len(path) > 1 and self._names_type(path[-2], frame)
+        known = None if of_type else frame.constants.get(name)
         if known is not None:
             return self.symbol(name, tuple(known))
         return None
@@ -100,7 +105,10 @@ class Evaluation(Names):
     def _of_type(self, path: Tokens, given: tuple[Tokens, ...] | None, frame: Frame) -> Value:
         """Return the constant of a structure: ``Tile<128>::rows``."""
         owner = self.kind((path[-2],), frame)
-        struct = self.structs.get(owner[0]) if owner else None
+        if given is not None:
+            inside_angles = [word for one in given for word in (",", *one)][1:]
+            owner = (path[-2], "<", *inside_angles, ">")
+        struct = self._struct_of(owner, frame)
         tokens = struct.members.get(path[-1]) if struct else None
         if tokens is None or struct is None:
             return None
@@ -112,6 +120,26 @@ class Evaluation(Names):
             if name != path[-1]:
                 inside.scopes[-1].setdefault(name, Cell(self._member_of(value, inside), name))
         return self.value(read(tokens), inside)
+
+    def _names_type(self, name: str, frame: Frame) -> bool:
+        return name in frame.types or name in self.structs or name in self.fields or name in self.specialised
+
+    def _struct_of(self, kind: Tokens, frame: Frame) -> StructType | None:
+        """Return the structure that a type names: the one for its arguments, or the first where these are unknown."""
+        several = self.specialised.get(kind[0], ()) if kind else ()
+        if several:
+            wanted = [self._plain_argument(one, frame) for one in split(kind[2:-1])]
+            for one, struct in several:
+                if [self._plain_argument(part, frame) for part in split(one[2:-1])] == wanted:
+                    return struct
+            if kind[0] not in self.structs:
+                return several[0][1]
+        return self.structs.get(kind[0]) if kind else None
+
+    def _plain_argument(self, tokens: Tokens, frame: Frame) -> str:
+        known = self.argument(tokens, frame)
+        number = self.number(known)
+        return " ".join(known) if number is None else str(number)
 
     def _member_of(self, tokens: Tokens, frame: Frame) -> Value:
         self.depth += 1
@@ -274,9 +302,21 @@ class Evaluation(Names):
     def _index(self, node: Node, frame: Frame) -> Value:
         cell = self.cell(node, frame)
         owner = self.value(node[1], frame)
-        if cell is None and isinstance(owner, Array) and owner.items:
-            return owner.items[0]
+        if cell is None and isinstance(owner, Array):
+            return self.likely(owner)
         return cell.value if cell is not None else None
+
+    def likely(self, value: Value) -> Value:
+        """Return an item of an array: the first that leads to a launch, or else the first one."""
+        items = value.items if isinstance(value, Array) else []
+        return next((one for one in items if self._leads_by_value(one)), items[0] if items else None)
+
+    def _leads_by_value(self, value: Value, depth: int = 0) -> bool:
+        if isinstance(value, Called):
+            return value.name in self.reaching
+        inner: list[Value] = list(value.items) if isinstance(value, Array) else []
+        inner += [cell.value for cell in value.members.values()] if isinstance(value, Struct) else []
+        return depth < _DEEPEST_VALUE and any(self._leads_by_value(one, depth + 1) for one in inner)
 
     def _lambda(self, node: Node, frame: Frame) -> Value:
         return Lambda(node[1], node[2], frame)

@@ -1,6 +1,7 @@
 """The launches of a kernel, from an evaluation of the host code around it."""
 
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 
 from gemmviz.catalogue.guessing.constant_objects import Fields
 from gemmviz.catalogue.guessing.functions import Function, HostFile
@@ -37,11 +38,14 @@ def evaluated(
     found: list[HostLaunch] = []
     for root in _roots(reaching, functions)[:_MOST_ROOTS]:
         run = Run(files, structs, fields, kernel, reaching)
-        try:
+        with suppress(Stop, RecursionError):
             run.declare_outside()
             _start(run, root)
-        except (Stop, RecursionError):
-            pass
+        # A table of functions may be all that names the arguments of a template.
+        for called in run.mentioned[:_MOST_ROOTS]:
+            with suppress(Stop, RecursionError):
+                run.steps = 0
+                _start(run, called.functions[0], called.template)
         found += [one for one in run.launches if one not in found]
     return found
 
@@ -96,7 +100,7 @@ def _roots(reaching: frozenset[str], functions: Sequence[Function]) -> list[Func
     return [*first, *(one for one in leading if one not in first and "<<<" in one.body)]
 
 
-def _start(run: Run, root: Function) -> None:
+def _start(run: Run, root: Function, template: tuple[Tokens, ...] = ()) -> None:
     given: list[Value] = []
     for one in root.parameters:
         plain = one.pointer or one.type in ("int", "unsigned", "size_t", "float", "half", "bool", "long")
@@ -106,4 +110,4 @@ def _start(run: Run, root: Function) -> None:
     owner = Struct(root.owner) if root.owner else None
     if owner is not None and root.owner in run.fields:
         owner = run.made(root.owner, (), run.outside)
-    run.call(Called(root.name.rpartition("::")[2], (root,), (), owner), given, cells)
+    run.call(Called(root.name.rpartition("::")[2], (root,), template, owner), given, cells)

@@ -8,9 +8,9 @@ from gemmviz.catalogue.guessing.constant_objects import Fields
 from gemmviz.catalogue.guessing.functions import Function, HostFile
 from gemmviz.catalogue.guessing.host.expressions import Tokens, is_name
 from gemmviz.catalogue.guessing.host.statements import Block
-from gemmviz.catalogue.guessing.host.values import Code, Frame, Value
+from gemmviz.catalogue.guessing.host.values import Called, Code, Frame, Value
 from gemmviz.catalogue.guessing.launches import HostLaunch
-from gemmviz.catalogue.guessing.struct_types import StructType
+from gemmviz.catalogue.guessing.struct_types import StructType, specialised
 
 DEEPEST, LONGEST = 24, 160
 """How deep calls may be, and how many tokens an expression may have."""
@@ -48,12 +48,17 @@ class Names:
         self.files, self.structs, self.fields, self.reaching = files, structs, fields, reaching
         self.wanted = wanted.name.rpartition("::")[2]
         self.launches: list[HostLaunch] = []
+        self.mentioned: list[Called] = []
         self.constants: dict[str, Tokens] = {}
         self.names: dict[str, Tokens | None] = {}
         self.functions: dict[str, list[tuple[Function, HostFile]]] = {}
         for file in files:
             for one in file.functions:
                 self.functions.setdefault(one.name.rpartition("::")[2], []).append((one, file))
+        self.specialised: dict[str, list[tuple[Tokens, StructType]]] = {}
+        for file in files:
+            for kind, struct in specialised(file.tokens):
+                self.specialised.setdefault(kind[0], []).append((kind, struct))
         self.steps = self.depth = 0
         self.outside = Frame([{}])
 

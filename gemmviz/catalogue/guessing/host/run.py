@@ -78,8 +78,8 @@ class Run(Calls):
                 # The launch is in one of the branches: the other one is what happens for other arguments.
                 self._guarded(then if leads[0] else other, frame)
                 return
-            if asked is None:
-                asked = int(not _leaves(then))
+            if asked is None:  # an option, or an error: without it there is the usual way
+                asked = int(bool(other) and not _leaves(then))
         self.block(then if asked else other, frame.inner())
 
     def _both(self, then: Block, other: Block, frame: Frame) -> None:
@@ -103,7 +103,11 @@ class Run(Calls):
         return _mentions(block, self.reaching)
 
     def _head(self, node: Node, frame: Frame) -> None:
-        if node[0] == "declare":
+        if node[0] == "range":
+            item = self.likely(self.value(node[2], frame))
+            for name, *_ in node[1][2] if node[1] else ():
+                frame.scopes[-1][name] = Cell(copied(item), name)
+        elif node[0] == "declare":
             for name, *_ in node[2]:
                 frame.scopes[-1][name] = Cell(None, name)
         elif node[0] == "expression" and node[1][0] == "assign":

@@ -158,7 +158,7 @@ def _in_head(head: Tokens) -> Node:
     first = parts[0] if parts else ()
     if len(parts) == 1 and ":" in first:
         cut = first.index(":")
-        return declaration(first[:cut]) or ("block", ())
+        return ("range", declaration(first[:cut]), read(first[cut + 1 :]))
     if not first:
         return ("block", ())
     return declaration(first) or ("expression", read(first))
