@@ -19,7 +19,7 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
-_DEEPEST, _LONGEST_VALUE = 4, 150
+_DEEPEST, _LONGEST_VALUE, _LEAST_SIZE = 4, 150, 64
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 SIZES = {
@@ -56,8 +56,11 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         return rounded_text(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
 
     block = tuple(expression(part) for part in launch.block)
-    sides = _sides(launch, function, roles, made)
-    grid = tuple(expression(part, given.names | of_axis) for part, of_axis in zip(launch.grid, sides, strict=False))
+    sides = _sides(launch, function, roles, made) or _sides_of_constants(launch, source, made, given.names)
+    grid = tuple(
+        expression(part, given.names | (sides[axis] if axis < len(sides) else {}))
+        for axis, part in enumerate(launch.grid)
+    )
     shared = expression(launch.shared) if launch.shared else made.shared
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
     shared = _shortened(shared, given.params)
@@ -280,6 +283,24 @@ def _sides(launch: HostLaunch, function: Function, roles: Roles, made: Shape) ->
         by_code = set(re.findall(r"\b[MNK]\b", made.grid[axis])) if axis < len(made.grid) else set()
         sizes = {name: by_code & those for name, those in passed.items() if len(those) > 1}
         meant.append({name: next(iter(one)) for name, one in sizes.items() if len(one) == 1})
+    return meant if passed else []
+
+
+def _sides_of_constants(
+    launch: HostLaunch, source: ParsedSource, made: Shape, known: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """Return, for each side of the grid, the meaning of a variable that the host divides and passes to no parameter.
+
+    Such sizes are members of a structure, or constants. Again it is the size of the kernel's own code.
+    """
+    tiles = {word for part in (*launch.block, *launch.template) for word in part}
+    meant: list[dict[str, str]] = []
+    for axis, part in enumerate(launch.grid):
+        by_code = {*re.findall(r"\b[MNK]\b", made.grid[axis])} if axis < len(made.grid) else set()
+        values = {word: _local(launch, source, word, {}) for word in {*part} - tiles - {*known} if word.isidentifier()}
+        large = [word for word, value in values.items() if value and (value.value or 0) >= _LEAST_SIZE]
+        one_each = len(large) == len(by_code) == 1
+        meant.append({large[0]: by_code.pop()} if one_each else {})
     return meant
 
 

@@ -17,6 +17,7 @@ from gemmviz.catalogue.guessing.candidates import (
     is_said,
     is_whole,
     relaxed,
+    whole_grid,
 )
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
@@ -202,6 +203,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if made is right or last is None or _wrong(made, last, try_one):
         made, last = _equal(right, size, try_one)
     if last is None:
+        made, last = _on_whole_grid(right, try_one)
+    if last is None:
         own = isinstance(wrong, Verdict) and wrong.comparable and is_launched_so(right)
         also = f"; {OWN_LAUNCH_IS_WRONG}" if own else ""
         return replace(right, settled=f"{said}, but at {odd}: {wrong}{also}")
@@ -219,6 +222,14 @@ def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Proble
         return right, None
     odd = _odd(made, "MNK", size)
     return (made, odd) if odd is not None and not _wrong(made, odd, try_one) else (right, None)
+
+
+def _on_whole_grid(right: Guess, try_one: TryOne) -> tuple[Guess, Problem | None]:
+    """Return the guess for sizes of whole blocks only, and such a size at which it is right; None without one."""
+    made = replace(right, requires=whole_grid(right))
+    size = _first_size(guessed_kernel(made)) if made.requires != right.requires else None
+    fits = size is not None and size.m * size.n <= _MOST_ELEMENTS
+    return (made, size) if fits and size and not _wrong(made, size, try_one) else (right, None)
 
 
 def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:

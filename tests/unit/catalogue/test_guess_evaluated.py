@@ -93,14 +93,38 @@ int main(int argc, char **argv)
         kernel<<<grid_of(m, n), dim3{32, 4}>>>(a, b, c, m, n, k);
 }
 """
-FORMS = [IN_A_STRUCTURE, BY_A_HELPER, MEMBER_BY_MEMBER, CHOSEN_BY_A_NUMBER, IN_A_MAIN]
+BY_AN_OBJECT = """
+class Job {
+public:
+    Job(int m, int n, int k) : m(m), n(n), k(k) {}
+    dim3 blocks() const { return dim3((n + 23) / 24, (m + 47) / 48); }
+    void start(float *a, float *b, float *c) const
+    {
+        void *given[] = {&a, &b, &c, &m, &n, &k};
+        cudaLaunchKernel((void *)product, blocks(), dim3(32, 4), given, 0, nullptr);
+    }
+private:
+    int m, n, k;
+};
+"""
+WITH_A_REMAINDER = """
+void run(float *a, float *b, float *c, int m, int n, int k)
+{
+    cudaLaunchConfig_t config = {0};
+    config.gridDim = dim3((n + 23) / 24, (m + 47) / 48);
+    config.blockDim = {32, 4, 1};
+    if (verbose) config.gridDim.x++;
+    cudaLaunchKernelEx(&config, product, a, b, c, m, n, k);
+}
+"""
+FORMS = [IN_A_STRUCTURE, BY_A_HELPER, MEMBER_BY_MEMBER, CHOSEN_BY_A_NUMBER, IN_A_MAIN, BY_AN_OBJECT, WITH_A_REMAINDER]
 
 
 def guessed(host: str, around: Surroundings | None = None, kernel: str = KERNEL) -> Guess:
     return guess(kernel + host, Path("product.cu"), None, around)
 
 
-@pytest.mark.parametrize("host", FORMS, ids=["structure", "helper", "members", "switch", "main"])
+@pytest.mark.parametrize("host", FORMS, ids=["structure", "helper", "members", "switch", "main", "object", "option"])
 def test_a_launch_is_found_by_evaluation(host: str) -> None:
     made = guessed(host)
     assert (made.block, made.grid) == LAUNCHED
@@ -180,6 +204,35 @@ def test_a_kernel_that_nobody_launches_is_launched_like_another_one_with_the_sam
     made = guess(KERNEL + KERNEL.replace("product", "second") + IN_A_MAIN, Path("product.cu"), "second")
     assert (made.block, made.grid) == LAUNCHED
     assert made.why["block"].confidence < guessed(IN_A_MAIN).why["block"].confidence
+
+
+TILED = (
+    KERNEL.replace("__global__", "template <int WIDE, int HIGH> __global__").replace("24", "WIDE").replace("48", "HIGH")
+)
+IN_A_TABLE = """
+template <int Choice> struct Tile;
+template <> struct Tile<1> { static constexpr int wide = 24, high = 48; };
+template <> struct Tile<2> { static constexpr int wide = 12, high = 6; };
+template <int Choice> void launch(float *a, float *b, float *c, int m, int n, int k)
+{
+    using T = Tile<Choice>;
+    dim3 grid((n + T::wide - 1) / T::wide, (m + T::high - 1) / T::high);
+    product<T::wide, T::high><<<grid, dim3(32, 4)>>>(a, b, c, m, n, k);
+}
+struct Entry { const char *name; void (*start)(float *, float *, float *, int, int, int); };
+static const Entry table[] = {{"small", launch<2>}, {"large", launch<1>}};
+int main()
+{
+    for (const auto &one : table)
+        one.start(a, b, c, 512, 512, 512);
+}
+"""
+
+
+def test_a_table_of_functions_and_structures_for_some_arguments_give_the_values() -> None:
+    made = guessed(IN_A_TABLE, kernel=TILED)
+    assert made.params == {"WIDE": (12,), "HIGH": (6,)}
+    assert (made.block, made.grid) == (("32", "4"), ("ceil(N / 12)", "ceil(M / 6)"))
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,17 @@ def test_where_no_launch_is_right_the_file_s_own_that_ran_to_its_end_is_left() -
     assert "M % 64 == 0" in found.requires
 
 
+def test_a_launch_that_is_right_for_whole_blocks_only_asks_for_them() -> None:
+    host = PLAIN + "void run(int m, int n, int k) {"
+    host += " plain<<<dim3((n + 31) / 32, (m + 15) / 16), dim3(32, 16)>>>(a, b, c, m, n, k); }"
+    found = settle(
+        guess(host, Path("plain.cu")),
+        lambda _, size: "" if size.m % 16 == size.n % 32 == 0 and size.k >= 64 else "misaligned",
+    )
+    assert found.right
+    assert {"M % 16 == 0", "N % 32 == 0"} <= {*found.requires}
+
+
 def test_a_search_that_takes_long_ends_with_what_was_found() -> None:
     now = [0.0]
     tried = []

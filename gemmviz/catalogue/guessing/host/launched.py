@@ -40,12 +40,9 @@ def evaluated(
         run = Run(files, structs, fields, kernel, reaching)
         with suppress(Stop, RecursionError):
             run.declare_outside()
+            _start_mentioned(run)
             _start(run, root)
-        # A table of functions may be all that names the arguments of a template.
-        for called in run.mentioned[:_MOST_ROOTS]:
-            with suppress(Stop, RecursionError):
-                run.steps = 0
-                _start(run, called.functions[0], called.template)
+            _start_mentioned(run)
         found += [one for one in run.launches if one not in found]
     return found
 
@@ -98,6 +95,14 @@ def _roots(reaching: frozenset[str], functions: Sequence[Function]) -> list[Func
     first = [one for one in leading if one.name.rpartition("::")[2] not in called]
     first.sort(key=lambda one: one.name != "main")
     return [*first, *(one for one in leading if one not in first and "<<<" in one.body)]
+
+
+def _start_mentioned(run: Run) -> None:
+    """Begin with the functions that are named with their arguments: a table may be all that names them."""
+    waiting, run.mentioned = run.mentioned[:_MOST_ROOTS], []
+    for called in waiting:
+        _start(run, called.functions[0], called.template)
+    run.mentioned = []
 
 
 def _start(run: Run, root: Function, template: tuple[Tokens, ...] = ()) -> None:

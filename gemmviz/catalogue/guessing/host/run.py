@@ -121,8 +121,7 @@ class Run(Calls):
         for name, sign, extents, given in node[2]:
             cell = Cell(None, name)
             if extents:
-                items = self.value(given[1], frame) if given else None
-                cell.value = items if isinstance(items, Array) else Array([])
+                cell.value = self._array(kind, given[1] if given else (), frame)
             elif given and given[0] == "=":
                 if given[1][0] == "braces" and not given[1][1] and not sign:
                     cell.value = self._of_braces(kind, given[1], name, frame)
@@ -141,6 +140,16 @@ class Run(Calls):
             elif not sign and kind and kind[0] not in WORDS_OF_TYPES and kind[0] not in SIZES:
                 cell.value = Struct(kind[0])
             frame.scopes[-1][name] = cell
+
+    def _array(self, kind: Tokens, node: Node, frame: Frame) -> Value:
+        if not node or node[0] != "braces":
+            return Array([])
+        made = kind and (kind[0] in self.fields or kind[-1] in VECTORS)
+        name = (kind[-1] if kind[-1] in VECTORS else kind[0]) if kind else ""
+        items = (item for _, item in node[2])
+        return Array(
+            [self.made(name, i[2], frame) if made and i[0] == "braces" else self.value(i, frame) for i in items]
+        )
 
     def _of_braces(self, kind: Tokens, node: Node, name: str, frame: Frame) -> Value:
         return self._of_items(kind, list(node[2]), name, frame)
