@@ -295,7 +295,10 @@ def _sides_of_constants(
     """
     tiles = {word for part in (*launch.block, *launch.template) for word in part}
     meant: list[dict[str, str]] = []
-    for axis, part in enumerate(launch.grid):
+    for axis, side in enumerate(launch.grid):
+        part = side
+        for _ in range(_DEEPEST):
+            part = launch.constants.get(part[0], part) if len(part) == 1 else part
         by_code = {*re.findall(r"\b[MNK]\b", made.grid[axis])} if axis < len(made.grid) else set()
         values = {word: _local(launch, source, word, {}) for word in {*part} - tiles - {*known} if word.isidentifier()}
         large = [word for word, value in values.items() if value and (value.value or 0) >= _LEAST_SIZE]
