@@ -300,7 +300,8 @@ def _sides_of_constants(
         for _ in range(_DEEPEST):
             part = launch.constants.get(part[0], part) if len(part) == 1 else part
         by_code = {*re.findall(r"\b[MNK]\b", made.grid[axis])} if axis < len(made.grid) else set()
-        values = {word: _local(launch, source, word, {}) for word in {*part} - tiles - {*known} if word.isidentifier()}
+        open_words = {word for word in part if word.isidentifier()} if known.keys().isdisjoint(part) else set()
+        values = {word: _local(launch, source, word, {}) for word in open_words - tiles}
         large = [word for word, value in values.items() if value and (value.value or 0) >= _LEAST_SIZE]
         one_each = len(large) == len(by_code) == 1
         meant.append({large[0]: by_code.pop()} if one_each else {})
