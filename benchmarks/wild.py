@@ -20,7 +20,7 @@ from pathlib import Path
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, settle
+from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES, settle
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
 from gemmviz.checking import plan as plans
 from gemmviz.checking.report_text import sentence
@@ -118,7 +118,7 @@ def tried(row: Row, folder: Path) -> Row:
             row.described, row.why, row.matter = made.right, made.settled, made.front_matter()
             row.recorded = made.right or "elements of C are wrong" in made.settled
             # A kernel may be wrong with the launch that its own file gives: then the findings say where.
-            if made.right or made.settled.endswith(OWN_LAUNCH_IS_WRONG):
+            if made.right or made.settled.endswith((OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES)):
                 _check(row, engine, made.described(), path)
         finally:
             engine.close()

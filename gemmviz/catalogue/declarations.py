@@ -9,7 +9,10 @@ _DEVICE = re.compile(r"\b(?:__device__|__global__|__constant__|__shared__|__mana
 _CONTAINER = re.compile(r"(?:\binline\s+)?\bnamespace\b[\w:\s]*$|^\s*extern\s*$")
 _CLASS = re.compile(r"^\s*(?:typedef\s+)?(?:struct|class|union|enum)\b")
 _TEMPLATE = re.compile(r"^\s*template\s*<")
-_ATTRIBUTE = re.compile(r"\b(?:alignas|__align__|__attribute__|__builtin_align__|__launch_bounds__)\s*\(")
+_ATTRIBUTE = re.compile(
+    r"\b(?:alignas|__align__|__attribute__|__builtin_align__|__launch_bounds__|__cluster_dims__|__maxnreg__|"
+    r"__block_size__)\s*\("
+)
 # A macro alone on its line, without a semicolon: REGISTER(gemm)
 _ALONE = re.compile(r"\s*[A-Z_][A-Z0-9_]*\s*\(")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)

@@ -16,6 +16,7 @@ from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import recording_of
 
 _DEADLINE_S = 15.0
+_MISSES = ("out of bounds", "misaligned vector access")
 
 
 def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], Verdict]:
@@ -48,7 +49,8 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
             if isinstance(reply, Failed):
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)
-                return Verdict.of(reply.message, crashed=reply.kind in ("crash", "timeout"))
+                crashed = reply.kind in ("crash", "timeout")
+                return Verdict.of(reply.message, crashed=crashed, misses=reply.defect in _MISSES)
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one
@@ -61,7 +63,8 @@ def _verdict(recording: Recording, kernel: Kernel) -> Verdict:
     if faults:
         reads = all(one.kind == "out of bounds" and not one.writes for one in faults)
         if not reads or not recording.wrong:
-            return Verdict.of(faults[0].text, only_reads=reads)
+            misses = plain and any(one.kind in _MISSES for one in faults) and not reads
+            return Verdict.of(faults[0].text, only_reads=reads, misses=misses)
         found = readings(recording, kernel.column_major) if plain else ()
         return Verdict.of(faults[0].text, readings=found, ended=plain)
     if recording.wrong:

@@ -203,7 +203,7 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str) -> lis
             f"-std={cxx_standard(source)}",
             *_HALF[tool.kind],
             *_UNPRINTED,
-            *(("-include", "algorithm") if _USES_ALGORITHMS.search(source) else ()),
+            *(("-include", str(_PRELUDE / "algorithms.h")) if _USES_ALGORITHMS.search(source) else ()),
             "-include",
             str(_PRELUDE / "cuda.h"),
             *folders,

@@ -39,13 +39,14 @@ _CAST = (
 )
 
 
+_ALIGN = r"(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)"
 _DECLARED = re.compile(
-    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
+    rf"\bextern\s+{_ALIGN}?__shared__\s+{_ALIGN}?"
     r"(?P<type>[A-Za-z_][\w:]*(?:\s+[A-Za-z_][\w:]*)*)\s+(?P<name>\w+)\s*\[\s*\](?P<rest>(?:\s*\[[^\]\n]*\])*)\s*(?=;)"
 )
 # One structure, whose members fill all of dynamic shared memory.
 _STRUCTURE = re.compile(
-    r"\bextern\s+__shared__\s+(?:(?:__align__|alignas|gvalign)\s*\((?:[^()]|\([^()]*\))*\)\s*)?"
+    rf"\bextern\s+{_ALIGN}?__shared__\s+{_ALIGN}?"
     r"(?P<type>[A-Za-z_][\w:]*\s*(?:<[^<>;]*>)?)\s*\b(?P<name>\w+)\s*(?=;)"
 )
 _TEMPLATE_TYPES = re.compile(r"\b(?:typename|class)\s+(\w+)\s*[,=>]")

@@ -27,6 +27,7 @@ _MOST_TURNED = 8
 _FIRST_WITH_FLAGS = 6
 SQUARE = ("M == N", "K == N")
 """The conditions of a launch for square matrices."""
+_QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
 _OFFSET = re.compile(r"(?i)offset|start|begin|origin")
 # Functions of an activation, of a norm, or of another product.
 _MORE = re.compile(
@@ -118,6 +119,8 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield roomy[0]
     whole = [replace(one, requires=_whole_blocks(one)) for one in roomy]
     yield whole[0]
+    if said:
+        yield replace(roomy[0], requires=whole_grid(guess))
     deep = _deep(whole[0])
     yield deep
     yield _square(deep)  # a recording of this size shows every layout that would be right
@@ -214,6 +217,12 @@ def is_launched_so(made: Guess) -> bool:
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
 
 
+def is_whole(made: Guess) -> bool:
+    """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
+    parts = ("params",) * bool(made.params) + ("shared",) * (made.shared != "0")
+    return is_launched_so(made) and all(is_said(made, part) for part in parts)
+
+
 def _body(made: Guess) -> str:
     """Return the text of the kernel from its name to the bracket that closes its body."""
     name = re.split(r"[\s<]", made.entry)[0].rpartition("::")[2]
@@ -275,6 +284,24 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
             asked[divided[1]] = number // fixed if number > MOST_DIVISOR and number % fixed == 0 else number
     kept = [text for text in made.requires if not any(text.startswith(f"{name} % ") for name in asked)]
     return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))
+
+
+def whole_grid(made: Guess) -> tuple[str, ...]:
+    """Return the conditions of a guess, and that each size is a multiple of what the grid divides it by."""
+    found = [_QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
+    asked = (f"{one[1]} % {bracket(one[2])} == 0" for one in found if one)
+    return tuple(dict.fromkeys((*made.requires, *asked)))
+
+
+def _factors(text: str) -> list[str]:
+    """Return the factors of an extent: ``ceil(M / 64) * ceil(N / 64)`` has two."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "*" and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()]
 
 
 def _common_tiles(made: Guess, step: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from gemmviz.catalogue.guessing.callers import ways_up
 from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
-from gemmviz.catalogue.guessing.heads import bounds_of, head_of, parameter_of, template_of
+from gemmviz.catalogue.guessing.heads import body_at, bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
 from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
 from gemmviz.catalogue.guessing.struct_parameters import Layouts, layouts, with_sizes
@@ -146,7 +146,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         structs=known_structs,
         layouts=known_layouts,
         callers=callers,
-        files=(replace(here, constants=constants | here.constants), *around_it),
+        files=(replace(here, constants={**constants, **here.constants}), *around_it),
         fields=known_objects.types,
     )
 
@@ -275,6 +275,7 @@ def _assigned(tokens: list[str], lines: list[int]) -> tuple[list[str], list[int]
 
 
 _NO_NAMES = {"else", "do", "const", "override", "try", "noexcept"}
+_NO_FUNCTIONS = {"__launch_bounds__", "if", "for", "while", "switch", "catch"}
 _NO_TYPES = {"struct", "class", "union", "enum", "namespace", "return", "else", "goto", "new"}
 
 
@@ -342,16 +343,16 @@ def _functions(
             spaces.pop()
         elif token == "(" and (named := _name_before(tokens, at)):
             end = partner[at]
-            if tokens[end + 1 : end + 2] == ["{"] and tokens[named] not in ("__launch_bounds__", "if", "for", "while"):
-                head = head_of(tokens, named)
-                stop = partner[end + 1]
-                body = expand(tokens[end + 2 : stop], objects, functions)
+            opens = 0 if tokens[named] in _NO_FUNCTIONS else body_at(tokens, end + 1, partner)
+            head = head_of(tokens, named) if opens else []
+            # What stands behind the parameters of a function matters for the host's functions only.
+            if opens and (opens == end + 1 or not {"__global__", "__device__"} & {*head}):
+                stop = partner[opens]
+                body = expand(tokens[opens + 1 : stop], objects, functions)
                 name = "::".join([*filter(None, spaces), tokens[named]])
                 parameters = tuple(parameter_of(p) for p in split(tokens[at + 1 : end]) if p != ("void",))
                 owner = next(((one, names) for one, names, first, last in owners[::-1] if first < at < last), ("", ()))
-                made = Function(
-                    name, template_of(head), parameters, tuple(body), bounds_of(head), lines[named], *owner
-                )
+                made = Function(name, template_of(head), parameters, tuple(body), bounds_of(head), lines[named], *owner)
                 (kernels if "__global__" in head else others).append(made)
                 at = stop
         at += 1

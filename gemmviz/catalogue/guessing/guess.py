@@ -84,7 +84,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
 
 
 def _evaluated(chosen: Function, source: ParsedSource) -> tuple[HostLaunch, ...]:
-    """Return the launches of a kernel that the host code makes; of another one with the same parameters if none does."""
+    """Return the launches of a kernel by the host code; those of another one with the same parameters if none does."""
     found = evaluated(chosen, source.files, source.structs, source.fields)
     if found or host_launch.find(source, chosen):
         return tuple(found)

@@ -126,7 +126,8 @@ class Guess:
             keys.append(("math", json.dumps(self.math)))
         if self.column_major:
             keys.append(("layout", "{ " + ", ".join(f'{m} = "column"' for m in sorted(self.column_major)) + " }"))
-        needed = max(needed_version(name for name, _ in keys), VERSION_OF_STRUCTS * bool(self.structs))
+        in_entry = {"M", "N", "K"} & {*re.findall(r"\w+", self.entry.partition("<")[2])}
+        needed = max(needed_version(name for name, _ in keys), VERSION_OF_STRUCTS * bool(self.structs or in_entry))
         if needed > 1:  # the default of front matter is version 1
             keys.insert(0, ("version", str(needed)))
         width = max(len(name) for name, _ in keys)

@@ -1,6 +1,7 @@
 """The head of a function: its template, its launch bounds, its parameters."""
 
 import re
+from collections.abc import Sequence
 
 from gemmviz.catalogue.guessing.functions import Parameter
 from gemmviz.catalogue.guessing.tokens import closing, split
@@ -9,6 +10,7 @@ _QUALIFIERS = {
     *("const", "volatile", "restrict", "__restrict__", "__restrict", "struct", "register", "__grid_constant__"),
     *("typename", "unsigned", "signed"),
 }
+_LONGEST_TAIL = 200
 
 
 def head_of(tokens: list[str], name: int) -> list[str]:
@@ -17,6 +19,29 @@ def head_of(tokens: list[str], name: int) -> list[str]:
     while start > 0 and tokens[start - 1] not in (";", "}", "{"):
         start -= 1
     return tokens[start:name]
+
+
+def body_at(tokens: Sequence[str], at: int, partner: Sequence[int]) -> int:
+    """Return the place of the bracket that opens a function's body; 0 where none does.
+
+    Parameters
+    ----------
+    tokens, at
+        The place behind the function's parameters.
+    partner
+        The place of the closing bracket for each opening one.
+    """
+    end = min(at + _LONGEST_TAIL, len(tokens))
+    while at < end and tokens[at] in ("const", "noexcept", "override", "final", "&", "&&"):
+        at += 1
+    if tokens[at : at + 1] == ["->"]:  # the type of the result
+        at = next((i for i in range(at, end) if tokens[i] in ("{", ";")), end)
+    elif tokens[at : at + 1] == [":"]:  # the members that a constructor sets
+        at += 1
+        while at + 1 < end and tokens[at].isidentifier() and tokens[at + 1] in ("(", "{"):
+            at = partner[at + 1] + 1
+            at += tokens[at : at + 1] == [","]
+    return at if at < end and tokens[at] == "{" else 0
 
 
 def bounds_of(head: list[str]) -> tuple[str, ...]:

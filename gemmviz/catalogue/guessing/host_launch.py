@@ -19,7 +19,7 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
-_DEEPEST, _LONGEST_VALUE = 4, 150
+_DEEPEST, _LONGEST_VALUE, _LEAST_SIZE = 4, 150, 64
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 SIZES = {
@@ -56,8 +56,11 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         return rounded_text(str(parse(_plain(tokens), lambda word: _local(launch, source, word, meant))))
 
     block = tuple(expression(part) for part in launch.block)
-    sides = _sides(launch, function, roles, made)
-    grid = tuple(expression(part, given.names | of_axis) for part, of_axis in zip(launch.grid, sides, strict=False))
+    sides = _sides(launch, function, roles, made) or _sides_of_constants(launch, source, made, given.names)
+    grid = tuple(
+        expression(part, given.names | (sides[axis] if axis < len(sides) else {}))
+        for axis, part in enumerate(launch.grid)
+    )
     shared = expression(launch.shared) if launch.shared else made.shared
     block, grid = (tuple(_shortened(part, given.params) for part in parts) for parts in (block, grid))
     shared = _shortened(shared, given.params)
@@ -84,12 +87,14 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
     why = dict(made.why)
-    if given.offered:
+    if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     sure = 0.95 if launch.whole else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.of_another:
-        why["block"] = why["grid"] = GuessReason(0.6, "the file launches another kernel with these parameters like this")
+        why["block"] = why["grid"] = GuessReason(
+            0.6, "the file launches another kernel with these parameters like this"
+        )
     if shared_is_said:
         # A choice may depend on what the host is told when it runs: then more is tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]
@@ -190,11 +195,14 @@ class _Given:
         The values that come from constants of the host code.
     names
         The meaning of the names in the host code: a size or a parameter.
+    whole
+        Whether the launch gives every parameter its value.
     """
 
     params: dict[str, tuple[int, ...]]
     offered: dict[str, tuple[int, ...]]
     names: dict[str, str]
+    whole: bool = False
 
 
 def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> _Given:
@@ -211,16 +219,19 @@ def _given(launch: HostLaunch, function: Function, source: ParsedSource, roles: 
             # Block and grid are then numbers, and the numbers are right for the first launch only.
             offered = {name: values[:1] for name, values in offered.items()}
         params |= offered
+    unknown = {*params} - {*offered}
     for name in [name for name in arguments if name in params and name not in offered]:
         argument = arguments[name]
         value = parse(argument, lambda word: _constant(source, word)).value
         if value is not None:
             rest = tuple(v for v in params[name] if v != value) if len(params[name]) > 1 else ()
             params[name] = (value, *rest)
+            unknown.discard(name)
         elif len(argument) == 1:
             names[argument[0]] = name
     used = {name for name in params if not _OF_BLOCK.fullmatch(name) or name in template or name in source.words}
-    return _Given({name: values for name, values in params.items() if name in used}, offered, names)
+    whole = unknown.isdisjoint(used)
+    return _Given({name: values for name, values in params.items() if name in used}, offered, names, whole)
 
 
 def _shortened(text: str, params: Mapping[str, tuple[int, ...]]) -> str:
@@ -272,6 +283,28 @@ def _sides(launch: HostLaunch, function: Function, roles: Roles, made: Shape) ->
         by_code = set(re.findall(r"\b[MNK]\b", made.grid[axis])) if axis < len(made.grid) else set()
         sizes = {name: by_code & those for name, those in passed.items() if len(those) > 1}
         meant.append({name: next(iter(one)) for name, one in sizes.items() if len(one) == 1})
+    return meant if passed else []
+
+
+def _sides_of_constants(
+    launch: HostLaunch, source: ParsedSource, made: Shape, known: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """Return, for each side of the grid, the meaning of a variable that the host divides and passes to no parameter.
+
+    Such sizes are members of a structure, or constants. Again it is the size of the kernel's own code.
+    """
+    tiles = {word for part in (*launch.block, *launch.template) for word in part}
+    meant: list[dict[str, str]] = []
+    for axis, side in enumerate(launch.grid):
+        part = side
+        for _ in range(_DEEPEST):
+            part = launch.constants.get(part[0], part) if len(part) == 1 else part
+        by_code = {*re.findall(r"\b[MNK]\b", made.grid[axis])} if axis < len(made.grid) else set()
+        open_words = {word for word in part if word.isidentifier()} if known.keys().isdisjoint(part) else set()
+        values = {word: _local(launch, source, word, {}) for word in open_words - tiles}
+        large = [word for word, value in values.items() if value and (value.value or 0) >= _LEAST_SIZE]
+        one_each = len(large) == len(by_code) == 1
+        meant.append({large[0]: by_code.pop()} if one_each else {})
     return meant
 
 

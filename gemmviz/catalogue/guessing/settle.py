@@ -2,6 +2,7 @@
 
 import math
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,7 +15,9 @@ from gemmviz.catalogue.guessing.candidates import (
     guessed_shared,
     is_launched_so,
     is_said,
+    is_whole,
     relaxed,
+    whole_grid,
 )
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
@@ -45,10 +48,15 @@ _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
 OWN_LAUNCH_IS_WRONG = "with the launch in the file itself, elements of C are wrong"
+OWN_LAUNCH_MISSES = "with the launch in the file itself, the kernel misses its arrays"
+# After so many seconds no further launch is tried, whatever was found.
+_MOST_SECONDS = 60.0
 TryOne = Callable[[Kernel, Problem], str]
 
 
-def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess:
+def settle(
+    guess: Guess, try_one: TryOne, *, alternatives: bool = True, clock: Callable[[], float] = time.monotonic
+) -> Guess:
     """Return the first likely guess that is right, with the sizes at which it was right.
 
     Where none is, the guess is unchanged, or it is the first launch of the file's own that ran to its end.
@@ -62,11 +70,16 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         `BuildError` when the compiler refuses the source: then only launches with other parameters are tried.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
+    clock
+        Returns the time in seconds. After a minute no further launch is tried.
     """
+    until = clock() + _MOST_SECONDS
     first = ""
     tried = crashed = 0
     spare: tuple[Guess, Problem, str] | None = None
     ran: Guess | None = None
+    missing: Guess | None = None
+    own_refused = ""
     never = False
     narrow: tuple[Guess, Problem, int] | None = None
     refused: dict[str, str] = {}
@@ -89,6 +102,7 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             wrong = try_one(kernel, size)
         except BuildError as error:  # another launch helps only if it has other values of the parameters
             refused[values] = str(error)
+            own_refused = own_refused or (str(error) if is_launched_so(candidate) else "")
             if len(refused) == _MOST_REFUSED or not candidate.params:
                 break
             continue
@@ -106,11 +120,13 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
             ran = ran or candidate
             # Here layouts and roles make no difference: it is the kernel that computes something else.
             never = never or (size.m == size.n == size.k and not wrong.readings)
+        if isinstance(wrong, Verdict) and wrong.misses and size.m == size.n == size.k and is_whole(candidate):
+            missing = missing or candidate  # roles and layouts make no difference: all arrays have one size
         untried.learn(candidate, at, wrong)
         first = first or f"at {at}: {wrong}"
         crashed += isinstance(wrong, Verdict) and wrong.crashed
         most = narrow[2] + _MOST_TRIES_AFTER_NARROW if narrow else _MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES
-        if tried >= most or crashed == tried == _MOST_CRASHES:
+        if tried >= most or crashed == tried == _MOST_CRASHES or clock() > until:
             break
     if narrow:
         return _settled(narrow[0], guess, narrow[1], try_one)
@@ -118,11 +134,13 @@ def settle(guess: Guess, try_one: TryOne, *, alternatives: bool = True) -> Guess
         candidate, size, wrong = spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
-    if len(refused) == tried > 0:
-        return replace(guess, settled=f"it cannot be compiled: {next(iter(refused.values()))}")
+    if len(refused) == tried > 0 or (own_refused and not ran):
+        return replace(guess, settled=f"it cannot be compiled: {own_refused or next(iter(refused.values()))}")
     also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
     if ran and never:  # the launch may be right, and the kernel wrong: then the checker says where
         return replace(ran, settled=f"recorded {first}{also}; {OWN_LAUNCH_IS_WRONG}")
+    if missing:
+        return replace(missing, settled=f"recorded {first}{also}; {OWN_LAUNCH_MISSES}")
     return replace(guess, settled=f"recorded {first}{also}" if tried else first)
 
 
@@ -185,6 +203,8 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if made is right or last is None or _wrong(made, last, try_one):
         made, last = _equal(right, size, try_one)
     if last is None:
+        made, last = _on_whole_grid(right, try_one)
+    if last is None:
         own = isinstance(wrong, Verdict) and wrong.comparable and is_launched_so(right)
         also = f"; {OWN_LAUNCH_IS_WRONG}" if own else ""
         return replace(right, settled=f"{said}, but at {odd}: {wrong}{also}")
@@ -202,6 +222,14 @@ def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Proble
         return right, None
     odd = _odd(made, "MNK", size)
     return (made, odd) if odd is not None and not _wrong(made, odd, try_one) else (right, None)
+
+
+def _on_whole_grid(right: Guess, try_one: TryOne) -> tuple[Guess, Problem | None]:
+    """Return the guess for sizes of whole blocks only, and such a size at which it is right; None without one."""
+    made = replace(right, requires=whole_grid(right))
+    size = _first_size(guessed_kernel(made)) if made.requires != right.requires else None
+    fits = size is not None and size.m * size.n <= _MOST_ELEMENTS
+    return (made, size) if fits and size and not _wrong(made, size, try_one) else (right, None)
 
 
 def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:

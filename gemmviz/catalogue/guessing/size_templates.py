@@ -43,7 +43,9 @@ def passed_twice(function: Function, source: ParsedSource) -> dict[str, str]:
         if kind in _TYPES or len(given) != 1:
             continue
         (value,) = next(iter(given)) or ((),)
-        named = [p for one in launches for p, given_so in zip(whole, one.arguments, strict=True) if p and given_so == value]
+        named = [
+            p for one in launches for p, given_so in zip(whole, one.arguments, strict=True) if p and given_so == value
+        ]
         if len(value) == 1 and value[0].isidentifier() and named:
             found[name] = named[0]
     return found

@@ -52,6 +52,22 @@ def bodies(tokens: Sequence[str]) -> Iterator[tuple[str, Tokens, int, int]]:
             yield tokens[end + 1], (), opens, end
 
 
+def specialised(tokens: Sequence[str]) -> list[tuple[Tokens, StructType]]:
+    """Return the structures with whole constants that a template has for some arguments, and these arguments.
+
+    ``template <> struct Tile<2> { static constexpr int rows = 64; };``
+    """
+    found: list[tuple[Tokens, StructType]] = []
+    for at in (i for i, token in enumerate(tokens) if token in ("struct", "class")):
+        if tuple(tokens[at + 2 : at + 3]) != ("<",) or tuple(tokens[at - 1 : at]) != (">",):
+            continue
+        ends = next((i for i in range(at, min(at + _LONGEST, len(tokens))) if tokens[i] in "{;("), at)
+        if tokens[ends] == "{" and tokens[ends - 1] == ">":
+            members = _members(tuple(tokens[ends + 1 : closing(tokens, ends)]))
+            found += [(tuple(tokens[at + 1 : ends]), StructType((), members))] if members else []
+    return found
+
+
 def _members(body: Tokens) -> dict[str, Tokens]:
     found: dict[str, Tokens] = {}
     for statement in split(body, ";"):

@@ -95,10 +95,9 @@ def _declared(body: tuple[str, ...]) -> set[str]:
         if _NAME.fullmatch(before) and before not in ("return", "else") and (ends or after == ","):
             has_value[depth] = False
             found |= {word}
-        if before == ">" and after in ("(", "{", "=", ";", "[") and _ends_type(body, at - 1):
-            found |= {word}
+        behind_type = before == ">" and after in ("(", "{", "=", ";", "[") and _ends_type(body, at - 1)
         # A name between two commas may also be a template argument, but only inside a value.
-        elif before == "," and depth in has_value and (ends or (after == "," and not has_value[depth])):
+        if behind_type or (before == "," and depth in has_value and (ends or (after == "," and not has_value[depth]))):
             found |= {word}
     return found
 

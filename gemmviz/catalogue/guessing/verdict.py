@@ -34,6 +34,8 @@ class Verdict(str):
         Whether the launch ran to its end, and nothing is wrong but C and reads out of bounds.
     crashed
         Whether the launch had no end: it crashed, or took too long.
+    misses
+        Whether the launch made an access that no GPU allows, outside of an array or misaligned, and nothing worse.
     """
 
     readings: tuple[Reading, ...] = ()
@@ -41,6 +43,7 @@ class Verdict(str):
     only_reads: bool = False
     ended: bool = False
     crashed: bool = False
+    misses: bool = False
 
     @classmethod
     def of(
@@ -52,9 +55,11 @@ class Verdict(str):
         only_reads: bool = False,
         ended: bool = False,
         crashed: bool = False,
+        misses: bool = False,
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
         made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
         made.ended, made.crashed = ended or comparable, crashed
+        made.misses = misses
         return made

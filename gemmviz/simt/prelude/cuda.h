@@ -64,6 +64,9 @@ static constexpr int warpSize = 32;
 #define gvalign __align__ // see build.py
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
+#define __maxnreg__(...)
+#define __block_size__(...)
+#define __nv_pure__
 #define __grid_constant__
 #define __constant__ static
 // There is one copy per OS thread, and a block runs on one OS thread: so the block shares the array.

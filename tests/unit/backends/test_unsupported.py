@@ -49,12 +49,14 @@ def test_it_is_refused_by_name_and_line(statement: str, named: str) -> None:
 
 def test_a_library_that_is_not_there_is_refused_by_name() -> None:
     header = "cutlass/gemm/device/gemm.h"
-    error = refusal(f"#include <mma.h>\n#include <{header}>\n" + HEAD + "}\n")
+    error = refusal(f"#include <mma.h>\n#include <{header}>\n" + HEAD + "    cutlass::arch::fence();\n}\n")
     assert error.line == 8
     assert f"#include <{header}> cannot be recorded" in str(error)
 
 
-@pytest.mark.parametrize("header", ["curand_kernel.h", "cuda/barrier", "cuda/std/type_traits", "nowhere.h"])
+@pytest.mark.parametrize(
+    "header", ["curand_kernel.h", "cuda/barrier", "cuda/std/type_traits", "nowhere.h", "ablib/matrix.h"]
+)
 def test_a_header_of_which_a_kernel_uses_nothing_stops_no_recording(header: str) -> None:
     text = f"#include <{header}>\n" + HEAD + "    C[threadIdx.x] = A[0] * B[0];\n}\n"
     record(launch(parse(FRONT + text, Path("mine.cu")), Problem.cube(8)), deadline_s=5)

@@ -200,6 +200,31 @@ def test_where_no_launch_is_right_the_file_s_own_that_ran_to_its_end_is_left() -
     assert "M % 64 == 0" in found.requires
 
 
+def test_a_launch_that_is_right_for_whole_blocks_only_asks_for_them() -> None:
+    host = PLAIN + "void run(int m, int n, int k) {"
+    host += " plain<<<dim3((n + 31) / 32, (m + 15) / 16), dim3(32, 16)>>>(a, b, c, m, n, k); }"
+    found = settle(
+        guess(host, Path("plain.cu")),
+        lambda _, size: "" if size.m % 16 == size.n % 32 == 0 and size.k >= 64 else "misaligned",
+    )
+    assert found.right
+    assert {"M % 16 == 0", "N % 32 == 0"} <= {*found.requires}
+
+
+def test_a_search_that_takes_long_ends_with_what_was_found() -> None:
+    now = [0.0]
+    tried = []
+
+    def slow(kernel: Kernel, size: Problem) -> str:
+        now[0] += 25
+        tried.append(size)
+        return "C is wrong"
+
+    found = settle(made(), slow, clock=lambda: now[0])
+    assert len(tried) == 3
+    assert "C is wrong; 2 other launches are wrong too" in found.settled
+
+
 PLAIN = """__global__ void plain(const float *A, const float *B, float *C, int M, int N, int K)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

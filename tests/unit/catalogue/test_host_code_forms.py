@@ -65,6 +65,9 @@ FORMS = {
     "words of the host's headers": WORDS + KERNEL.replace("float sum = 0", "float sum = zero(K)"),
     "two heads of one function": KERNEL + "#ifdef WIDE\nvoid run(double *a) {\n#else\nvoid run(float *a) {\n#endif\n"
     "    std::cout << a;\n}\n",
+    "a limit of registers, and functions of the C++ library that are constexpr": KERNEL.replace(
+        "__global__ void", "__global__ __maxnreg__(128) void"
+    ).replace("* 16", "* std::max(16, 4 * std::min(4, 8))"),
     "only where nvcc reads it": '#ifndef __CUDACC__\n#error "not for this compiler"\n#endif\n#if __CUDA_ARCH__ >= 700\n'
     + KERNEL
     + "#endif\n",

@@ -115,7 +115,7 @@ def test_values_are_those_that_were_read_and_written() -> None:
 def test_dynamic_shared_memory_and_a_leading_dimension() -> None:
     recording = own(
         """__global__ void k(const float *B, int lda, const float *A, float *C, float alpha, size_t K) {
-            extern __shared__ float tile[];
+            extern __align__(16) __shared__ float tile[];
             int i = threadIdx.y * 8 + threadIdx.x;
             tile[i] = A[i]; tile[64 + i] = B[i];
             __syncthreads();

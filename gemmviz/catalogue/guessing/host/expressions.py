@@ -10,8 +10,12 @@ Tokens = tuple[str, ...]
 UNREAD: Node = ("unread",)
 """Stands for code that could not be read."""
 WORDS_OF_TYPES = frozenset(
-    "void int unsigned signed long short char bool float double auto const volatile size_t uint ptrdiff_t constexpr half "
-    "int8_t uint8_t int16_t uint16_t int32_t uint32_t int64_t uint64_t uintptr_t intptr_t __half __nv_bfloat16".split()
+    (
+        *("void", "int", "unsigned", "signed", "long", "short", "char", "bool", "float", "double", "auto", "const"),
+        *("volatile", "constexpr", "size_t", "uint", "ptrdiff_t", "half", "__half", "__nv_bfloat16"),
+        *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"),
+        *("uintptr_t", "intptr_t"),
+    )
 )
 _LEVELS = (
     ("||",),
@@ -85,6 +89,7 @@ class Reader:
         return left
 
     def choice(self) -> Node:
+        """Return the node of an expression that may be a choice, ``a ? b : c``."""
         asked = self.level(0)
         if self.next() != "?":
             return asked
@@ -96,6 +101,7 @@ class Reader:
         return ("choice", asked, one, self.assignment())
 
     def level(self, number: int) -> Node:
+        """Return the node of an expression of operators of a rank and higher ones."""
         if number == len(_LEVELS):
             return self.unary()
         left = self.level(number + 1)
@@ -106,6 +112,7 @@ class Reader:
         return left
 
     def unary(self) -> Node:
+        """Return the node of an operand, with the operators in front of it."""
         token = self.next()
         if token in ("-", "+", "!", "~", "*", "&", "++", "--"):
             self.at += 1
@@ -131,7 +138,9 @@ class Reader:
         return self.behind(self.single())
 
     def _is_cast(self, inside: Tokens, behind: str) -> bool:
-        if not inside or not (behind and (is_name(behind) or behind[0].isdigit() or behind in ('"', "(", "&", "*", "-"))):
+        if not inside or not (
+            behind and (is_name(behind) or behind[0].isdigit() or behind in ('"', "(", "&", "*", "-"))
+        ):
             return False
         words = {word for word in inside if word not in ("*", "&", "&&", "::", "std")}
         if words and words <= WORDS_OF_TYPES:
@@ -141,6 +150,7 @@ class Reader:
         return pointed or (plain and (is_name(behind) or behind[0].isdigit()))
 
     def single(self) -> Node:
+        """Return the node of an operand without operators."""
         token = self.next()
         if token == "(":
             end = closing(self.tokens, self.at)

@@ -1,10 +1,12 @@
 """The launches of a kernel, from an evaluation of the host code around it."""
 
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 
 from gemmviz.catalogue.guessing.constant_objects import Fields
 from gemmviz.catalogue.guessing.functions import Function, HostFile
-from gemmviz.catalogue.guessing.host.run import Run, Stop
+from gemmviz.catalogue.guessing.host.names import Stop
+from gemmviz.catalogue.guessing.host.run import Run
 from gemmviz.catalogue.guessing.host.values import Called, Cell, Code, Struct, Tokens, Value
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.struct_types import StructType
@@ -35,16 +37,19 @@ def evaluated(
     reaching = _reaching(name, functions)
     found: list[HostLaunch] = []
     for root in _roots(reaching, functions)[:_MOST_ROOTS]:
-        try:
-            run = Run(files, structs, fields, kernel, reaching)
+        run = Run(files, structs, fields, kernel, reaching)
+        with suppress(Stop, RecursionError):
+            run.declare_outside()
+            _start_mentioned(run)
             _start(run, root)
-        except (Stop, RecursionError):
-            pass
+            _start_mentioned(run)
         found += [one for one in run.launches if one not in found]
     return found
 
 
-def global_constants(source_files: Sequence[HostFile], structs: Mapping[str, StructType], names: Set[str]) -> dict[str, Tokens]:
+def global_constants(
+    source_files: Sequence[HostFile], structs: Mapping[str, StructType], names: Set[str]
+) -> dict[str, Tokens]:
     """Return the whole numbers that the declarations outside functions give to names, however these are computed.
 
     Parameters
@@ -58,7 +63,8 @@ def global_constants(source_files: Sequence[HostFile], structs: Mapping[str, Str
     """
     compiled = [one for one in source_files if one.compiled]
     run = Run(compiled, structs, {}, Function("", (), (), ()), frozenset())
-    found = {}
+    run.declare_outside()
+    found: dict[str, Tokens] = {}
     for name, cell in run.outside.scopes[0].items():
         if name in names and isinstance(cell.value, Code):
             number = run.number(cell.value.tokens)
@@ -91,7 +97,15 @@ def _roots(reaching: frozenset[str], functions: Sequence[Function]) -> list[Func
     return [*first, *(one for one in leading if one not in first and "<<<" in one.body)]
 
 
-def _start(run: Run, root: Function) -> None:
+def _start_mentioned(run: Run) -> None:
+    """Begin with the functions that are named with their arguments: a table may be all that names them."""
+    waiting, run.mentioned = run.mentioned[:_MOST_ROOTS], []
+    for called in waiting:
+        _start(run, called.functions[0], called.template)
+    run.mentioned = []
+
+
+def _start(run: Run, root: Function, template: tuple[Tokens, ...] = ()) -> None:
     given: list[Value] = []
     for one in root.parameters:
         plain = one.pointer or one.type in ("int", "unsigned", "size_t", "float", "half", "bool", "long")
@@ -101,4 +115,4 @@ def _start(run: Run, root: Function) -> None:
     owner = Struct(root.owner) if root.owner else None
     if owner is not None and root.owner in run.fields:
         owner = run.made(root.owner, (), run.outside)
-    run.call(Called(root.name.rpartition("::")[2], (root,), (), owner), given, cells)
+    run.call(Called(root.name.rpartition("::")[2], (root,), template, owner), given, cells)

@@ -16,7 +16,19 @@ from gemmviz.catalogue.guessing.host.expressions import (
 from gemmviz.catalogue.guessing.tokens import closing, split
 
 _IN_FRONT = {
-    *("const", "constexpr", "static", "inline", "volatile", "extern", "register", "typename", "struct", "class", "enum"),
+    *(
+        "const",
+        "constexpr",
+        "static",
+        "inline",
+        "volatile",
+        "extern",
+        "register",
+        "typename",
+        "struct",
+        "class",
+        "enum",
+    ),
     *("thread_local", "mutable", "__restrict__", "__device__", "__constant__", "__host__", "__managed__", "alignas"),
 }
 _STARTERS = {"if", "for", "while", "do", "switch", "return", "break", "continue", "try", "catch", "case", "default"}
@@ -103,12 +115,10 @@ class _Reader:
             first = tuple(filter(None, (declaration(part) for part in head[:-1])))
             test = ("if", _condition(head[-1] if head else ()), then, other)
             return ("block", (*first, test)) if first else test
-        if token == "for":
-            head = self._bracket()
-            return ("loop", _in_head(head), self._body())
-        if token == "while":
-            head = self._bracket()
-            return ("loop", ("expression", _condition(head)), self._body())
+        if token in ("for", "while"):
+            inside = self._bracket()
+            start = _in_head(inside) if token == "for" else ("expression", _condition(inside))
+            return ("loop", start, self._body())
         if token == "do":
             body = self._body()
             if self.next() == "while":
@@ -148,7 +158,7 @@ def _in_head(head: Tokens) -> Node:
     first = parts[0] if parts else ()
     if len(parts) == 1 and ":" in first:
         cut = first.index(":")
-        return declaration(first[:cut]) or ("block", ())
+        return ("range", declaration(first[:cut]), read(first[cut + 1 :]))
     if not first:
         return ("block", ())
     return declaration(first) or ("expression", read(first))

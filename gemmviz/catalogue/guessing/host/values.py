@@ -31,6 +31,11 @@ class Struct:
     members: dict[str, Cell] = field(default_factory=dict)
     opened: bool = True
 
+    def copy(self, kind: str) -> "Struct":
+        """Return an object of a type with the same members, in places of its own."""
+        members = {name: Cell(copied(cell.value), cell.called) for name, cell in self.members.items()}
+        return Struct(kind, members, self.opened)
+
 
 @dataclass(frozen=True)
 class Called:
@@ -88,3 +93,24 @@ class Frame:
     def inner(self) -> "Frame":
         """Return the same with one more scope."""
         return Frame([*self.scopes, {}], dict(self.types), self.this, self.constants)
+
+
+class Item(Cell):
+    """The place of an item of an array."""
+
+    def __init__(self, items: list[Value], at: int) -> None:
+        self.items, self.at, self.called = items, at, "item"
+
+    @property
+    def value(self) -> Value:
+        """The item."""
+        return self.items[self.at]
+
+    @value.setter
+    def value(self, value: Value) -> None:
+        self.items[self.at] = value
+
+
+def copied(value: Value) -> Value:
+    """Return a value that no longer changes with the variable that it was taken from."""
+    return value.copy(value.kind) if isinstance(value, Struct) else value

@@ -1,0 +1,199 @@
+"""Evaluates the calls in host code, and takes note of launches."""
+
+import re
+from collections.abc import Sequence
+
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.host.evaluation import VECTORS, Evaluation
+from gemmviz.catalogue.guessing.host.expressions import WORDS_OF_TYPES, Node, Tokens
+from gemmviz.catalogue.guessing.host.names import DEEPEST, Stop
+from gemmviz.catalogue.guessing.host.statements import declaration, statements
+from gemmviz.catalogue.guessing.host.values import Address, Array, Called, Cell, Code, Frame, Lambda, Struct, Value
+from gemmviz.catalogue.guessing.launches import HostLaunch
+
+_MOST_LAUNCHES, _LONGEST_BODY = 16, 400
+_BY_API = {"cudaLaunchKernel": (0, 1, 2, 4), "cudaLaunchCooperativeKernel": (0, 1, 2, 4)}
+_BY_CONFIG = {"cudaLaunchKernelEx", "cudaLaunchKernelExC"}
+_ROUNDS = {"ceil", "ceilf", "floor", "floorf"}
+
+
+class Calls(Evaluation):
+    """Evaluates calls: of the files' own functions, of CUDA's runtime, of a few functions of the C++ library."""
+
+    def _call(self, node: Node, frame: Frame) -> Value:
+        name = node[1][1][-1] if node[1][0] == "name" else ""
+        if name in _BY_API or name in _BY_CONFIG or name == "cudaLaunchCooperativeKernel":
+            self._by_api(name, self.given(node[2], frame)[0])
+            return None
+        if name in VECTORS or name.startswith("make_"):
+            return self.made(name.removeprefix("make_"), [("", one) for one in node[2]], frame)
+        if name in ("max", "min") and len(node[2]) == 2:
+            return self._extreme(name, [self.value(one, frame) for one in node[2]])
+        if name in ("move", "forward", "ref", "cref") and len(node[2]) == 1:
+            return self.value(node[2][0], frame)
+        if name in _ROUNDS | WORDS_OF_TYPES and len(node[2]) == 1:
+            found = self.value(node[2][0], frame)
+            if not isinstance(found, Code):
+                return None
+            word = name.removesuffix("f") if name in _ROUNDS else ""
+            return Code((word, "(", *found.tokens, ")")) if word else found
+        called = self.value(node[1], frame)
+        given, cells = self.given(node[2], frame)
+        if isinstance(called, Address):
+            called = called.cell.value
+        if isinstance(called, Lambda):
+            return self._run_lambda(called, given, cells)
+        if isinstance(called, Called):
+            return self.call(called, given, cells)
+        kind = self.kind((name,), frame)
+        if name and kind and (kind[0] in self.fields or kind[0] in VECTORS):
+            return self.made(kind[0], [("", one) for one in node[2]], frame)
+        for one in given:  # a library that calls it back
+            if isinstance(one, Lambda) and not self.reaching.isdisjoint(one.body):
+                self._run_lambda(one, [], [])
+        return None
+
+    def given(self, nodes: Sequence[Node], frame: Frame) -> tuple[list[Value], list[Cell | None]]:
+        """Return the arguments of a call, and the places of those that have one."""
+        values: list[Value] = []
+        cells: list[Cell | None] = []
+        for one in nodes:
+            found = self.value(one[1] if one[0] == "expand" else one, frame)
+            if one[0] == "expand" and isinstance(found, Array):
+                values += found.items
+                cells += [None] * len(found.items)
+            else:
+                values.append(found)
+                cells.append(self.cell(one, frame))
+        return values, cells
+
+    def _extreme(self, name: str, given: list[Value]) -> Value:
+        first, second = given
+        if not isinstance(first, Code) or not isinstance(second, Code):
+            return None
+        known = self.number((name, "(", *first.tokens, ",", *second.tokens, ")"))
+        if known is not None:
+            return Code((str(known),))
+        return Code((name, "(", *first.tokens, ",", *second.tokens, ")"))
+
+    def call(self, called: Called, given: list[Value], cells: list[Cell | None]) -> Value:
+        """Return the value of a call of a function of the files."""
+        some = [(one, file) for one, file in self.functions.get(called.name, ()) if one in called.functions]
+        fits = [pair for pair in some if len(pair[0].parameters) == len(given)] or some
+        if not fits or self.depth >= DEEPEST - 4:
+            return None
+        function, file = fits[0]
+        if self.reaching.isdisjoint((function.name.rpartition("::")[2],)) and len(function.body) > 400:
+            return None
+        frame = Frame([*self.outside.scopes, {}], dict(self.outside.types), called.owner, file.constants)
+        self._template(function, called.template, given, frame)
+        for at, parameter in enumerate(function.parameters):
+            if at == len(function.parameters) - 1 and _is_pack(function, parameter.name):
+                frame.scopes[-1][parameter.name] = Cell(Array(list(given[at:])), parameter.name)
+                continue
+            if at >= len(given):
+                frame.scopes[-1][parameter.name] = Cell(None, parameter.name)
+                continue
+            value = given[at]
+            cell = cells[at] if at < len(cells) else None
+            if cell is not None and isinstance(value, Struct):
+                frame.scopes[-1][parameter.name] = cell
+            elif isinstance(value, Code):
+                frame.scopes[-1][parameter.name] = Cell(self.named(parameter.name, value), parameter.name)
+            else:
+                frame.scopes[-1][parameter.name] = Cell(value, parameter.name)
+        return self.run(statements(function.body), frame)
+
+    def _template(self, function: Function, template: tuple[Tokens, ...], given: list[Value], frame: Frame) -> None:
+        for place, (kind, name, default) in enumerate(function.template):
+            if place < len(template):
+                self.bind(name, template[place], frame)
+            elif default:
+                self.bind(name, self.argument(tuple(re.findall(r"\w+|[^\s\w]", default)), frame), frame)
+            elif kind not in ("typename", "class"):
+                frame.scopes[-1][name] = Cell(self.symbol(name), name)
+
+    def _run_lambda(self, called: Lambda, given: list[Value], cells: list[Cell | None]) -> Value:
+        frame = called.frame.inner()
+        for at, part in enumerate(called.parameters):
+            read_so = declaration(part)
+            name = read_so[2][0][0] if read_so else part[-1]
+            value = given[at] if at < len(given) else None
+            frame.scopes[-1][name] = Cell(self.named(name, value) if isinstance(value, Code) else value, name)
+        return self.run(statements(called.body), frame)
+
+    def _launch(self, node: Node, frame: Frame) -> Value:
+        called = self.value(node[1], frame)
+        called = called.cell.value if isinstance(called, Address) else called
+        parts = [
+            self.made("dim3", one[2], frame) if one[0] == "braces" and not one[1] else self.value(one, frame)
+            for one in node[2]
+        ]
+        self._note(called, parts, self.given(node[3], frame)[0])
+        return None
+
+    def _by_api(self, name: str, given: list[Value]) -> None:
+        plain = [one.cell.value if isinstance(one, Address) else one for one in given]
+        if name in _BY_CONFIG:
+            config = plain[0] if plain else None
+            if isinstance(config, Struct) and len(plain) > 1:
+                parts = [config.members.get(key, Cell()).value for key in ("gridDim", "blockDim", "dynamicSmemBytes")]
+                self._note(plain[1], parts, plain[2:])
+        elif len(plain) > 3:
+            places = _BY_API[name]
+            given_so = plain[3]
+            arguments = (
+                [one.cell.value if isinstance(one, Address) else one for one in given_so.items]
+                if isinstance(given_so, Array)
+                else None
+            )
+            self._note(plain[0], [plain[i] for i in places[1:] if i < len(plain)], arguments)
+
+    def _note(self, called: Value, parts: Sequence[Value], given: Sequence[Value] | None) -> None:
+        if not isinstance(called, Called) or called.name != self.wanted or len(parts) < 2:
+            return
+        grid, block = (_extents(part) for part in parts[:2])
+        shared = parts[2].tokens if len(parts) > 2 and isinstance(parts[2], Code) else ()
+        arguments = tuple(one.tokens if isinstance(one, Code) else ("?",) for one in given or ())
+        used = self._reached([*grid, *block, shared, *arguments, *called.template])
+        made = HostLaunch(called.name, called.template, grid, block, shared, arguments, used)
+        if made not in self.launches:
+            self.launches.append(made)
+        if len(self.launches) >= _MOST_LAUNCHES:
+            raise Stop
+
+    def _reached(self, some: Sequence[Tokens]) -> dict[str, Tokens]:
+        found: dict[str, Tokens] = {}
+        waiting = [word for tokens in some for word in tokens]
+        while waiting:
+            word = waiting.pop()
+            if word in self.constants and word not in found:
+                found[word] = self.constants[word]
+                waiting += self.constants[word]
+        return found
+
+
+def _is_pack(function: Function, name: str) -> bool:
+    """Return whether a parameter stands for any number of arguments: the function uses it as ``args...``."""
+    body = function.body
+    for at in (i for i, word in enumerate(body) if word == name):
+        behind = body[at + 1 :] if body[at + 1 : at + 2] != (")",) else body[at + 2 :]
+        if behind[:3] == (".", ".", "."):
+            return True
+    return False
+
+
+def _extents(part: Value) -> tuple[Tokens, ...]:
+    if isinstance(part, Code):
+        return (part.tokens,)
+    if isinstance(part, Array):
+        return tuple(one.tokens if isinstance(one, Code) else ("?",) for one in part.items)
+    if not isinstance(part, Struct):
+        return (("?",),)
+    cells = (part.members.get(axis) for axis in "xyz")
+    sides = [
+        cell.value.tokens if cell and isinstance(cell.value, Code) else ("1",) if not cell else ("?",) for cell in cells
+    ]
+    while len(sides) > 1 and sides[-1] == ("1",):
+        sides.pop()
+    return tuple(sides)
