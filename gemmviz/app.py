@@ -61,7 +61,7 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     ModuleNotFoundError
         When a package of the window is not installed.
     """
-    from gemmviz.ui.look.display import missing
+    from gemmviz.ui.look.display import missing  # late: only the window needs it
 
     problem = missing(os.environ)
     if problem is not None:

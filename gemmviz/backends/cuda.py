@@ -60,7 +60,7 @@ def cupy() -> Any:
     os.environ["CUPY_TF32"] = "0"
     os.environ.setdefault("CUPY_CACHE_DIR", str(data.cache_folder("cupy")[0]))
     try:
-        import cupy as module
+        import cupy as module  # late: it takes a second, and is an extra
 
         module.cuda.runtime.getDeviceCount()
     except ImportError as error:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from gemmviz.catalogue.dtypes import stored_as
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.tensor_map import UNIT_BYTES
@@ -72,8 +74,6 @@ class Padding:
     """
 
     def __init__(self, cp: Any, launch: Launch, matrices: dict[str, Any]) -> None:
-        import numpy as np
-
         kernel, itemsize = launch.kernel, 1
         self.copies: dict[str, Any] = {}
         needed = []

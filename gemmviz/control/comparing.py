@@ -77,7 +77,7 @@ class Comparing:
         return {"before": sides[0].name, "after": sides[1].name} if sides else {"before": "", "after": ""}
 
     def _on_computed(self, made: "_Made") -> None:
-        from gemmviz.versions.comparison import Comparison
+        from gemmviz.versions.comparison import Comparison  # late: the first paint needs no comparison
 
         steps, found = made
         if steps is not self._course:
@@ -136,7 +136,7 @@ def _keep(document: Document) -> None:
 
 def _reason(error: GemmvizError) -> str:
     """Return why there is no result, and what the user can do on the page."""
-    from gemmviz.control.version_course import RequestFailed
+    from gemmviz.control.version_course import RequestFailed  # late: the first paint needs no comparison
 
     if isinstance(error, RequestFailed) and error.reply.kind == "cancelled":
         return tr("The comparison was cancelled.")

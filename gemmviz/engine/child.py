@@ -114,7 +114,7 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
         confined.start(setting.scratch, setting.limits)
         match request:  # late imports: see `_import_for`
             case BenchRequest():
-                from gemmviz.engine.benching import bench
+                from gemmviz.engine.benching import bench  # late: an engine that records needs none of these
 
                 return bench(request, cancel, send)
             case TuneRequest():

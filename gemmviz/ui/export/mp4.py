@@ -17,7 +17,7 @@ _BT709 = 1
 def need_video() -> None:
     """Raise `Unavailable`, with the package to install, where films cannot be encoded."""
     try:
-        import av
+        import av  # late: PyAV is an extra
     except ImportError:
         raise Unavailable(tr("MP4 needs PyAV: {command}", command="pip install 'gemmviz[video]'")) from None
     if _CODEC not in av.codecs_available:
@@ -49,7 +49,7 @@ class Mp4Writer:
 
     def __init__(self, path: Path, size: tuple[int, int], fps: float) -> None:
         need_video()
-        import av
+        import av  # late: PyAV is an extra
 
         self._av = av
         # The index stands in front, so that a browser can play before all has arrived.

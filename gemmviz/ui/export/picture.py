@@ -183,7 +183,7 @@ class _WindowFrames:
     """Draws the whole window, as it would stand on a screen of that size."""
 
     def __init__(self, picture: Picture, playable: Playable) -> None:
-        from gemmviz.catalogue.ladder import ladder
+        from gemmviz.catalogue.ladder import ladder  # late: an SVG of the stage needs no window
         from gemmviz.control.controller import Controller
         from gemmviz.engine.supervisor import Engine
         from gemmviz.ui.window.late_tasks import load_references

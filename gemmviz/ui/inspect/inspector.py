@@ -255,31 +255,31 @@ class _Page(QWidget):
 
 
 def _make_warp(session: Session) -> QWidget:
-    from gemmviz.ui.inspect.warp_panel import WarpPanel
+    from gemmviz.ui.inspect.warp_panel import WarpPanel  # late: made when it is first shown
 
     return WarpPanel(session)
 
 
 def _make_thread(session: Session) -> QWidget:
-    from gemmviz.ui.inspect.thread_panel import ThreadPanel
+    from gemmviz.ui.inspect.thread_panel import ThreadPanel  # late: made when it is first shown
 
     return ThreadPanel(session)
 
 
 def _make_origin(session: Session) -> QWidget:
-    from gemmviz.ui.inspect.origin_panel import OriginPanel
+    from gemmviz.ui.inspect.origin_panel import OriginPanel  # late: made when it is first shown
 
     return OriginPanel(session)
 
 
 def _make_counters(session: Session) -> QWidget:
-    from gemmviz.ui.inspect.counters import Counters
+    from gemmviz.ui.inspect.counters import Counters  # late: made when it is first shown
 
     return Counters(session)
 
 
 def _make_assembly(session: Session) -> QWidget:
-    from gemmviz.ui.inspect.assembly_tab import AssemblyTab
+    from gemmviz.ui.inspect.assembly_tab import AssemblyTab  # late: made when it is first shown
 
     return AssemblyTab(session)
 

@@ -96,7 +96,7 @@ class BareFiles:
 
     def _ask(self, path: Path, text: str, corrected: Callable[[str, str], None]) -> None:
         """Show the form with the guess; `corrected` takes the file's text, and that text with its description."""
-        from gemmviz.ui.source.describe_form import DescribeForm
+        from gemmviz.ui.source.describe_form import DescribeForm  # late: only a file without a description needs it
 
         trust, shown = self._session.permission.trust, self._session.choice.base
         if shown.path == path and _is_text_with_comments(shown.text, text) and trust.allows(path, shown.text):
@@ -129,7 +129,7 @@ def complete_guess(path: Path, text: str) -> Kernel | None:
     path, text
         The file. None of its code runs.
     """
-    from gemmviz.backends.surroundings import surroundings
+    from gemmviz.backends.surroundings import surroundings  # late: only a file without a description needs these
     from gemmviz.catalogue.guessing.guess import guess
     from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 
@@ -143,7 +143,7 @@ def complete_guess(path: Path, text: str) -> Kernel | None:
 
 
 def _is_described(text: str) -> bool:
-    from gemmviz.catalogue.guessing.guess import is_described
+    from gemmviz.catalogue.guessing.guess import is_described  # late: the window starts sooner without it
 
     return is_described(text)
 

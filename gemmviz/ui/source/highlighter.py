@@ -85,7 +85,7 @@ class Highlighter(QSyntaxHighlighter):
 
     def _format(self, token: object) -> QTextCharFormat:
         if token not in self._formats:
-            from pygments.styles import get_style_by_name
+            from pygments.styles import get_style_by_name  # late: the first paint does not wait for it
 
             style = get_style_by_name(self._theme.pygments)
             plain = _Style(color=None, bold=True, italic=False)
@@ -96,7 +96,7 @@ class Highlighter(QSyntaxHighlighter):
 @cache
 def _lexer() -> "CppLexer":
     """Return the lexer; Pygments is imported when the first line is coloured, after the window's first paint."""
-    from pygments.lexers.c_cpp import CppLexer
+    from pygments.lexers.c_cpp import CppLexer  # late: the first paint does not wait for it
 
     return CppLexer(stripnl=False, ensurenl=False)
 
@@ -104,7 +104,7 @@ def _lexer() -> "CppLexer":
 @lru_cache(_LINES_KEPT)
 def _tokens(line: str, in_comment: bool) -> tuple[tuple[tuple[int, int, object], ...], int]:
     """Return (column, length, token) of each part of a line, and whether a comment is open behind it."""
-    from pygments.token import Comment
+    from pygments.token import Comment  # late: the first paint does not wait for it
 
     found: list[tuple[int, int, object]] = []
     start = 0

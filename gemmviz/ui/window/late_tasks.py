@@ -89,7 +89,7 @@ def load_references(session: Session) -> None:
     results = session.results
     if results.references:
         return
-    from gemmviz.bench import reference_results
+    from gemmviz.bench import reference_results  # late: after the first paint
     from gemmviz.proving import proofs
 
     references, faults = reference_results.load()

@@ -197,7 +197,7 @@ class Window(QMainWindow):
         return page
 
     def _make_charts(self) -> QWidget:
-        from gemmviz.ui.charts.measure_page import MeasurePage
+        from gemmviz.ui.charts.measure_page import MeasurePage  # late: made when it is first shown
 
         page = MeasurePage(self.session)
         page.setAccessibleName(tr("Measure"))
@@ -209,7 +209,7 @@ class Window(QMainWindow):
 
     def _make_claims(self) -> QWidget:
         """Build the page of claims: it reads files that no other part needs."""
-        from gemmviz.control.claims_runner import ClaimsRunner
+        from gemmviz.control.claims_runner import ClaimsRunner  # late: made when it is first shown
         from gemmviz.ui.claims.claims_page import ClaimsPage
 
         self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller.engines)
@@ -218,7 +218,7 @@ class Window(QMainWindow):
         return page
 
     def _make_versions(self) -> QWidget:
-        from gemmviz.ui.versions.versions_page import VersionsPage
+        from gemmviz.ui.versions.versions_page import VersionsPage  # late: made when it is first shown
 
         page = VersionsPage(self.session)
         page.file_wanted.connect(self.files.ask_version)
