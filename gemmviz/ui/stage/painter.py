@@ -238,6 +238,7 @@ class StagePainter:
         if late is not None and part is not None and not in_lines and self._is_bare(plan, moment):
             places = (self.late_place(rect, moment.view, name) for name in ("lens", "words"))
             if any(place.toAlignedRect().contains(part.toAlignedRect()) for place in places):
+                painter.fillRect(part.toAlignedRect(), QColor(self.theme.background))
                 self._draw_quadrant(painter, plan, moment, ratio, late)
                 return
         seen = self.seen(rect, in_lines)
