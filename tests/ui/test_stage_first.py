@@ -95,6 +95,22 @@ def test_the_text_of_a_lesson_with_a_lens_stands_left_of_a(window, qtbot, size):
     qtbot.waitUntil(lambda: bar.title.text() == session.tour.title)  # above the buttons, not cut beside them
 
 
+def test_a_lens_on_wide_matrices_does_not_make_them_small(window, qtbot):
+    """Lens and text stood beside all matrices, which had a twelfth of the window."""
+    session, bar = window.session, window.tour_bar
+    window.resize(1280, 800)
+    session.tour.start_rung("register_buffer")
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=60_000)
+    session.tour.go(2)
+    qtbot.waitUntil(lambda: session.lens.shown == "thread tile" and bar.geometry() == window.stage.words_place())
+    box = cross(window)
+    assert box.width() * box.height() >= 0.35 * 1280 * 800
+    assert bar.height() >= bar.heightForWidth(bar.width())
+    assert not any(
+        QRectF(bar.geometry()).intersects(QRectF(p.x, p.y, p.width, p.height)) for p in window.stage.panels()[:3]
+    )
+
+
 def test_a_click_on_the_size_opens_size_and_parameters(window, qtbot):
     stage = window.stage
     plan = stage._painter_now().plan(QRectF(stage.rect()), View())

@@ -233,7 +233,8 @@ class Words:
         font = self._small if said.chosen else self._font
         metrics = QFontMetricsF(font)
         below = inside.adjusted(0, _LINE * high, 0, 0)
-        text = fitting(_unbroken(said.text), metrics, below.size().toTuple())
+        room_for_text = below.height() >= 0.8 * metrics.height()
+        text = fitting(_unbroken(said.text), metrics, below.size().toTuple()) if room_for_text else ""
         bar = QRectF(place.left, place.top, _BAR, place.height)
         return _Placed((bold, lead), font, (below, text), top, bar)
 
