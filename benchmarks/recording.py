@@ -48,7 +48,6 @@ def measure(
     from gemmviz.simt import recorder
     from gemmviz.simt.build import build
     from gemmviz.trace.recording import recording_cost
-    from gemmviz.trace.recording.accesses import Array
     from gemmviz.trace.recording.columns import accesses
 
     kernel = find(name, ladder())
@@ -69,10 +68,7 @@ def measure(
         began = clock()
         raw = recorder.run(library, job, a, b, deadline_s=120, capacity=recorder.MAX_ACCESSES, workers=workers)
         inside, ran = raw.seconds, clock() - began
-        arrays = [Array(n, "global", problem.shape(n), kernel.dtype) for n in "AB"]
-        arrays.append(Array("C", "global", problem.shape("C"), kernel.dtype_out))
-        arrays += [Array(s.name, "shared", s.shape, s.dtype) for s in raw.shared]
-        log = accesses(raw, arrays)
+        log = accesses(raw)
         taken = clock() - began
         # Pages that only workers have touched count for this process when it reads them.
         read = sum(int(column[:: 4096 // column.itemsize].any()) for column in raw.columns.values())

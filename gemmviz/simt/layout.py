@@ -22,7 +22,7 @@ COLUMNS: list[tuple[str, Any]] = [
     ("write", np.bool_),
     ("bytes", np.uint8),
     ("element", np.uint32),
-    ("value", np.uint32),
+    ("value", np.float32),
     ("block_of", np.uint32),
     ("thread_of", np.uint16),
     ("phase_of", np.uint16),
@@ -71,6 +71,17 @@ class NoteKind(IntEnum):
     LATE = 8
 
 
+class NumberKind(IntEnum):
+    """How the recorder makes a float of an element's bits."""
+
+    FLOAT = 0
+    DOUBLE = 1
+    SMALL = 2
+    INT = 3
+    UNSIGNED = 4
+    UNKNOWN = 5
+
+
 class SiteKind(IntEnum):
     """Kinds of instructions that access memory."""
 
@@ -115,8 +126,9 @@ class WatchedArray(ct.Structure):
         ("guard", ct.c_uint64),
         ("itemsize", ct.c_uint32),
         ("shared", ct.c_uint32),
-        ("doubles", ct.c_uint32),
+        ("number", ct.c_uint32),
         ("inside", ct.c_uint32),
+        ("floats", ct.c_void_p),
     )
 
 
@@ -164,7 +176,6 @@ class RecorderRun(ct.Structure):
         ("more", ct.c_void_p),
         ("count", ct.c_uint64),
         ("more_count", ct.c_uint64),
-        ("unordered", ct.c_uint32),
         ("shared_by", ct.c_uint32),
         ("together", ct.c_uint32),
         ("sites", ct.c_uint32),
@@ -242,8 +253,9 @@ def described() -> dict[str, int]:
     lines |= {"GV_NEVER": NEVER, "GV_PIECE_BYTES": PIECE_BYTES, "GV_PANEL_NAME": PANEL_NAME}
     lines |= {"GV_PTX_NAME": PTX_NAME}
     lines |= {"GV_WARP": WARP, "GV_WARPGROUP": WARPGROUP}
-    numbers: Mapping[str, type[IntEnum]]
-    numbers = {"GV_": Status, "GV_NOTE_": NoteKind, "GV_SITE_": SiteKind, "GV_EVENT_": EventKind, "GV_BOX_": BoxKind}
+    numbers: dict[str, type[IntEnum]]
+    numbers = {"GV_": Status, "GV_NOTE_": NoteKind, "GV_SITE_": SiteKind, "GV_EVENT_": EventKind}
+    numbers |= {"GV_BOX_": BoxKind, "GV_NUMBER_": NumberKind}
     lines |= {prefix + name: member for prefix, kind in numbers.items() for name, member in kind.__members__.items()}
     structures: Mapping[str, type[ct.Structure]]
     structures = {"gv_array": WatchedArray, "gv_note": DiagnosticRecord, "gv_run": RecorderRun, "gv_panels": Panels}

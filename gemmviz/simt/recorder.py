@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.backends.library import load
+from gemmviz.catalogue.dtypes import NAMES
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES, A, B, C
@@ -26,7 +27,7 @@ from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, l
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
-from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
+from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, NumberKind, RecorderRun
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
@@ -39,6 +40,12 @@ _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
 BLOCKS_PER_WORKER = 2  # with fewer, a further process costs more time than it saves
 _MAX_BLOCKS = 2**32 - 1  # the column has 32 bits
+_WORDS = {
+    "float32": NumberKind.FLOAT,
+    "float64": NumberKind.DOUBLE,
+    "int32": NumberKind.INT,
+    "uint32": NumberKind.UNSIGNED,
+}
 
 
 @dataclass(frozen=True)
@@ -48,9 +55,9 @@ class RawTrace:
     Attributes
     ----------
     columns
-        One array per column of `layout.COLUMNS`.
+        One array per column of `layout.COLUMNS`. The rows are sorted by block, phase and thread.
     more
-        uint32, the bits of the elements after the first of each wider access, in the order of the rows.
+        float32, the elements after the first of each wider access, in the order of the rows.
     places
         (line, column) of each site.
     shared
@@ -68,8 +75,6 @@ class RawTrace:
         those of the shared arrays.
     together
         The number of threads that exchange values by one instruction: 1, `layout.WARP` or `layout.WARPGROUP`.
-    unordered
-        Whether the rows are not sorted by block, phase and thread, because lanes of a warp waited for each other.
     workers
         The number of processes that ran the blocks.
     seconds
@@ -87,7 +92,6 @@ class RawTrace:
     tma: TmaReport
     barriers: list[SharedArray]
     together: int
-    unordered: bool
     workers: int
     seconds: float
 
@@ -158,7 +162,7 @@ def run(
     columns = {name: _pages(run.capacity, np.dtype(kind), sharing) for name, kind in COLUMNS}
     for name, column in columns.items():
         setattr(run, name, column.ctypes.data)
-    more = _pages(run.capacity, np.dtype(np.uint32), sharing)
+    more = _pages(run.capacity, np.dtype(np.float32), sharing)
     run.more = more.ctypes.data
     began = time.perf_counter()
     arrived, tma = job.start()
@@ -177,7 +181,6 @@ def run(
         tma,
         job.barriers,
         max(run.together, 1),
-        bool(run.unordered),
         run.shared_by,
         seconds,
     )
@@ -298,7 +301,7 @@ class _Job:
         async_copies.copies_of_run(self._code, [])
         found = tma_boxes.boxes_of_run(self._code, self._anchor).boxes
         run.first_block, run.end_block, run.count_only = first, end, 0
-        run.count = run.more_count = run.sites = run.notes = run.unordered = run.together = run.status = 0
+        run.count = run.more_count = run.sites = run.notes = run.together = run.status = 0
         arrays = self.info.shared
         tiles = [tile for array in arrays for tile in tma_boxes.tiles(array, found, dtypes, [a.name for a in arrays])]
         # An address belongs to the first array that contains it.
@@ -336,12 +339,13 @@ class _Job:
         self.guards = [anchor + offset for offset in self.info.guards]
         for slot, array in zip(self.run.array, self.arrays, strict=False):
             slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, GUARD_BYTES
-            slot.itemsize, slot.doubles = array.view.itemsize, array.view.dtype == np.float64
+            slot.itemsize = array.view.itemsize
+            slot.number, slot.floats = _number(array.view.dtype.name)
         for slot, shared in zip(self.run.array[3:MAX_ARRAYS], shared_arrays, strict=False):
             slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
             slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
             slot.guard = _SHARED_GUARD
-            slot.doubles = shared.dtype == "float64"
+            slot.number, slot.floats = _number(shared.dtype)
             slot.inside = 0
         for slot in self.run.array[3 : 3 + tiles]:
             slot.guard, slot.inside = 0, 1
@@ -361,6 +365,24 @@ class _Job:
     def place(self, pc: int) -> tuple[int, int]:
         """Return the line and the column of an instruction."""
         return self.info.place(pc - self._base)
+
+
+def _number(dtype: str) -> tuple[NumberKind, int | None]:
+    """Return how elements of a type become floats, and the address of the table for it."""
+    kind = np.dtype(dtype)
+    if dtype in _WORDS:
+        return _WORDS[dtype], None
+    if kind.itemsize <= 2 and (kind.kind in "iuf" or dtype in NAMES):
+        return NumberKind.SMALL, int(_floats(dtype).ctypes.data)
+    return NumberKind.UNKNOWN, None
+
+
+@lru_cache(maxsize=16)
+def _floats(dtype: str) -> npt.NDArray[np.float32]:
+    """Return the float32 for all bits of an element of 1 or 2 bytes."""
+    kind = np.dtype(dtype)
+    bits = np.arange(1 << 8 * kind.itemsize).astype(f"u{kind.itemsize}")
+    return bits.view(kind).astype(np.float32)
 
 
 def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:

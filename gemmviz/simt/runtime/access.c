@@ -10,6 +10,7 @@ static struct {
     int is; // the last row is a write whose value is not yet in memory
     uintptr_t address;
     uint64_t more;
+    uint32_t further;
 } pending;
 static uint16_t site_of[1 << 14]; // open-addressed: instruction address -> site + 1
 
@@ -29,32 +30,52 @@ void gv_access_begin(void)
     memset(recent, 0, sizeof recent);
 }
 
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+// The element at an address, as the bits of a float.
 static inline uint32_t value_at(uintptr_t address, const gv_watched *array)
 {
-    uint32_t bits = 0;
+    uint32_t bits;
     uint16_t half;
     double wide;
-    float narrow;
-    switch (array->value) {
-    case GV_VALUE_4: memcpy(&bits, (void *)address, 4); return bits;
-    case GV_VALUE_2: memcpy(&half, (void *)address, 2); return half;
-    case GV_VALUE_1: return *(uint8_t *)address;
-    case GV_VALUE_DOUBLE:
-        memcpy(&wide, (void *)address, sizeof wide);
-        narrow = (float)wide;
-        memcpy(&bits, &narrow, sizeof bits);
-        return bits;
-    default: memcpy(&bits, (void *)address, array->itemsize); return bits;
+    switch (array->number) {
+    case GV_NUMBER_FLOAT: memcpy(&bits, (void *)address, 4); return bits;
+    case GV_NUMBER_SMALL:
+        if (array->itemsize == 1) return array->floats[*(uint8_t *)address];
+        memcpy(&half, (void *)address, 2);
+        return array->floats[half];
+    case GV_NUMBER_DOUBLE: memcpy(&wide, (void *)address, sizeof wide); return bits_of((float)wide);
+    case GV_NUMBER_INT: memcpy(&bits, (void *)address, 4); return bits_of((float)(int32_t)bits);
+    case GV_NUMBER_UNSIGNED: memcpy(&bits, (void *)address, 4); return bits_of((float)bits);
+    default: return 0x7fc00000; // NaN
     }
 }
 
 // Keeps the values of an access: that of the first element in its row, the others separately, as few accesses have any.
-static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, uint64_t more)
+static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, uint64_t more, uint32_t further)
 {
     gv_run *r = gv_now.run;
     r->value[row] = value_at(at, a);
-    for (uint32_t done = 2 * a->itemsize; done <= r->bytes[row]; done += a->itemsize)
-        r->more[more++] = value_at(at + done - a->itemsize, a);
+    if (!further) return;
+    uint32_t *to = r->more + more;
+    const char *from = (const char *)at + a->itemsize;
+    if (a->number == GV_NUMBER_FLOAT) {
+        for (uint32_t i = 0; i < further; i++) memcpy(&to[i], from + 4 * i, 4);
+    } else if (a->number == GV_NUMBER_SMALL && a->itemsize == 2) {
+        const uint32_t *floats = a->floats;
+        for (uint32_t i = 0; i < further; i++) {
+            uint16_t half;
+            memcpy(&half, from + 2 * i, 2);
+            to[i] = floats[half];
+        }
+    } else {
+        for (uint32_t i = 0; i < further; i++) to[i] = value_at((uintptr_t)from + (uintptr_t)i * a->itemsize, a);
+    }
 }
 
 // The value of a write is in memory when its thread makes its next access, reaches a barrier or returns.
@@ -63,25 +84,7 @@ void gv_settle(void)
     if (!pending.is) return;
     pending.is = 0;
     uint64_t row = gv_now.run->count - 1;
-    keep_values(row, &gv_known[gv_now.run->which[row]], pending.address, pending.more);
-}
-
-// Block, thread, phase and turn stay the same over many rows: they are written for all of them at once.
-void gv_mark(void)
-{
-    gv_run *r = gv_now.run;
-    uint64_t from = gv_now.marked, end = r->count;
-    gv_now.marked = end;
-    if (from >= end || r->count_only) return;
-    uint64_t order = (uint64_t)gv_now.block << 32 | (uint64_t)gv_now.phase << 16 | gv_now.thread;
-    if (order < gv_now.last_order) r->unordered = 1;
-    gv_now.last_order = order;
-    uint32_t block = gv_now.block;
-    uint16_t thread = (uint16_t)gv_now.thread, phase = (uint16_t)gv_now.phase, turn = (uint16_t)gv_now.turn;
-    for (uint64_t i = from; i < end; i++) r->block_of[i] = block;
-    for (uint64_t i = from; i < end; i++) r->thread_of[i] = thread;
-    for (uint64_t i = from; i < end; i++) r->phase_of[i] = phase;
-    for (uint64_t i = from; i < end; i++) r->turn_of[i] = turn;
+    keep_values(row, &gv_known[gv_now.run->which[row]], pending.address, pending.more, pending.further);
 }
 
 static uint16_t site_at(uintptr_t pc)
@@ -164,8 +167,9 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
         pending.is = 1;
         pending.address = at;
         pending.more = more;
+        pending.further = further;
     } else {
-        keep_values(row, a, at, more);
+        keep_values(row, a, at, more, further);
     }
 }
 

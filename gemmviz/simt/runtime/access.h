@@ -1,6 +1,6 @@
 // Records accesses to the watched arrays. Every file in a later layer may call this.
 #pragma once
-#include "running.h"
+#include "rows.h"
 
 // Forgets the accesses of the last run.
 void gv_access_begin(void);
@@ -22,6 +22,3 @@ void gv_site_is(uintptr_t pc, int kind);
 
 // Keeps the value of the last write. It is called where a thread stops running, as the value is then in memory.
 void gv_settle(void);
-
-// Writes block, thread, phase and turn to the rows since the last call. Call it before one of them changes.
-void gv_mark(void);

@@ -83,6 +83,12 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
     me->posted = mine;
     me->warp_work = work;
     me->mask = mask &= gv_lanes();
+    // Lanes mostly arrive in their order: the last one is looked for first.
+    const gv_fibre *last = warp + (mask ? 31 - __builtin_clz(mask) : 0);
+    if (mask && last != me && !(last->state == GV_AT_WARP && last->mask == mask && last->warp_work == work)) {
+        give_way(GV_AT_WARP);
+        return;
+    }
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         gv_fibre *f = warp + lane;
         if (!(mask >> lane & 1)) continue;
@@ -127,6 +133,11 @@ void gv_warpgroup_instruction(void *mine, gv_warpgroup_work *work, uintptr_t pc)
     if (gv_now.thread / GV_WARPGROUP * GV_WARPGROUP + GV_WARPGROUP > gv_cluster.threads) gv_stop(GV_PART_OF_GROUP);
     me->posted = mine;
     me->warpgroup_work = work;
+    const gv_fibre *last = group + GV_WARPGROUP - 1;
+    if (last != me && !(last->state == GV_AT_WARPGROUP && last->warpgroup_work == work && last->barrier_pc == pc)) {
+        give_way(GV_AT_WARPGROUP);
+        return;
+    }
     for (uint32_t i = 0; i < GV_WARPGROUP; i++) {
         gv_fibre *f = group + i;
         if (f != me && !(f->state == GV_AT_WARPGROUP && f->warpgroup_work == work && f->barrier_pc == pc)) {

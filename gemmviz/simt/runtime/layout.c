@@ -17,6 +17,9 @@ static const gv_layout_line lines[] = {
     NUMBER(GV_NOTE_OUT_OF_BOUNDS), NUMBER(GV_NOTE_BARRIER_LEFT), NUMBER(GV_NOTE_BARRIERS_DIFFER),
     NUMBER(GV_NOTE_STUCK_AT_MBARRIER), NUMBER(GV_NOTE_STUCK_AT_BARRIER), NUMBER(GV_NOTE_OPERAND), NUMBER(GV_NOTE_EARLY),
     NUMBER(GV_NOTE_LATE),
+    // gv_number_kind
+    NUMBER(GV_NUMBER_FLOAT), NUMBER(GV_NUMBER_DOUBLE), NUMBER(GV_NUMBER_SMALL), NUMBER(GV_NUMBER_INT),
+    NUMBER(GV_NUMBER_UNSIGNED), NUMBER(GV_NUMBER_UNKNOWN),
     // gv_site_kind
     NUMBER(GV_SITE_PLAIN), NUMBER(GV_SITE_ATOMIC), NUMBER(GV_SITE_PRODUCT),
     // gv_status
@@ -35,7 +38,8 @@ static const gv_layout_line lines[] = {
     NUMBER(GV_BOX_LOAD), NUMBER(GV_BOX_STORE), NUMBER(GV_BOX_ADD),
 
     SIZE(gv_array), FIELD(gv_array, start), FIELD(gv_array, bytes), FIELD(gv_array, guard), FIELD(gv_array, itemsize),
-    FIELD(gv_array, shared), FIELD(gv_array, doubles), FIELD(gv_array, inside),
+    FIELD(gv_array, shared), FIELD(gv_array, number), FIELD(gv_array, inside),
+    FIELD(gv_array, floats),
 
     SIZE(gv_note), FIELD(gv_note, kind), FIELD(gv_note, array), FIELD(gv_note, offset), FIELD(gv_note, pc),
     FIELD(gv_note, other_pc), FIELD(gv_note, block), FIELD(gv_note, thread), FIELD(gv_note, other),
@@ -47,7 +51,7 @@ static const gv_layout_line lines[] = {
     FIELD(gv_run, first_block), FIELD(gv_run, end_block), FIELD(gv_run, cluster), FIELD(gv_run, workers),
     FIELD(gv_run, count_only), FIELD(gv_run, entry), FIELD(gv_run, arguments), COLUMN(site), COLUMN(which),
     COLUMN(write), COLUMN(bytes), COLUMN(element), COLUMN(value), COLUMN(block_of), COLUMN(thread_of), COLUMN(phase_of),
-    COLUMN(turn_of), COLUMN(more), FIELD(gv_run, count), FIELD(gv_run, more_count), FIELD(gv_run, unordered),
+    COLUMN(turn_of), COLUMN(more), FIELD(gv_run, count), FIELD(gv_run, more_count),
     FIELD(gv_run, shared_by), FIELD(gv_run, together), FIELD(gv_run, sites), FIELD(gv_run, site_pc),
     FIELD(gv_run, site_kind), FIELD(gv_run, notes), FIELD(gv_run, note), FIELD(gv_run, status), FIELD(gv_run, signal),
     FIELD(gv_run, fault_pc), FIELD(gv_run, last_pc), FIELD(gv_run, fault_address), FIELD(gv_run, fault_block),

@@ -16,9 +16,20 @@ typedef struct {
     uint64_t guard;
     uint32_t itemsize;
     uint32_t shared;
-    uint32_t doubles; // the elements are doubles; their values are kept as floats
-    uint32_t inside;  // a part of a later array, with its own elements
+    uint32_t number; // gv_number_kind: how the bits of an element become a float
+    uint32_t inside; // a part of a later array, with its own elements
+    const uint32_t *floats; // GV_NUMBER_SMALL: for all bits of an element, the bits of the float
 } gv_array;
+
+// Values are kept as floats. Elements of 1 and 2 bytes are looked up in a table; an unknown type becomes NaN.
+enum gv_number_kind {
+    GV_NUMBER_FLOAT = 0,
+    GV_NUMBER_DOUBLE = 1,
+    GV_NUMBER_SMALL = 2,
+    GV_NUMBER_INT = 3,
+    GV_NUMBER_UNSIGNED = 4,
+    GV_NUMBER_UNKNOWN = 5,
+};
 
 // Defects of a kernel that do not end the run.
 enum gv_note_kind {
@@ -94,14 +105,13 @@ typedef struct {
     uint8_t *write;
     uint8_t *bytes;
     uint32_t *element;
-    uint32_t *value; // the bits of the first element, or of the double as a float
+    uint32_t *value; // the first element as a float
     uint32_t *block_of;
     uint16_t *thread_of;
     uint16_t *phase_of;
     uint16_t *turn_of; // __syncwarp that the thread had passed in the phase
-    uint32_t *more;    // the bits of the further elements of accesses wider than one, in the order of the rows
+    uint32_t *more;    // the further elements of accesses wider than one, as floats, in the order of the rows
     uint64_t count, more_count;
-    uint32_t unordered; // rows are not sorted by block, phase and thread
     uint32_t shared_by; // processes that ran the blocks
     uint32_t together;  // threads that exchange values by one instruction: 0, GV_WARP or GV_WARPGROUP
     uint32_t sites;

@@ -7,10 +7,12 @@
 //   running                                  the block and thread that run now
 //   stop notes watched shared_memory         ending a run; a kernel's defects; the watched arrays; shared memory
 //   ownership                                the block of each element of C, while several processes run blocks
+//   rows                                     the thread and phase of each row
 //   access                                   records one access
 //   fibres async_copies                      threads and their waits; cp.async
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events                           blocks that run together; events that are no accesses
+//   products                                 sums of products of a tensor core
 //   ldmatrix mma_quads wmma wgmma            tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine
@@ -27,8 +29,7 @@ typedef struct {
     uint32_t thread, block, phase;
     uint32_t turn;       // __syncwarp that the thread has passed in the phase
     uint32_t rank;       // of the block in its cluster
-    uint64_t marked;     // rows up to here have block, thread, phase and turn: see gv_mark
-    uint64_t last_order; // the order of the last of them
+    uint64_t marked;     // rows up to here belong to a known thread, phase and turn: see gv_mark
     int sharing;         // one of the values below
     uintptr_t stacks;    // of all threads, side by side
     uint64_t stacks_bytes;

@@ -7,6 +7,7 @@
 #include "mbarrier_state.h"
 #include "mbarriers.h"
 #include "notes.h"
+#include "rows.h"
 #include "stop.h"
 #include "tma_boxes.h"
 #include "wgmma.h"
@@ -168,6 +169,7 @@ void gv_run_block(uint32_t block)
     gv_now.rank = 0;
     gv_now.block = block;
     flowing = 0;
+    gv_rows_begin();
     gv_mbarriers_reset();
     gv_late_arrivals_reset();
     gv_boxes_reset();
@@ -189,4 +191,5 @@ void gv_run_block(uint32_t block)
     }
     gv_switch_block(0);
     gv_boxes_reset(); // reports those that never arrived
+    gv_rows_end();
 }

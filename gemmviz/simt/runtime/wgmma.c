@@ -9,12 +9,12 @@
 #include "kernel_calls/wmma.h"
 #include "notes.h"
 #include "stop.h"
-#include "wmma.h"
+#include "products.h"
 #include <string.h>
 #include <sys/mman.h>
 
 enum { ROWS = 64, DEPTH_BYTES = 32, DEPTHS = DEPTH_BYTES, COLUMNS = 256, SUMS = COLUMNS / 2 };
-enum { KEPT = 4, MOST_SPANS = 512, EACH = 8 /* columns at a time: the compiler makes vectors of them */ };
+enum { KEPT = 4, MOST_SPANS = 512 };
 enum { NOT_A_NUMBER = 0xff, IMPROBABLE = 0xa5 }; // bytes of sums that have not been waited for
 enum { MOST_THREADS = GV_MAX_CLUSTER * GV_MAX_THREADS };
 
@@ -60,18 +60,20 @@ typedef struct {
 
 static uint32_t itemsize(int type) { return type == GV_HALF || type == GV_BFLOAT16 ? 2 : type == GV_TF32 ? 4 : 1; }
 
-// The byte of element r of M (or N) and element k of K.
+// The byte of element r of M (or N) and element k of K. The elements of its 16 bytes are adjacent along K, or (across)
+// along M (N).
 static uintptr_t place(gv_operand o, int across, uint32_t size, uint32_t r, uint32_t k)
 {
-    uint32_t in_row = o.row_bytes / size, byte = k * size;
+    // row_bytes and size are powers of two, and a division by a variable is slow.
+    uint32_t byte = k * size, shift = (uint32_t)__builtin_ctz(o.row_bytes / size), in_row = (1u << shift) - 1;
     if (o.row_bytes == 16 && across)
-        return o.at + r / in_row * (uintptr_t)o.group_bytes + r % in_row * size + k / 8 * (uintptr_t)o.next_bytes +
+        return o.at + (r >> shift) * (uintptr_t)o.group_bytes + (r & in_row) * size + k / 8 * (uintptr_t)o.next_bytes +
                k % 8 * 16;
     if (o.row_bytes == 16)
         return o.at + r / 8 * (uintptr_t)o.group_bytes + r % 8 * 16 + byte / 16 * (uintptr_t)o.next_bytes + byte % 16;
     if (!across) return gv_swizzled(o.at + r / 8 * (uintptr_t)o.group_bytes + r % 8 * o.row_bytes + byte, o.row_bytes);
-    return gv_swizzled(o.at + r / in_row * (uintptr_t)o.next_bytes + k / 8 * (uintptr_t)o.group_bytes +
-                           k % 8 * o.row_bytes + r % in_row * size,
+    return gv_swizzled(o.at + (r >> shift) * (uintptr_t)o.next_bytes + k / 8 * (uintptr_t)o.group_bytes +
+                           k % 8 * o.row_bytes + (r & in_row) * size,
         o.row_bytes);
 }
 
@@ -89,58 +91,49 @@ static void put_sum(sums *s, int type, uint32_t i, double sum)
     else s->value.whole[i] = (int32_t)(uint32_t)(int64_t)sum;
 }
 
-static float value_at(const void *at, int type)
-{
-    _Float16 half;
-    if (type == GV_HALF) {
-        memcpy(&half, at, sizeof half);
-        return (float)half;
-    }
-    gv_fragment one = {.type = (uint8_t)type}; // wmma.c reads all types through it
-    return gv_fragment_value(&one, at, 0);
-}
-
 // In registers, a has the fragments of mma, warp by warp: see kernel_calls/mma.h.
-static void from_registers(const product *p, uint32_t thread, double a[ROWS][DEPTHS])
+static void from_registers(const product *p, uint32_t thread, double *a, uint32_t depth)
 {
-    uint32_t size = itemsize(p->of->type_a), each = 4 / size, lane = thread % GV_WARP;
-    for (uint32_t i = 0; i < 4; i++)
-        for (uint32_t e = 0; e < each; e++) {
-            uint32_t row = thread / GV_WARP * 16 + lane / 4 + i % 2 * 8, k = lane % 4 * each + i / 2 * 4 * each + e;
-            a[row][k] = value_at((const char *)&p->of->registers[i] + e * size, p->of->type_a);
-        }
-}
-
-static inline __attribute__((always_inline)) void add_up(
-    const product *p, uint32_t thread, double sum[ROWS][COLUMNS], int type)
-{
-    for (uint32_t i = 0; i < p->of->n / 2; i++) {
-        uint32_t row = thread / 32 * 16 + thread % 32 / 4 + i / 2 % 2 * 8, column = i / 4 * 8 + thread % 4 * 2 + i % 2;
-        double before = p->of->add ? old_sum(p->d, type, i) : 0, more = sum[row][column];
-        put_sum(p->d, type, i, p->of->minus ? before - more : before + more);
+    uint32_t each = 4 / itemsize(p->of->type_a), lane = thread % GV_WARP;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t row = thread / GV_WARP * 16 + lane / 4 + i % 2 * 8, k = lane % 4 * each + i / 2 * 4 * each;
+        gv_to_doubles(&a[row * depth + k], 1, &p->of->registers[i], each, p->of->type_a);
     }
 }
 
-// Sums in double and rounds once, like wmma.c.
+// Reads an operand from shared memory, 16 bytes at a time: element (r, k) becomes to[r * r_step + k * k_step].
+static void from_shared(
+    double *to, uint32_t r_step, uint32_t k_step, gv_operand o, int across, uint32_t rows, uint32_t depth, int type)
+{
+    uint32_t size = itemsize(type), piece = 16 / size;
+    for (uint32_t r = 0; r < rows; r += across ? piece : 1)
+        for (uint32_t k = 0; k < depth; k += across ? 1 : piece)
+            gv_to_doubles(&to[r * r_step + k * k_step], across ? r_step : k_step,
+                (const void *)place(o, across, size, r, k), piece, type);
+}
+
+static inline __attribute__((always_inline)) void add_up(const product *p, uint32_t thread, const double *sum, int type)
+{
+    uint32_t n = p->of->n, row = thread / 32 * 16 + thread % 32 / 4, column = thread % 4 * 2;
+    for (uint32_t i = 0; i < n / 2; i += 4) {
+        const double *more[2] = {&sum[row * n + column + 2 * i], &sum[(row + 8) * n + column + 2 * i]};
+        for (uint32_t e = 0; e < 4; e++) {
+            double before = p->of->add ? old_sum(p->d, type, i + e) : 0, x = more[e / 2][e % 2];
+            put_sum(p->d, type, i + e, p->of->minus ? before - x : before + x);
+        }
+    }
+}
+
 static void multiply(void *posted[GV_WARPGROUP])
 {
-    static double a[ROWS][DEPTHS], b[DEPTHS][COLUMNS];
-    static double sum[ROWS][COLUMNS];
+    static double a[ROWS * DEPTHS], b[DEPTHS * COLUMNS], sum[ROWS * COLUMNS];
     const gv_wgmma_product *first = ((const product *)posted[0])->of;
-    uint32_t size = itemsize(first->type_a), depth = DEPTH_BYTES / size;
-    for (uint32_t t = 0; first->registers && t < GV_WARPGROUP; t++) from_registers(posted[t], t, a);
-    for (uint32_t r = 0; !first->registers && r < ROWS; r++)
-        for (uint32_t k = 0; k < depth; k++)
-            a[r][k] = value_at((void *)place(first->a, first->a_across, size, r, k), first->type_a);
-    for (uint32_t k = 0; k < depth; k++)
-        for (uint32_t c = 0; c < first->n; c++)
-            b[k][c] = value_at((void *)place(first->b, first->b_across, size, c, k), first->type_b);
-    for (uint32_t r = 0; r < ROWS; r++) {
-        memset(sum[r], 0, first->n * sizeof sum[r][0]);
-        for (uint32_t k = 0; k < depth; k++)
-            for (uint32_t c = 0; c < first->n; c += EACH)
-                for (uint32_t e = 0; e < EACH; e++) sum[r][c + e] += a[r][k] * b[k][c + e];
-    }
+    uint32_t depth = DEPTH_BYTES / itemsize(first->type_a), n = first->n;
+    for (uint32_t t = 0; first->registers && t < GV_WARPGROUP; t++) from_registers(posted[t], t, a, depth);
+    if (!first->registers) from_shared(a, depth, 1, first->a, first->a_across, ROWS, depth, first->type_a);
+    from_shared(b, 1, n, first->b, first->b_across, n, depth, first->type_b);
+    memset(sum, 0, ROWS * n * sizeof *sum);
+    gv_add_products(sum, a, b, ROWS, n, depth);
     for (uint32_t t = 0; t < GV_WARPGROUP; t++) {
         if (first->type_d == GV_FLOAT) add_up(posted[t], t, sum, GV_FLOAT); // by itself it is faster
         else add_up(posted[t], t, sum, first->type_d);

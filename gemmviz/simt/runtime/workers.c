@@ -88,7 +88,6 @@ static void worker(uint32_t me, pid_t parent)
     r->notes = 0;
     gv_now.run = r;
     gv_now.sharing = GV_IN_WORKER;
-    gv_now.last_order = 0;
     int status = gv_guarded(run_places, r);
     // A block that is larger than its place, or has more notes than can be kept, is run by the parent.
     if (status == GV_FULL || status == GV_ONE_PROCESS || r->notes == GV_MAX_NOTES) {
@@ -300,7 +299,6 @@ uint32_t gv_share_blocks(uint32_t first)
     number_sites(workers);
     merge_notes(workers);
     for (uint32_t w = 0; w < workers; w++) {
-        r->unordered |= s.shared->run[w].unordered;
         gv_work_together(s.shared->run[w].together);
     }
     r->shared_by = workers;

@@ -26,8 +26,11 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
     """
     if not len(copies.arrived):
         return np.zeros((0, 3), np.int64)
-    arrived = copies.arrived[np.lexsort([copies.arrived[name] for name in ("order", "thread", "block")])]
+    arrived = copies.arrived[_by_owner(copies.arrived["block"], copies.arrived["thread"])]
     owner = arrived["block"].astype(np.int64) << 16 | arrived["thread"]
+    if ((arrived["order"][1:] <= arrived["order"][:-1]) & (owner[1:] == owner[:-1])).any():
+        order = np.lexsort([arrived["order"], owner])
+        arrived, owner = arrived[order], owner[order]
     # A block that was started again reports the same copies again; the last report counts.
     again = (owner[1:] == owner[:-1]) & (arrived["order"][1:] == arrived["order"][:-1])
     arrived, owner = (values[np.append(~again, True)] for values in (arrived, owner))
@@ -39,9 +42,16 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
 def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) -> tuple[Ints, Ints]:
     """Return the rows of some sites, sorted by thread, and their threads."""
     rows = np.flatnonzero(sites[column["site"]])
-    owner = column["block_of"][rows].astype(np.int64) << 16 | column["thread_of"][rows]
-    order = np.argsort(owner, kind="stable")
-    return rows[order], owner[order]
+    block, thread = column["block_of"][rows], column["thread_of"][rows]
+    order = _by_owner(block, thread)
+    return rows[order], (block.astype(np.int64) << 16 | thread)[order]
+
+
+def _by_owner(block: npt.NDArray[np.uint32], thread: npt.NDArray[np.uint16]) -> Ints:
+    """Return the stable order by block and thread: sorting 16 bits twice is much faster than sorting 64 bits once."""
+    order = np.argsort(thread, kind="stable")
+    small = block.max(initial=0) < 1 << 16
+    return order[np.argsort(block[order].astype(np.uint16 if small else np.uint32), kind="stable")]
 
 
 def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> Ints:

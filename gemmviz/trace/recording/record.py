@@ -171,7 +171,7 @@ def _recording(
     launch, kernel, problem = part.launch, part.launch.kernel, part.launch.problem
     raw = replace(raw, shared=without_empty(raw.tma, raw.columns["which"], raw.shared))
     arrays = _arrays(launch, raw)
-    log = accesses(raw, arrays)
+    log = accesses(raw)
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
     wrong = ~(c == result_for(launch, a @ b))
     recording = Recording(

@@ -1,0 +1,147 @@
+#define _GNU_SOURCE
+#include "rows.h"
+#include "stop.h"
+#include <string.h>
+#include <sys/mman.h>
+
+// Successive rows of one thread.
+typedef struct {
+    uint32_t rows, more;
+    uint16_t rank, thread, phase, turn;
+} span;
+
+// The span, and where its rows and further elements begin, from the first ones of the block.
+typedef struct {
+    uint32_t span, row, more;
+} place;
+
+static struct {
+    span *spans;
+    uint32_t used, room;
+    uint64_t first_row, first_more, marked_more, last_order;
+    int unordered;
+} of;
+
+// Memory of which only the part that is used is taken.
+static void *pages(uint64_t bytes)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *p = mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (p == MAP_FAILED) gv_stop(GV_NO_MEMORY);
+    return p;
+}
+
+void gv_rows_begin(void)
+{
+    const gv_run *r = gv_now.run;
+    if (r->count_only) return;
+    of.used = 0;
+    of.first_row = r->count;
+    of.first_more = of.marked_more = r->more_count;
+    of.last_order = 0;
+    of.unordered = 0;
+}
+
+static void more_room(void)
+{
+    uint32_t room = of.room ? 2 * of.room : 1 << 16;
+    span *spans = of.room ? mremap(of.spans, of.room * sizeof *spans, room * sizeof *spans, MREMAP_MAYMOVE)
+                          : pages(room * sizeof *spans);
+    if (spans == MAP_FAILED) gv_stop(GV_NO_MEMORY);
+    of.spans = spans;
+    of.room = room;
+}
+
+void gv_mark(void)
+{
+    const gv_run *r = gv_now.run;
+    uint64_t from = gv_now.marked, end = r->count;
+    gv_now.marked = end;
+    if (from >= end || r->count_only) return;
+    uint64_t order = (uint64_t)gv_now.rank << 32 | (uint64_t)gv_now.phase << 16 | gv_now.thread;
+    of.unordered |= order < of.last_order;
+    of.last_order = order;
+    if (of.used == of.room) more_room();
+    of.spans[of.used++] = (span){(uint32_t)(end - from), (uint32_t)(r->more_count - of.marked_more),
+        (uint16_t)gv_now.rank, (uint16_t)gv_now.thread, (uint16_t)gv_now.phase, (uint16_t)gv_now.turn};
+    of.marked_more = r->more_count;
+}
+
+// Sorts by one key and keeps the order of equal ones.
+#define SORT(key, most) \
+    { \
+        memset(begin, 0, ((most) + 2) * sizeof *begin); \
+        for (uint32_t i = 0; i < of.used; i++) begin[of.spans[from[i].span].key + 1]++; \
+        for (uint32_t k = 0; k < (most); k++) begin[k + 1] += begin[k]; \
+        for (uint32_t i = 0; i < of.used; i++) to[begin[of.spans[from[i].span].key]++] = from[i]; \
+        place *other = from; \
+        from = to; \
+        to = other; \
+    }
+
+// Moves the rows (or further elements) of one column. `kept`: memory for the column of a block.
+#define MOVE(column, type, first, at, number) \
+    { \
+        type *old = (column) + (first), *new = kept; \
+        for (uint32_t i = 0; i < of.used; i++) { \
+            const type *its = old + order[i].at; \
+            for (uint32_t n = of.spans[order[i].span].number; n; n--) *new ++ = *its++; \
+        } \
+        memcpy(old, kept, (size_t)((char *)new - (char *)kept)); \
+    }
+
+// Sorts the rows of the block; returns the spans in their new order.
+static place *sort(place *places, uint32_t *begin)
+{
+    gv_run *r = gv_now.run;
+    uint32_t row = 0, more = 0, threads = 0, phases = 0, ranks = 0;
+    place *from = places, *to = places + of.used;
+    for (uint32_t i = 0; i < of.used; i++) {
+        const span *s = &of.spans[i];
+        from[i] = (place){i, row, more};
+        row += s->rows;
+        more += s->more;
+        if (s->thread > threads) threads = s->thread;
+        if (s->phase > phases) phases = s->phase;
+        if (s->rank > ranks) ranks = s->rank;
+    }
+    SORT(thread, threads)
+    SORT(phase, phases)
+    if (ranks) SORT(rank, ranks)
+    const place *order = from;
+    size_t bytes = (row > more ? row : more) * sizeof(uint32_t);
+    void *kept = pages(bytes);
+    MOVE(r->site, uint16_t, of.first_row, row, rows)
+    MOVE(r->which, uint8_t, of.first_row, row, rows)
+    MOVE(r->write, uint8_t, of.first_row, row, rows)
+    MOVE(r->bytes, uint8_t, of.first_row, row, rows)
+    MOVE(r->element, uint32_t, of.first_row, row, rows)
+    MOVE(r->value, uint32_t, of.first_row, row, rows)
+    if (more) MOVE(r->more, uint32_t, of.first_more, more, more)
+    munmap(kept, bytes ? bytes : 1);
+    return from;
+}
+
+void gv_rows_end(void)
+{
+    gv_run *r = gv_now.run;
+    if (r->count_only || !of.used) return;
+    enum { MOST = UINT16_MAX + 3 };
+    size_t bytes = of.unordered ? 2 * (size_t)of.used * sizeof(place) + MOST * sizeof(uint32_t) : 0;
+    place *places = bytes ? pages(bytes) : NULL, *order = NULL;
+    if (bytes) order = sort(places, (uint32_t *)(places + 2 * (size_t)of.used));
+    uint32_t first_block = gv_now.block - gv_now.rank;
+    uint64_t row = of.first_row;
+    for (uint32_t i = 0; i < of.used; i++) {
+        const span s = of.spans[order ? order[i].span : i];
+        uint64_t end = row + s.rows;
+        uint32_t block = first_block + s.rank;
+        for (uint64_t n = row; n < end; n++) r->block_of[n] = block;
+        for (uint64_t n = row; n < end; n++) r->thread_of[n] = s.thread;
+        for (uint64_t n = row; n < end; n++) r->phase_of[n] = s.phase;
+        for (uint64_t n = row; n < end; n++) r->turn_of[n] = s.turn;
+        row = end;
+    }
+    if (bytes) munmap(places, bytes);
+    of.used = 0;
+}

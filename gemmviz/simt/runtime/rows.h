@@ -1,0 +1,12 @@
+// The block, thread, phase and turn of each row. A thread runs for a while, so they are kept once per such span of
+// rows; when a block (or the cluster) has ended, its rows are sorted by block, phase and thread, and get their columns.
+// Lanes of a warp that wait for each other, and the blocks of a cluster, run in turns: only then are rows sorted.
+#pragma once
+#include "running.h"
+
+// Call it before the first row of a block, and after its last one.
+void gv_rows_begin(void);
+void gv_rows_end(void);
+
+// The rows since the last call belong to the running thread. Call it before block, thread, phase or turn changes.
+void gv_mark(void);
