@@ -7,12 +7,13 @@ from window_driving import need_qt
 need_qt()
 
 from demo_recordings import at_demo
-from PySide6.QtCore import QObject, QRectF
-from PySide6.QtGui import QImage, QPainter
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, QPoint, QRect, QRectF
+from PySide6.QtGui import QImage, QPainter, QRegion
+from PySide6.QtWidgets import QApplication, QWidget
 from test_kept_picture import NAMES, RECT, painter_of, picture
 
 from gemmviz.app import new_session
+from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.ui.stage.late_parts import LateParts
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.quadrant import Late
@@ -84,25 +85,68 @@ def test_lens_and_sentence_follow_the_steps_in_turns(session, qapp):
     parts = LateParts()
     parts.turns = Turns(session, owner)
     moments = [Moment(step, motion="none") for step in range(5)]
-    assert parts.at(moments[0], True) is None, "nothing plays"
+    assert parts.at(moments[0]) is None and parts.follow(moments[0], True) is None, "nothing plays"
     session.playback.play()
     frame(session)
-    assert parts.at(moments[1], True) == Late(moments[1], moments[1]), "the first frame has no earlier moment"
+    assert parts.follow(moments[1], True) is None, "all is painted in the first frame"
+    assert parts.at(moments[1]) == Late(moments[1], moments[1])
     frame(session)
-    assert parts.at(moments[2], True) == Late(moments[2], moments[1]) and parts.waits == "words"
+    assert parts.follow(moments[2], True) == ["lens"]
+    assert parts.at(moments[2]) == Late(moments[2], moments[1]) and parts.waits
     frame(session)
-    assert parts.at(moments[3], True) == Late(moments[2], moments[3]) and parts.waits == "lens"
+    assert parts.follow(moments[3], True) == ["words"]
+    assert parts.at(moments[3]) == Late(moments[2], moments[3]) and parts.waits
     frame(session)
-    assert parts.at(moments[3], True) == Late(moments[3], moments[3]) and parts.waits is None
+    assert parts.follow(moments[3], True) == ["lens"]
+    assert parts.at(moments[3]) == Late(moments[3], moments[3]) and not parts.waits
+    frame(session)
+    assert parts.follow(moments[4], False) == ["words"], "there is no lens"
+    chosen = Moment(4, cell=(2, 0), motion="none")
+    assert parts.follow(chosen, True) is None and parts.at(chosen) == Late(chosen, chosen), "a choice is shown at once"
     session.playback.pause()
-    assert parts.at(moments[4], True) is None
+    assert parts.at(moments[4]) is None
+
+
+@pytest.mark.parametrize(("name", "at_lens"), [("gputiled", False), ("matmul_kernel_naive", True), ("stream_k", True)])
+def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, window, monkeypatch):
+    """Each frame paints only the places that changed; when no part is late, all of the stage is of this step."""
+    session, stage = window.session, window.stage
+    session.choice.auto = False
+    session.choice.choose_kernel(find(name, session.choice.kernels))
+    session.cursor.show(at_demo(name))
+    session.lens.show(find(name, ladder()).demo.lens if at_lens else None)
+    window.transport.timer.timeout.disconnect()
+    QApplication.processEvents()
+    session.playback.set_speed(16.0)
+    session.playback.play()
+    assert session.staged.motion() == "none"
+    updated = []
+    for _ in range(3):
+        updated.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(stage, "update", lambda *place: (updated.append(place), QWidget.update(stage, *place)))
+            for _ in range(4):
+                session.advance(1 / session.playback.rate)
+                QApplication.processEvents()
+            for _ in range(6):
+                session.advance(0.01 / session.playback.rate)
+                QApplication.processEvents()
+        assert not stage.late.waits
+        assert sum(place == (stage.rect(),) for place in updated) == 1, "the first frame alone is painted whole"
+        place = QRect(stage.mapTo(window, QPoint(0, 0)), stage.size())
+        shown = window.screen().grabWindow(window.winId()).toImage().copy(place)
+        stage.late.turns, turns = None, stage.late.turns
+        whole = window.grab().toImage().copy(place)
+        stage.late.turns = turns
+        assert shown.convertToFormat(whole.format()) == whole
+    session.playback.pause()
 
 
 def late_picture(stage, moment, late, part=RECT, over=None):
     """Paint a part of the stage over a picture, as a widget does it."""
     image = QImage(RECT.size().toSize(), QImage.Format.Format_RGB32)
     into = QPainter(image)
-    stage.paint(into, RECT, moment, late=late, part=part)
+    stage.paint(into, RECT, moment, late=late, part=QRegion(part.toAlignedRect()))
     into.end()
     if over is None:
         return image

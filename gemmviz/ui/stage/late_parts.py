@@ -3,7 +3,10 @@
 from dataclasses import replace
 from typing import Literal
 
+from PySide6.QtCore import QRect, QRectF
+
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.stage.quadrant import Late
 from gemmviz.ui.turns import Turns
 
@@ -24,8 +27,8 @@ class LateParts:
         self._shown: Late | None = None
         self._now: Moment | None = None
 
-    def at(self, moment: Moment, has_lens: bool) -> Late | None:
-        """Return the moments to draw in this frame; None: all parts show the stage's moment.
+    def follow(self, moment: Moment, has_lens: bool) -> list[Part] | None:
+        """Let the parts whose turn it is show a moment; return these, or None if all of the stage has to be painted.
 
         Parameters
         ----------
@@ -34,32 +37,67 @@ class LateParts:
         has_lens
             Whether it shows a lens.
         """
-        if self.turns is None or not self.turns.on:
-            self.forget()
+        shown, now = self._shown, replace(moment, fraction=0.0, hovered=None)
+        if self.turns is None or not self.turns.on or shown is None or not _alike(shown.lens, now):
             return None
-        now = self._now = replace(moment, fraction=0.0, hovered=None)
-        shown = self._shown
-        if shown is None or shown.lens.view != now.view or shown.lens.motion != now.motion:
-            self._shown = Late(now, now)
-            return self._shown
         # Without a lens there is nothing to draw.
         lens = now if not has_lens or self._may("lens", shown.lens, now) else shown.lens
         words = now if self._may("words", shown.words, now) else shown.words
-        self._shown = Late(lens, words)
-        return self._shown
+        self._shown, self._now = Late(lens, words), now
+        found: list[Part] = ["lens"] if has_lens and lens != shown.lens else []
+        return [*found, "words"] if words != shown.words else found
 
     def _may(self, part: Part, shown: Moment, now: Moment) -> bool:
         return shown == now or self.turns is None or self.turns.may((self, part))
 
-    @property
-    def waits(self) -> Part | None:
-        """A part that does not show the last moment of `at`; None: all do."""
-        if self._shown is None or self._now is None:
+    def at(self, moment: Moment) -> Late | None:
+        """Return the moments to paint: of the last call of `follow`; None: all parts show the stage's moment."""
+        if self.turns is None or not self.turns.on:
+            self.forget()
             return None
-        if self._shown.lens != self._now:
-            return "lens"
-        return "words" if self._shown.words != self._now else None
+        if self._shown is None or not _alike(self._shown.lens, moment):
+            self._now = replace(moment, fraction=0.0, hovered=None)
+            self._shown = Late(self._now, self._now)
+        return self._shown
+
+    @property
+    def waits(self) -> bool:
+        """Whether a part does not show the last moment yet."""
+        return self._shown is not None and (self._shown.lens != self._now or self._shown.words != self._now)
 
     def forget(self) -> None:
         """Let all parts show the stage's moment in the next frame."""
         self._shown = self._now = None
+
+
+def _alike(one: Moment, other: Moment) -> bool:
+    """Say whether two moments differ in the step alone, as in the frames of playback."""
+    return replace(one, step=other.step, fraction=other.fraction, hovered=other.hovered) == other
+
+
+def changed_places(
+    late: LateParts, painter: StagePainter | None, rect: QRectF, moment: Moment, stepped: bool
+) -> list[QRect] | None:
+    """Let the slow parts follow to a moment, and return the places that have to be painted for it, in pixels.
+
+    Parameters
+    ----------
+    late
+        The slow parts.
+    painter, rect
+        Paints the stage into `rect`; None: there is no recording.
+    moment, stepped
+        The moment, and whether it is of another step than the last one.
+
+    Returns
+    -------
+    list or None
+        None: all of the stage.
+    """
+    parts = late.follow(moment, painter.lens is not None) if painter is not None else None
+    if painter is None or parts is None or moment.motion not in ("none", "line"):
+        return None
+    arrays = painter.changing(rect, moment) if stepped else []
+    if arrays is None:
+        return None
+    return [*arrays, *(painter.late_place(rect, moment.view, part).toAlignedRect() for part in parts)]

@@ -8,15 +8,15 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter
+from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import labels, legend, scene, vector
+from gemmviz.ui.stage import labels, legend, regions, scene, vector
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.axis_formulas import AxisFormulas
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
@@ -105,7 +105,7 @@ class StagePainter:
         self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._placed: tuple[PlanKey, Plan] | None = None
         self._related: tuple[Any, Related] | None = None
-        self.still = KeptPicture()
+        self.still, self._still_block = KeptPicture(), -1
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
@@ -217,7 +217,7 @@ class StagePainter:
         moment: Moment,
         ratio: float = 1.0,
         late: Late | None = None,
-        part: QRectF | None = None,
+        part: QRegion | None = None,
     ) -> None:
         """Paint the stage at a moment into `rect`.
 
@@ -235,12 +235,13 @@ class StagePainter:
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        if late is not None and part is not None and not in_lines and self._is_bare(plan, moment):
-            places = (self.late_place(rect, moment.view, name) for name in ("lens", "words"))
-            if any(place.toAlignedRect().contains(part.toAlignedRect()) for place in places):
-                painter.fillRect(part.toAlignedRect(), QColor(self.theme.background))
-                self._draw_quadrant(painter, plan, moment, ratio, late)
-                return
+        bare = late is not None and not in_lines and self._is_bare(plan, moment)
+        late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if bare else []
+        if part is not None and regions.covers(late_places, part):
+            for one in part:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
+                painter.fillRect(one, QColor(self.theme.background))
+            self._draw_quadrant(painter, plan, moment, ratio, late, part)
+            return
         seen = self.seen(rect, in_lines)
         key = (self._plan_key(rect), replace(moment, fraction=0.0, motion="none")) if self._keeps(moment) else None
         self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, moment, ratio))
@@ -253,12 +254,12 @@ class StagePainter:
             self._ways.draw(painter, placed, moment)
         painter.restore()
         if not in_lines:
-            self._draw_quadrant(painter, plan, moment, ratio, late)
+            self._draw_quadrant(painter, plan, moment, ratio, late, part if bare else None)
             return
         if self.vector:
             # A vector file has no clip: lines beyond the arrays' part are covered.
-            for part in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
-                painter.fillRect(part, QColor(self.theme.background))
+            for strip in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
+                painter.fillRect(strip, QColor(self.theme.background))
         self._lines.draw_title(painter, rect, moment.outdated, self.title_taken)
         sentence = self.said(moment) if self.captioned else None
         about = about_cell(self.playable, *moment.cell, moment.step, moment.block) if moment.cell is not None else None
@@ -271,7 +272,7 @@ class StagePainter:
     def _paint_still(self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float) -> None:
         """Paint all that does not move between two steps and is below what does."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
-        font = self._labels_font(rect, plan)
+        font, self._still_block = self._labels_font(rect, plan), moment.block
         self._draw_labels(painter, rect, plan, moment, ratio)
         painter.save()
         painter.setClipRect(seen)
@@ -353,38 +354,44 @@ class StagePainter:
     # Words
 
     def _draw_quadrant(
-        self, painter: QPainter, plan: Plan, moment: Moment, ratio: float, late: Late | None = None
+        self, painter: QPainter, plan: Plan, moment: Moment, ratio: float, late: Late | None, part: QRegion | None
     ) -> None:
-        """Write title and caption into the free quadrant, and the legend left of A."""
+        """Write title and caption into the free quadrant, and the legend left of A, as far as a part needs them."""
         assert plan.words is not None
         on_ground = late is not None and self._is_bare(plan, moment)
         captioned = self.captioned and not self.words
         axes = self._axes.placed(plan, moment, captioned)
         titled = Titled(self.title, self.title_taken, captioned)
-        said = late.words if late is not None else moment
-        above_axes = replace(plan.words, bottom=axes.top)
-        self.quadrant.draw_words(painter, above_axes, said, titled, ratio, on_ground)
-        if self.lens is not None and plan.free is not None:
+        if regions.needs(part, plan.words):
+            said = late.words if late is not None else moment
+            above_axes = replace(plan.words, bottom=axes.top)
+            self.quadrant.draw_words(painter, above_axes, said, titled, ratio, on_ground)
+        if self.lens is not None and plan.free is not None and regions.needs(part, plan.free):
             keeps = self._keeps(moment) or (late is not None and not self.vector)
             shown = late.lens if late is not None else moment
             self.quadrant.draw_lens(painter, self.lens, plan.free, shown, ratio, keeps)
-        self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
+        if plan.legend is not None and regions.needs(part, plan.legend):
+            self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes)
+
+    def changing(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
+        """Return the places that a step changes, without lens and words; None if it may change anything."""
+        plan = self.plan(rect, moment.view)
+        if moment.block != self._still_block or self.in_lines(plan, moment.view) or not self._is_bare(plan, moment):
+            return None
+        return regions.changing(plan, moment, self.lens is not None)
 
     def _is_bare(self, plan: Plan, moment: Moment) -> bool:
         """Say whether nothing but the background is below the words and the legend: nothing flies over it."""
         if moment.motion != "none" or self.vector:
             return False
-        if self.lens is not None:
-            return True  # there are no ways of values
-        places = [QRectF(p.left, p.top, p.width, p.height) for p in (plan.words, plan.legend) if p is not None]
+        places = (regions.box(plan.words), regions.box(plan.legend)) if self.lens is None else ()
         return not any(self._ways.touches(place, plan.panels, moment) for place in places)
 
     def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
         """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
         plan = self.plan(rect, view)
-        place = plan.words if name == "words" else plan.free if self.lens is not None else None
-        return QRectF(place.left, place.top, place.width, place.height) if place is not None else QRectF()
+        return regions.box(plan.words if name == "words" else plan.free if self.lens is not None else None)
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""

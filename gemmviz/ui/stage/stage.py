@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QRegion,
     QResizeEvent,
     QWheelEvent,
 )
@@ -29,7 +30,7 @@ from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.drag import Drag
-from gemmviz.ui.stage.late_parts import LateParts
+from gemmviz.ui.stage.late_parts import LateParts, changed_places
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
@@ -69,9 +70,7 @@ class Stage(QWidget):
         lens: LensChoice | None = None,
     ) -> None:
         super().__init__()
-        self.staged = staged
-        self.picking = Picking(staged.cursor)
-        self.view = View()
+        self.staged, self.picking, self.view = staged, Picking(staged.cursor), View()
         self._colours: Theme | None = None
         self.frame_seconds: list[float] = []
         self.base_font: QFont | None = None
@@ -98,7 +97,8 @@ class Stage(QWidget):
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.moved, self._on_moved)
-        for change in (staged.cursor.stepped, staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
+        listen(self, staged.cursor.stepped, lambda: self._update_places(stepped=True))
+        for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
             listen(self, change, self._refresh)
         listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
 
@@ -194,11 +194,13 @@ class Stage(QWidget):
         self.update()
 
     def _on_moved(self) -> None:
-        waits = self.late.waits
-        if self.staged.motion() not in ("none", "line"):
-            self.update()
-        elif waits is not None and self._painter is not None:
-            self.update(self._painter.late_place(QRectF(self.rect()), self.view, waits).toAlignedRect())
+        if self.staged.motion() not in ("none", "line") or self.late.waits:
+            self._update_places(stepped=False)
+
+    def _update_places(self, stepped: bool) -> None:
+        places = changed_places(self.late, self._painter, QRectF(self.rect()), self.moment(), stepped)
+        for place in places if places is not None else [self.rect()]:
+            self.update(place)
 
     def _painter_now(self) -> StagePainter | None:
         shown = self.staged.cursor.playable
@@ -237,21 +239,20 @@ class Stage(QWidget):
         """Paint the session's moment."""
         begin, painter = perf_counter(), QPainter(self)
         try:
-            self._paint(painter, QRectF(event.rect()))
+            self._paint(painter, event.region())
         finally:
             painter.end()  # one left open would break every later frame as well
         self.frame_seconds.append(perf_counter() - begin)
         del self.frame_seconds[:-2000]
 
-    def _paint(self, painter: QPainter, part: QRectF) -> None:
+    def _paint(self, painter: QPainter, part: QRegion) -> None:
         staged, stage = self.staged, self._painter_now()
         if stage is None or not staged.choice.kernel.recordable:
             painter.setFont(self._font())
             blank(painter, self.rect(), self.theme, *self._empty_text())
         else:
-            moment = self.moment()
-            late = self.late.at(moment, stage.lens is not None)
-            stage.paint(painter, QRectF(self.rect()), moment, self.devicePixelRatioF(), late, part)
+            moment, ratio = self.moment(), self.devicePixelRatioF()
+            stage.paint(painter, QRectF(self.rect()), moment, ratio, self.late.at(moment), part)
             if staged.outdated:
                 # In the place of the words that name the recording: it says the same, and nothing else is covered.
                 painter.setFont(self._font())
@@ -331,8 +332,7 @@ class Stage(QWidget):
         if painter is not None:
             whole = QRectF(self.rect())
             view = kept_in_sight(view, painter.panels(whole, view), painter.seen(whole))
-        changes = (view == View()) != (self.view == View())
-        self.view = view
+        changes, self.view = (view == View()) != (self.view == View()), view
         self.update()
         if changes:
             self.arranged.emit()

@@ -1,0 +1,55 @@
+"""Which places of the stage have to be painted again."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QRectF
+from PySide6.QtGui import QRegion
+
+from gemmviz.catalogue.matrices import C
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.plan import Plan
+from gemmviz.ui.stage.scene import Bounds
+
+_AROUND = 8.0  # pixels round an array: frames of cells at its edges reach out of it
+
+
+def box(place: Bounds | None) -> QRectF:
+    """Return a place as a rectangle; an empty one for none."""
+    return QRectF(place.left, place.top, place.width, place.height) if place is not None else QRectF()
+
+
+def needs(part: QRegion | None, place: Bounds) -> bool:
+    """Say whether a part of the stage (None: all of it) has something of a place."""
+    return part is None or part.intersects(box(place).toAlignedRect())
+
+
+def covers(places: Sequence[QRectF], part: QRegion) -> bool:
+    """Say whether places cover a part of the stage."""
+    left = QRegion(part)
+    for place in places:
+        left -= QRegion(place.toAlignedRect())
+    return left.isEmpty()
+
+
+def changing(plan: Plan, moment: Moment, has_lens: bool) -> list[QRect] | None:
+    """Return the places that a step changes, without lens and words, as long as nothing flies between the arrays.
+
+    Parameters
+    ----------
+    plan, moment
+        Where everything stands, and the moment.
+    has_lens
+        Whether a lens covers the shared tiles, and the strip beside them.
+
+    Returns
+    -------
+    list or None
+        In pixels; None if the step may change anything.
+    """
+    if moment.frozen or moment.outdated or (moment.cell is not None and not has_lens):
+        return None
+    panels = plan.panels[: C + 1] if has_lens else plan.panels
+    places = [QRectF(panel.x, panel.y, panel.width, panel.height) for panel in panels]
+    if plan.aside is not None:
+        places.append(QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height))
+    return [place.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND).toAlignedRect() for place in places]
