@@ -8,7 +8,8 @@ from gemmviz.catalogue.guessing.candidates import candidates
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.needed import needed_capability
-from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, settle
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
