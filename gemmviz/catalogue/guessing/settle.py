@@ -38,6 +38,7 @@ _MOST_ELEMENTS = 512 * 512
 _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
+GRID_IS_TURNED = "the sides of the grid are exchanged: as the file itself has them, it is wrong"
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -106,7 +107,9 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
     """Return a launch that is right at a size, with the sizes and values at which it is right, too."""
     made = _least_shared(_relaxed(right, guess, try_one), size, try_one)
     size = _first_size(guessed_kernel(made)) or size
-    return _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
+    found = _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
+    turned = found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess)
+    return replace(found, settled=f"{found.settled}; {GRID_IS_TURNED}") if found.right and turned else found
 
 
 def _broad_size(kernel: Kernel) -> Problem | None:
