@@ -20,7 +20,8 @@ from pathlib import Path
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.guessing.guess import guess
-from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES, settle
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
 from gemmviz.checking import plan as plans
 from gemmviz.checking.report_text import sentence

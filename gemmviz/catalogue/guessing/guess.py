@@ -1,6 +1,7 @@
 """Guesses the front matter of a kernel that has none."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,6 @@ import numpy as np
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
-from gemmviz.catalogue.guessing.assigning import assign
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
@@ -23,9 +23,8 @@ from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
 from gemmviz.catalogue.guessing.shape import Shaper
-from gemmviz.catalogue.guessing.size_constants import as_parameters, size_constants, without
-from gemmviz.catalogue.guessing.size_templates import as_arguments, passed_twice, size_templates
-from gemmviz.catalogue.guessing.struct_parameters import flattened, own_arguments
+from gemmviz.catalogue.guessing.sized import Sized, sized
+from gemmviz.catalogue.guessing.struct_parameters import StructParameter, flattened, own_arguments
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
 from gemmviz.catalogue.plain_code import without_comments
@@ -113,93 +112,95 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     # A parameter hides a constant with the same name elsewhere, such as a default argument: int M = 4096.
     own = {name for _, name, _ in function.template} | {parameter.name for parameter in function.parameters}
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
-    own_parameters = function.parameters
+    whole = function
     function, matrices = flattened(function, source.layouts)
     types = _types(function, source)
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
-    source = with_tiles(source, tiles)
-    template = function.template
-    given, of_template = size_constants(function, source), size_templates(function, source)
-    same = passed_twice(function, source)
-    while True:
-        with_sizes, meant = as_arguments(function, source, of_template, same)
-        with_sizes, meant = as_parameters(with_sizes, given), without(meant, given)
-        index = indexing.read_indexing(with_sizes, meant.constants_without_tunable())
-        roles = assign(with_sizes, index, tiles)
-        strange = [one for one in (*given, *of_template) if not one.size_of(roles)]
-        if not strange:
-            break
-        given, of_template = ([one for one in some if one not in strange] for some in (given, of_template))
-    function, source = with_sizes, meant
-    types |= {one.name: one.size_of(roles) for one in of_template}
-    types |= {name: roles.of.get(parameter, "1") for name, parameter in same.items()}
-    maps = _maps(source)
-    dtype, stored = (_dtype(function, roles, matrix, maps) for matrix in ("A", "C"))
-    roles.column_major |= _by_columns(roles, maps)
-    stores = sums_of(stored)
-    shaper = Shaper(function, source, index, roles, dtype)
-    params = whole_params(function, source)
-    alone = Shape({name: values[:1] for name, values in params.items()})
-    shape = shaper.shape(params) if is_cuda(path) else alone
-    shape.requires += [f"{left} == {right}" for left, right in roles.equal]
-    _aligned(shape, index, roles)
-    shapes, computed = [shape], dict[str, str]()
-    if is_cuda(path):
-        by_host: dict[object, tuple[HostLaunch, Shape]] = {}
-        for one in host_launch.find(source, function):
-            made_so = host_launch.shape(one, function, source, roles, shape)
-            if made_so:
-                by_host.setdefault((made_so.block, made_so.grid), (one, made_so))
-        if by_host:
-            likely = sorted(by_host.values(), key=lambda pair: _strangeness(pair[1], shape))[:_MOST_SHAPES]
-            computed = host_launch.computed_arguments(likely[0][0], function, source, roles)
-            shapes = [*(made for _, made in likely), shape]
-    named = with_fourth(function, index, roles)
+    read = sized(function, with_tiles(source, tiles), tiles)
+    maps = _maps(read.source)
+    read.roles.column_major |= _by_columns(read.roles, maps)
+    dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
+    shapes, computed = _shapes(read, dtype, is_cuda(path))
+    named = with_fourth(read.function, read.index, read.roles)
 
     def role_of(name: str) -> str:
         role = named.of.get(name, "")
         return in_bytes(role, named, pitches[name]) if name in pitches else computed.get(name) or role
 
-    described, structures = own_arguments(own_parameters, matrices, role_of)
+    described, structures = own_arguments(whole.parameters, matrices, role_of)
+    types |= read.arguments
+    arguments = [types.get(name) or _argument(name, shapes[-1]) for _, name, _ in whole.template]
+    computes = GuessReason(0.9, tr("the file's own host code computes it so"))
+    made = Guess(
+        path,
+        text,
+        names,
+        function.name + (f"<{', '.join(arguments)}>" if arguments else ""),
+        tuple((name, kind) for name, kind, _ in described),
+        tuple(role for _, _, role in described),
+        constants={one.leaf: one.value(named) for one in read.constants},
+        dtype=dtype,
+        accumulate=_sums(read.function, sums_of(stored)),
+        math="tf32" if dtype == "float32" and "tf32" in read.function.body else "",
+        column_major=read.roles.column_major,
+        why={**named.why, **_reasons_of_members(matrices, named), **dict.fromkeys(computed, computes)},
+        stores=sums_of(stored),
+        epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
+        adds=_adds(read.index.pointers.get(read.roles.parameter("C")), read.source),
+        structs=tuple(structures),
+    )
+    found = [_launched(made, shape, read, named, maps) for shape in shapes]
+    return replace(found[0], others=tuple(found[1:]))
+
+
+def _shapes(read: Sized, dtype: ElementType, is_launched: bool) -> tuple[list[Shape], dict[str, str]]:
+    """Return the likely launches of a kernel, the one that its own code shows last, and what the host code computes.
+
+    A function in C has no launch, but it has parameters and conditions.
+    """
+    params = whole_params(read.function, read.source)
+    alone = Shape({name: values[:1] for name, values in params.items()})
+    shaper = Shaper(read.function, read.source, read.index, read.roles, dtype)
+    shape = shaper.shape(params) if is_launched else alone
+    shape.requires += [f"{left} == {right}" for left, right in read.roles.equal]
+    _aligned(shape, read.index, read.roles)
+    by_host: dict[object, tuple[HostLaunch, Shape]] = {}
+    for one in host_launch.find(read.source, read.function) if is_launched else ():
+        made_so = host_launch.shape(one, read.function, read.source, read.roles, shape)
+        if made_so:
+            by_host.setdefault((made_so.block, made_so.grid), (one, made_so))
+    if not by_host:
+        return [shape], {}
+    likely = sorted(by_host.values(), key=lambda pair: _strangeness(pair[1], shape))[:_MOST_SHAPES]
+    computed = host_launch.computed_arguments(likely[0][0], read.function, read.source, read.roles)
+    return [*(made for _, made in likely), shape], computed
+
+
+def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[str, host_maps.HostMap]) -> Guess:
+    """Return a guess with a launch."""
+    asked = (condition for one in read.constants for condition in one.requires(named))
+    return replace(
+        made,
+        params=_used(shape.params, made.entry, shape, read.source),
+        block=shape.block,
+        grid=shape.grid,
+        shared=shape.shared,
+        requires=tuple(dict.fromkeys([*shape.requires, *asked])),
+        why={**made.why, **shape.why},
+        tiles=shape.tiles,
+        boxes=_boxes(read.function, read.source, read.roles, shape, maps),
+    )
+
+
+def _reasons_of_members(matrices: Mapping[str, StructParameter], named: Roles) -> dict[str, GuessReason]:
+    """Return the evidence for the roles of the members of structures that are matrices."""
     called = GuessReason(0.7, tr("it is called like this member of a matrix"))
-    members = {
+    return {
         f"{name}.{member.name}": called if one.matrix else named.why.get(one.read_as(member.name), GuessReason(0, ""))
         for name, one in matrices.items()
         for member in one.members
     }
-    arguments = [types.get(name) or _argument(name, shape) for _, name, _ in template]
-    entry = function.name + (f"<{', '.join(arguments)}>" if arguments else "")
-    computes = GuessReason(0.9, tr("the file's own host code computes it so"))
-    found = [
-        Guess(
-            path,
-            text,
-            names,
-            entry,
-            tuple((name, kind) for name, kind, _ in described),
-            tuple(role for _, _, role in described),
-            _used(made.params, entry, made, source),
-            {one.leaf: one.value(named) for one in given},
-            made.block,
-            made.grid,
-            made.shared,
-            tuple(dict.fromkeys([*made.requires, *(condition for one in given for condition in one.requires(named))])),
-            dtype,
-            _sums(function, stores),
-            "tf32" if dtype == "float32" and "tf32" in function.body else "",
-            roles.column_major,
-            {**named.why, **members, **dict.fromkeys(computed, computes), **made.why},
-            made.tiles,
-            stores=stores,
-            epilogue="relu" if any("relu" in word.lower() for word in (function.name, *function.body)) else "",
-            adds=_adds(index.pointers.get(roles.parameter("C")), source),
-            boxes=_boxes(function, source, roles, made, maps),
-            structs=tuple(structures),
-        )
-        for made in shapes
-    ]
-    return replace(found[0], others=tuple(found[1:]))
 
 
 def _adds(result: indexing.Pointer | None, source: ParsedSource) -> bool:

@@ -15,13 +15,13 @@ from gemmviz.catalogue.guessing.candidates import (
     guessed_shared,
     is_launched_so,
     is_said,
-    is_whole,
     relaxed,
     whole_grid,
 )
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
@@ -32,25 +32,13 @@ from gemmviz.catalogue.problem import Problem
 _EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
 # In the sizes above K is larger than M, so that a grid made of K covers C. Here it does not, nor does M in place of N.
 _BROAD = Problem(128, 192, 64)
-_MOST_TRIES = 20
-# A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
-_MOST_TRIES_WITH_SPARE = 8
-# So many more launches are tried after one that is right at the first size and wrong at a broad one.
-_MOST_TRIES_AFTER_NARROW = 6
-# Where so many launches have no end and none has one, the others are left: each costs a new process.
-_MOST_CRASHES = 8
-# The compiler may refuse so many sets of values of the parameters.
-_MOST_REFUSED = 3
-_MOST_VALUES = 8
+_MOST_VALUES, _MOST_DIVISORS = 8, 20
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
 _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
-OWN_LAUNCH_IS_WRONG = "with the launch in the file itself, elements of C are wrong"
-OWN_LAUNCH_MISSES = "with the launch in the file itself, the kernel misses its arrays"
-# After so many seconds no further launch is tried, whatever was found.
-_MOST_SECONDS = 60.0
+GRID_IS_TURNED = "the sides of the grid are exchanged: as the file itself has them, it is wrong"
 TryOne = Callable[[Kernel, Problem], str]
 
 
@@ -73,37 +61,25 @@ def settle(
     clock
         Returns the time in seconds. After a minute no further launch is tried.
     """
-    until = clock() + _MOST_SECONDS
-    first = ""
-    tried = crashed = 0
-    spare: tuple[Guess, Problem, str] | None = None
-    ran: Guess | None = None
-    missing: Guess | None = None
-    own_refused = ""
-    never = False
-    narrow: tuple[Guess, Problem, int] | None = None
-    refused: dict[str, str] = {}
+    trials = Trials(guess, clock)
     untried = Untried(candidates(guess) if alternatives else [guess])
     for candidate in untried:
-        values = repr(candidate.params)
-        if values in refused:
+        if repr(candidate.params) in trials.refused:
             continue
         try:
             kernel = guessed_kernel(candidate)
             size = _first_size(kernel)
         except FrontMatterError as error:
-            first = first or str(error)
+            trials.first = trials.first or str(error)
             continue
         if size is None or size.m * size.n > _MOST_ELEMENTS:
-            first = first or f"no small size near {_EVEN} meets the conditions of the launch"
+            trials.first = trials.first or f"no small size near {_EVEN} meets the conditions of the launch"
             continue
-        tried, at = tried + 1, size
+        trials.tried, at = trials.tried + 1, size
         try:
             wrong = try_one(kernel, size)
-        except BuildError as error:  # another launch helps only if it has other values of the parameters
-            refused[values] = str(error)
-            own_refused = own_refused or (str(error) if is_launched_so(candidate) else "")
-            if len(refused) == _MOST_REFUSED or not candidate.params:
+        except BuildError as error:
+            if trials.refuse(candidate, str(error)):
                 break
             continue
         except GemmvizError as error:
@@ -111,44 +87,29 @@ def settle(
         if not wrong:
             broad = _broad_size(kernel)
             wrong = _wrong(candidate, broad, try_one) if broad else ""
-            if not wrong and (broad or not narrow):
+            if not wrong and (broad or not trials.narrow):
                 return _settled(candidate, guess, size, try_one)
-            narrow, at = narrow or (candidate, size, tried), broad or size
-        if isinstance(wrong, Verdict) and wrong.only_reads and is_said(candidate, "block"):
-            spare = spare or (candidate, size, wrong)
-        if isinstance(wrong, Verdict) and wrong.ended and is_launched_so(candidate):
-            ran = ran or candidate
-            # Here layouts and roles make no difference: it is the kernel that computes something else.
-            never = never or (size.m == size.n == size.k and not wrong.readings)
-        if isinstance(wrong, Verdict) and wrong.misses and size.m == size.n == size.k and is_whole(candidate):
-            missing = missing or candidate  # roles and layouts make no difference: all arrays have one size
+            trials.narrow, at = trials.narrow or (candidate, size, trials.tried), broad or size
+        trials.note(candidate, size, at, wrong)
         untried.learn(candidate, at, wrong)
-        first = first or f"at {at}: {wrong}"
-        crashed += isinstance(wrong, Verdict) and wrong.crashed
-        most = narrow[2] + _MOST_TRIES_AFTER_NARROW if narrow else _MOST_TRIES_WITH_SPARE if spare else _MOST_TRIES
-        if tried >= most or crashed == tried == _MOST_CRASHES or clock() > until:
+        if trials.over:
             break
-    if narrow:
-        return _settled(narrow[0], guess, narrow[1], try_one)
-    if spare:
-        candidate, size, wrong = spare
+    if trials.narrow:
+        return _settled(trials.narrow[0], guess, trials.narrow[1], try_one)
+    if trials.spare:
+        candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
-    if len(refused) == tried > 0 or (own_refused and not ran):
-        return replace(guess, settled=f"it cannot be compiled: {own_refused or next(iter(refused.values()))}")
-    also = f"; {tried - 1} other launches are wrong too" if tried > 1 else ""
-    if ran and never:  # the launch may be right, and the kernel wrong: then the checker says where
-        return replace(ran, settled=f"recorded {first}{also}; {OWN_LAUNCH_IS_WRONG}")
-    if missing:
-        return replace(missing, settled=f"recorded {first}{also}; {OWN_LAUNCH_MISSES}")
-    return replace(guess, settled=f"recorded {first}{also}" if tried else first)
+    return trials.ending()
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:
     """Return a launch that is right at a size, with the sizes and values at which it is right, too."""
     made = _least_shared(_relaxed(right, guess, try_one), size, try_one)
     size = _first_size(guessed_kernel(made)) or size
-    return _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
+    found = _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
+    turned = found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess)
+    return replace(found, settled=f"{found.settled}; {GRID_IS_TURNED}") if found.right and turned else found
 
 
 def _broad_size(kernel: Kernel) -> Problem | None:
@@ -193,7 +154,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     tried = 0
     for name in "MNK":
         alone = _odd(made, name, size)
-        while alone is not None and tried < _MOST_TRIES and _wrong(made, alone, try_one):
+        while alone is not None and tried < _MOST_DIVISORS and _wrong(made, alone, try_one):
             tried += 1
             more = _more(made, name)
             if more is None:

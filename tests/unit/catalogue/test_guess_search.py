@@ -8,7 +8,8 @@ from gemmviz.catalogue.guessing.candidates import candidates
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.needed import needed_capability
-from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, settle
+from gemmviz.catalogue.guessing.settle import GRID_IS_TURNED, settle
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
@@ -185,6 +186,7 @@ def test_a_grid_that_one_block_cannot_tell_apart_is_turned_at_a_second_size() ->
 
     found = settle(start, rows_along_y)
     assert (found.right, found.grid) == (True, ("floor(N / 128)", "floor(M / 128)"))
+    assert found.settled.endswith(GRID_IS_TURNED)
 
 
 def test_where_no_launch_is_right_the_file_s_own_that_ran_to_its_end_is_left() -> None:

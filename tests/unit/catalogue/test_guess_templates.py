@@ -11,7 +11,8 @@ from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.guessing.settle import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES, settle
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch

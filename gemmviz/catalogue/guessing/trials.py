@@ -1,0 +1,115 @@
+"""What the trials of a guess have shown, and what is said where none of them was right."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said, is_whole
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.problem import Problem
+
+_MOST_TRIES = 20
+# A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
+_MOST_TRIES_WITH_SPARE = 8
+# So many more launches are tried after one that is right at the first size and wrong at a broad one.
+_MOST_TRIES_AFTER_NARROW = 6
+# Where so many launches have no end and none has one, the others are left: each costs a new process.
+_MOST_CRASHES = 8
+# The compiler may refuse so many sets of values of the parameters.
+_MOST_REFUSED = 3
+# After so many seconds no further launch is tried, whatever was found.
+_MOST_SECONDS = 60.0
+OWN_LAUNCH_IS_WRONG = "with the launch in the file itself, elements of C are wrong"
+OWN_LAUNCH_MISSES = "with the launch in the file itself, the kernel misses its arrays"
+
+
+@dataclass
+class Trials:
+    """The launches that were tried, none of them right.
+
+    Attributes
+    ----------
+    guess
+        The guess that they are variants of.
+    clock
+        Returns the time in seconds.
+    first
+        What was wrong with the first one.
+    tried, crashed
+        How many were tried, and how many of these had no end.
+    narrow
+        A launch that is right at its first size only, this size, and how many were tried up to it.
+    spare
+        A launch that is right but for reads out of bounds, its size, and the first of them.
+    refused
+        What the compiler says, by the values of the parameters.
+    """
+
+    guess: Guess
+    clock: Callable[[], float]
+    first: str = ""
+    tried: int = 0
+    crashed: int = 0
+    narrow: tuple[Guess, Problem, int] | None = None
+    spare: tuple[Guess, Problem, str] | None = None
+    refused: dict[str, str] = field(default_factory=dict)
+    _own_refused: str = ""
+    _ran: Guess | None = None
+    _missing: Guess | None = None
+    _never: bool = False
+
+    def __post_init__(self) -> None:
+        self._until = self.clock() + _MOST_SECONDS
+
+    @property
+    def over(self) -> bool:
+        """Whether no further launch is tried."""
+        most = _MOST_TRIES_WITH_SPARE if self.spare else _MOST_TRIES
+        most = self.narrow[2] + _MOST_TRIES_AFTER_NARROW if self.narrow else most
+        return self.tried >= most or self.crashed == self.tried == _MOST_CRASHES or self.clock() > self._until
+
+    def refuse(self, candidate: Guess, said: str) -> bool:
+        """Note what the compiler says about a launch; return whether no other launch can help."""
+        self.refused[repr(candidate.params)] = said
+        self._own_refused = self._own_refused or (said if is_launched_so(candidate) else "")
+        # Another launch helps only if it has other values of the parameters.
+        return len(self.refused) == _MOST_REFUSED or not candidate.params
+
+    def note(self, candidate: Guess, size: Problem, at: Problem, wrong: str) -> None:
+        """Note a launch that is wrong.
+
+        Parameters
+        ----------
+        candidate
+            The launch.
+        size, at
+            Its first size, and the size at which it is wrong.
+        wrong
+            What was wrong, see `gemmviz.catalogue.guessing.verdict.Verdict`.
+        """
+        self.first = self.first or f"at {at}: {wrong}"
+        if not isinstance(wrong, Verdict):
+            return
+        self.crashed += wrong.crashed
+        # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
+        cube = size.m == size.n == size.k
+        if wrong.only_reads and is_said(candidate, "block"):
+            self.spare = self.spare or (candidate, size, wrong)
+        if wrong.ended and is_launched_so(candidate):
+            self._ran = self._ran or candidate
+            self._never = self._never or (cube and not wrong.readings)
+        if wrong.misses and cube and is_whole(candidate):
+            self._missing = self._missing or candidate
+
+    def ending(self) -> Guess:
+        """Return the guess with what was wrong; or the file's own launch, where the kernel is wrong with it."""
+        if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
+            said = self._own_refused or next(iter(self.refused.values()))
+            return replace(self.guess, settled=f"it cannot be compiled: {said}")
+        also = f"; {self.tried - 1} other launches are wrong too" if self.tried > 1 else ""
+        said = f"recorded {self.first}{also}"
+        if self._ran and self._never:  # the launch may be right, and the kernel wrong: then the checker says where
+            return replace(self._ran, settled=f"{said}; {OWN_LAUNCH_IS_WRONG}")
+        if self._missing:
+            return replace(self._missing, settled=f"{said}; {OWN_LAUNCH_MISSES}")
+        return replace(self.guess, settled=said if self.tried else self.first)
