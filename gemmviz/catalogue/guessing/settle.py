@@ -186,11 +186,13 @@ def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Proble
 
 
 def _on_whole_grid(right: Guess, try_one: TryOne) -> tuple[Guess, Problem | None]:
-    """Return the guess for sizes of whole blocks only, and such a size at which it is right; None without one."""
+    """Return the guess for sizes of whole blocks only, and another such size at which it is right; None without one."""
     made = replace(right, requires=whole_grid(right))
     size = _first_size(guessed_kernel(made)) if made.requires != right.requires else None
-    fits = size is not None and size.m * size.n <= _MOST_ELEMENTS
-    return (made, size) if fits and size and not _wrong(made, size, try_one) else (right, None)
+    odd = _odd(made, "MNK", size) if size is not None else None
+    at = odd or size
+    fits = at is not None and at.m * at.n <= _MOST_ELEMENTS
+    return (made, at) if fits and at and not _wrong(made, at, try_one) else (right, None)
 
 
 def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
