@@ -1,7 +1,7 @@
 """A kernel: one source file that describes itself in a TOML front matter."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -310,15 +310,8 @@ def _located(build: Callable[[str, Path], Kernel], text: str, path: Path) -> Ker
         raise located(error, text, path) from None
 
 
-def _parsed(text: str, path: Path) -> Kernel:
-    return _build(matter_table(text, path), text, path)
-
-
-_of_file = lru_cache(maxsize=128)(_parsed)  # the ladder is read more often than it changes
-_of_text = lru_cache(maxsize=16)(_parsed)  # each key that is typed makes a new text
-
-
-def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
+def _build(text: str, path: Path) -> Kernel:
+    table = matter_table(text, path)
     matter = front_matter.read_matter(table)
     version = matter.get("version", 1)
     params = {name: tuple(values) for name, values in matter.get("params", {}).items()}
@@ -339,6 +332,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
     maps = tensor_map.read_tensor_maps(matter.get("maps", {}), MATRICES)
     cluster = expressions(matter.get("cluster", []))
     args, structs, struct_pointers = front_matter.arguments(matter)
+    alias = one_line(matter.get("alias", ""))  # the document's name; that of a variant has its changes, too
     kernel = Kernel(
         name=name,
         path=path,
@@ -347,7 +341,7 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
         title=one_line(matter.get("title", "")) or name,
         idea=one_line(matter.get("idea", "")),
         source=one_line(matter.get("source", "")),
-        alias=_alias(one_line(matter.get("alias", "")), name),
+        alias=alias + "".join(name.partition("~")[1:]) if alias else name,
         entry=one_line(matter.get("entry", "")),
         exhibit=one_line(matter.get("exhibit", "")),
         args=args,
@@ -382,9 +376,8 @@ def _build(table: Mapping[str, object], text: str, path: Path) -> Kernel:
     return kernel
 
 
-def _alias(alias: str, name: str) -> str:
-    """Return the document's name of the kernel; the alias of a variant has its changes, too."""
-    return alias + "".join(name.partition("~")[1:]) if alias else name
+_of_file = lru_cache(maxsize=128)(_build)  # the ladder is read more often than it changes
+_of_text = lru_cache(maxsize=16)(_build)  # each key that is typed makes a new text
 
 
 def _check(kernel: Kernel) -> None:
