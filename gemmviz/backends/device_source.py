@@ -24,5 +24,6 @@ def source_of_device(launch: Launch, has_header: Callable[[str], bool] = lambda 
 
 
 def source_of_host(launch: Launch) -> str:
-    """Return the text of a C kernel's file, with the launch's values for constants that stand for sizes."""
-    return with_constants(launch.kernel.text, launch.constants, launch.kernel.path.name)
+    """Return the text of a C kernel's file and of its own headers, with the launch's values for its size constants."""
+    kernel = launch.kernel
+    return with_constants(with_own_headers(kernel.text, kernel.path), launch.constants, kernel.path.name)

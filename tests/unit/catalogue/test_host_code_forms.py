@@ -193,3 +193,24 @@ def test_a_guess_of_a_program_compiles_for_the_gpu() -> None:
         + "    gemm<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(a, b, c, M, N, K);\n}\n"
     )
     both_compilers(guessed_kernel(guess(program, Path("program.cu"))))
+
+
+def test_a_c_file_finds_its_header_in_a_usual_folder(tmp_path: Path) -> None:
+    (tmp_path / "README.md").touch()
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "sums.h").write_text("static inline float times(float a, float b) { return a * b; }\n")
+    path = tmp_path / "mine.c"
+    path.write_text(
+        """#include "sums.h"
+void product(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            C[i * N + j] = 0;
+            for (int k = 0; k < K; k++) C[i * N + j] += times(A[i * K + k], B[k * N + j]);
+        }
+}
+"""
+    )
+    recording = record(launch(guessed_kernel(guess(path.read_text(), path)), Problem(4, 5, 6)))
+    assert (recording.wrong, recording.notes) == (0, ())
