@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.backends.library import load
-from gemmviz.catalogue.dtypes import NAMES
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES, A, B, C
@@ -27,7 +26,8 @@ from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, l
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
-from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, NumberKind, RecorderRun
+from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
+from gemmviz.simt.number_kinds import number_kind
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
@@ -40,12 +40,6 @@ _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
 BLOCKS_PER_WORKER = 2  # with fewer, a further process costs more time than it saves
 _MAX_BLOCKS = 2**32 - 1  # the column has 32 bits
-_WORDS = {
-    "float32": NumberKind.FLOAT,
-    "float64": NumberKind.DOUBLE,
-    "int32": NumberKind.INT,
-    "uint32": NumberKind.UNSIGNED,
-}
 
 
 @dataclass(frozen=True)
@@ -340,12 +334,12 @@ class _Job:
         for slot, array in zip(self.run.array, self.arrays, strict=False):
             slot.start, slot.bytes, slot.guard = array.address, array.view.nbytes, GUARD_BYTES
             slot.itemsize = array.view.itemsize
-            slot.number, slot.floats = _number(array.view.dtype.name)
+            slot.number, slot.floats = number_kind(array.view.dtype.name)
         for slot, shared in zip(self.run.array[3:MAX_ARRAYS], shared_arrays, strict=False):
             slot.start, slot.itemsize, slot.shared = anchor + shared.offset, np.dtype(shared.dtype).itemsize, 1
             slot.bytes = int(np.prod(shared.shape)) * slot.itemsize
             slot.guard = _SHARED_GUARD
-            slot.number, slot.floats = _number(shared.dtype)
+            slot.number, slot.floats = number_kind(shared.dtype)
             slot.inside = 0
         for slot in self.run.array[3 : 3 + tiles]:
             slot.guard, slot.inside = 0, 1
@@ -365,24 +359,6 @@ class _Job:
     def place(self, pc: int) -> tuple[int, int]:
         """Return the line and the column of an instruction."""
         return self.info.place(pc - self._base)
-
-
-def _number(dtype: str) -> tuple[NumberKind, int | None]:
-    """Return how elements of a type become floats, and the address of the table for it."""
-    kind = np.dtype(dtype)
-    if dtype in _WORDS:
-        return _WORDS[dtype], None
-    if kind.itemsize <= 2 and (kind.kind in "iuf" or dtype in NAMES):
-        return NumberKind.SMALL, int(_floats(dtype).ctypes.data)
-    return NumberKind.UNKNOWN, None
-
-
-@lru_cache(maxsize=16)
-def _floats(dtype: str) -> npt.NDArray[np.float32]:
-    """Return the float32 for all bits of an element of 1 or 2 bytes."""
-    kind = np.dtype(dtype)
-    bits = np.arange(1 << 8 * kind.itemsize).astype(f"u{kind.itemsize}")
-    return bits.view(kind).astype(np.float32)
 
 
 def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:

@@ -5,7 +5,7 @@ import pytest
 from recordings import SIZES, rung
 
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES
-from gemmviz.simt import recorder
+from gemmviz.simt import number_kinds
 from gemmviz.simt.layout import NumberKind
 from gemmviz.trace.recording.recording import Recording
 
@@ -26,15 +26,15 @@ def test_the_rows_of_threads_that_run_in_turns_are_sorted_by_block_phase_and_thr
 
 @pytest.mark.parametrize("dtype", [*ELEMENT_TYPES, "int16", "uint16"])
 def test_elements_of_one_or_two_bytes_have_a_table_of_their_floats(dtype: str) -> None:
-    kind, address = recorder._number(dtype)
+    kind, address = number_kinds.number_kind(dtype)
     assert (kind == NumberKind.SMALL) == (np.dtype(dtype).itemsize <= 2) == (address is not None)
     if address is None:
         return
     bits = np.arange(256 ** np.dtype(dtype).itemsize).astype(f"u{np.dtype(dtype).itemsize}")
     floats = bits.view(dtype).astype(np.float32)
-    assert recorder._floats(dtype).ctypes.data == address
-    assert np.array_equal(recorder._floats(dtype).view(np.uint32), floats.view(np.uint32))
+    assert number_kinds.floats(dtype).ctypes.data == address
+    assert np.array_equal(number_kinds.floats(dtype).view(np.uint32), floats.view(np.uint32))
 
 
 def test_a_type_without_a_float_for_it_is_unknown() -> None:
-    assert recorder._number("int64") == (NumberKind.UNKNOWN, None)
+    assert number_kinds.number_kind("int64") == (NumberKind.UNKNOWN, None)
