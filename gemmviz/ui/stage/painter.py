@@ -36,7 +36,7 @@ from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
 from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
-from gemmviz.ui.stage.related import Related, related, touched_by_warp
+from gemmviz.ui.stage.related import NearCells, Related
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
@@ -104,7 +104,7 @@ class StagePainter:
         self._labels = LabelLayer(theme.background)
         self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._placed: tuple[PlanKey, Plan] | None = None
-        self._related: tuple[Any, Related] | None = None
+        self._near = NearCells(playable)
         self.still, self._still_block = KeptPicture(), -1
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
@@ -276,7 +276,7 @@ class StagePainter:
         self._draw_labels(painter, rect, plan, moment, ratio)
         painter.save()
         painter.setClipRect(seen)
-        near = self._near(moment)
+        near = self._near.at(moment)
         images = [self._draw_cells(painter, panel, seen, moment, near, ratio) for panel in placed]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio)
         self._marks.draw(painter, placed, seen, moment)
@@ -317,19 +317,6 @@ class StagePainter:
         self._labels.draw(painter, rect, seen, plan.panels, key, ratio, write)
 
     # Parts that change with the step
-
-    def _near(self, moment: Moment) -> Related | None:
-        """Return the cells that are not dimmed; None if nothing is."""
-        frozen = (moment.step, moment.block, moment.warp) if moment.frozen else None
-        if moment.cell is None and frozen is None:
-            return None
-        key = frozen or (moment.cell, moment.block)
-        if self._related is None or self._related[0] != key:
-            if frozen is not None:
-                self._related = key, touched_by_warp(self.playable, *frozen)
-            elif moment.cell is not None:
-                self._related = key, related(self.playable, moment.cell, moment.block)
-        return self._related[1] if self._related else None
 
     def _draw_cells(
         self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment, near: Related | None, ratio: float
@@ -395,8 +382,7 @@ class StagePainter:
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""
-        place = plan.free if self.lens is not None else None
-        return QRectF(place.left, place.top, place.width, place.height) if place is not None else None
+        return regions.box(plan.free) if self.lens is not None and plan.free is not None else None
 
     def _entries(self, moment: Moment, plan: Plan) -> list[legend.LegendEntry]:
         key = moment.warp, moment.block, bool(self._order.tiles), plan.aside is not None and self.lens is None

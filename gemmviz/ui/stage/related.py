@@ -1,6 +1,7 @@
 """The cells that belong to a chosen cell, or to a frozen warp: everything else on the stage is dimmed."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.stage.accessed_cells import as_drawn, covered
+from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.ownership import owned
 
 
@@ -100,3 +102,25 @@ def _brought(playable: Playable, array: int, element: int, block: int) -> dict[i
         mine = here[log.array[staged.read[here]] == matrix]
         found[matrix] = np.unique(as_drawn(recording.arrays[matrix], staged.read_element[mine]))
     return found
+
+
+class NearCells:
+    """The cells of one recording that are not dimmed; found again only when the choice changes."""
+
+    def __init__(self, playable: Playable) -> None:
+        self._playable = playable
+        self._kept: tuple[Any, Related] | None = None
+
+    def at(self, moment: Moment) -> Related | None:
+        """Return the cells at a moment; None if nothing is dimmed."""
+        if moment.frozen:
+            frozen = moment.step, moment.block, moment.warp
+            if self._kept is None or self._kept[0] != frozen:
+                self._kept = frozen, touched_by_warp(self._playable, *frozen)
+            return self._kept[1]
+        if moment.cell is None:
+            return None
+        key = moment.cell, moment.block
+        if self._kept is None or self._kept[0] != key:
+            self._kept = key, related(self._playable, *key)
+        return self._kept[1]
