@@ -313,7 +313,8 @@ class User(Restful):
         """Save a film of a few steps; if nothing is recorded now, record, and try again later."""
         if self.session.cursor.playable is None or self.session.staged.outdated:
             self.untried.insert(0, partial(self.film, suffix))
-            self.rest()
+            if self.session.progress["record"] is None:  # each request ends the recording before it
+                self.rest()
             return "no film"
         self._trigger("export")
         self._dialogs.save_film(suffix)
