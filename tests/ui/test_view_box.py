@@ -47,11 +47,11 @@ def test_clicks_switch_between_as_written_and_as_compiled(naive, qtbot):
     wait_recorded(naive, qtbot)
     assert naive.session.choice.as_written and reads_of_c(naive) == 16**3
     assert all("as written" in said for said in provenance(naive.session.cursor.playable))
-    assert naive.counters.heading.text() == "recorded as written"
+    assert naive.inspector.counters.heading.text() == "recorded as written"
     choose(naive, qtbot, "as compiled")
     wait_recorded(naive, qtbot)
     assert not naive.session.choice.as_written and reads_of_c(naive) == 0
-    assert naive.counters.heading.text().startswith("recorded as compiled")
+    assert naive.inspector.counters.heading.text().startswith("recorded as compiled")
 
 
 def test_keys_choose_the_view_too(naive, qtbot):

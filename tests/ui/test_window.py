@@ -311,8 +311,8 @@ def test_every_action_has_keys_and_an_entry_in_the_help(window):
 
 
 def test_quit_is_the_last_entry_of_its_menu(window):
-    file = next(action.menu() for action in window.menuBar().actions() if action.text() == "File")
-    assert file.actions()[-1].objectName() == "quit"
+    (file,) = (action for action in window.menuBar().actions() if action.text() == "File")
+    assert file.menu().actions()[-1].objectName() == "quit"
 
 
 def test_every_button_explains_itself(window):
