@@ -118,7 +118,9 @@ class Soak:
             self._rests_since = passed
             self._user.rest()
         elif self._at_rest(passed) or passed > self._rests_since + _LONGEST_REST_S:
-            self._sample(passed, self.rests, "at rest" if self._user.rested else "still busy")
+            # A sample of a busy window cannot be compared: it is printed only.
+            rested = self._user.rested
+            self._sample(passed, self.rests if rested else [], "at rest" if rested else "still busy")
             self._take_apart(passed)
             self._rests_since, self._next_rest = None, passed + self._sampled * _RESTS_EVERY
             self._rested_since = None
@@ -183,15 +185,17 @@ class Soak:
         self._user.leave()
 
 
-def growth(samples, of):
-    """Return the median of the last three minutes over that of the minutes around the fifth; None for a shorter run."""
-    end = samples[-1].at_s if samples else 0
+def growth(samples, of, end):
+    """Return the median of the last three minutes over that of the minutes around the fifth; None for a shorter run.
+
+    `end`: the run's length in seconds. Infinite, where there is no sample then: the window did not come to rest.
+    """
     settled = _SETTLED_MIN * 60
     if end < settled + 240:
         return None
     first = [of(s) for s in samples if abs(s.at_s - settled) <= 90]
     last = [of(s) for s in samples if s.at_s >= end - 180]
-    if not first:  # the window stood still then
+    if not first or not last:
         return float("inf")
     return statistics.median(last) / max(statistics.median(first), 1)
 
@@ -258,7 +262,7 @@ def report(soak, faults, closing_s, going_s, left):
         ("window in use", soak.samples, lambda s: s.window),
         ("mean process below it at rest", soak.rests, lambda s: s.others / max(s.count, 1)),
     ):
-        ratio = growth(samples, of)
+        ratio = growth(samples, of, soak.samples[-1].at_s if soak.samples else 0)
         if ratio is not None:
             good = ratio < _MOST_GROWTH or what == "window in use"  # its memory depends on the recording that it shows
             rows.append((f"memory of the {what}, at the end / minute five", round(ratio, 3), "< 1.1", good))

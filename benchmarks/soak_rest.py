@@ -8,6 +8,8 @@ from soak_dialogs import Somebody, dialogs_shown
 from gemmviz.session.picture_size import picture_problem
 from gemmviz.ui.window.window import Window
 
+_SIZE = 1280, 800  # of the window at rest, in pixels: every page fits
+
 
 class Restful(Somebody):
     """A user who can return the window to its first state."""
@@ -23,8 +25,8 @@ class Restful(Somebody):
         return next(w for w in QApplication.topLevelWidgets() if isinstance(w, Window) and w.isVisible())
 
     def see_first_look(self):
-        """Note how the window looks, the first time."""
-        self._looks = self._looks or self.shown()
+        """Note how the window looks, the first time; its size may still change then, so that another one is taken."""
+        self._looks = self._looks or {**self.shown(), "size": [*_SIZE]}
 
     def rest(self):
         """Put the window into the state in which its memory can be compared: one small recording, nothing beside it.
