@@ -174,7 +174,9 @@ class _Map:
             return  # Qt would draw the picture in its own size
         if cell >= 2:
             cell = float(int(cell))
-        box = QRectF(body.left(), body.top(), cell * columns, cell * rows)
+        # On whole pixels: the colours of an edge between two pixels may differ by one from drawing to drawing.
+        wide, high = (float(max(round(cell * count), 1)) for count in (columns, rows))
+        box = QRectF(round(body.left()), round(body.top()), wide, high)
         drawn = (
             self.reads.reads.reshape(columns, rows).T if info.column_major else self.reads.reads.reshape(rows, columns)
         )
