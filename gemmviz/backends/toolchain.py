@@ -91,6 +91,18 @@ def compiler() -> Compiler:
     return Compiler(command, start, _programs(start, kind), kind, _first_line(answer.stdout))
 
 
+def program() -> Path | None:
+    """Return the file of this machine's compiler, which is not started for this; None if there is none."""
+    if named := shlex.split(os.environ.get(VARIABLE, "")):
+        found = shutil.which(named[0])
+        return Path(found).resolve() if found else None
+    if spec := importlib.util.find_spec("ziglang"):
+        module = Path(spec.origin or "")
+        started = module.parent / "zig"
+        return started if started.is_file() else module
+    return None
+
+
 def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
     """Return the programs that a compiler starts, including itself; empty if they are unknown."""
     found = shutil.which(start[0])

@@ -104,7 +104,7 @@ def _template(
 ) -> list[str] | None:
     """Return Zig's command with `_SOURCES` and `_OUTPUT` in place of its files; None if it cannot be had."""
     folder, _ = data.cache_folder("recorders")
-    key = hashlib.sha256(repr((start, version, shape, suffix, inside, _processor())).encode()).hexdigest()[:24]
+    key = hashlib.sha256(repr((start, version, shape, suffix, inside, processor())).encode()).hexdigest()[:24]
     name = f"zig-{key}"
     if known := kept.find(folder, name):
         command: list[str] = json.loads(known.read_text(encoding="utf-8"))
@@ -161,7 +161,8 @@ def _is_complete(command: Sequence[str]) -> bool:
 
 
 @cache
-def _processor() -> str:
+def processor() -> str:
+    """Return what the system says about the processor: compiled code depends on it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
     except OSError:

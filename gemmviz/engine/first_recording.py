@@ -5,7 +5,6 @@ Only recordings of unchanged kernels that come with gemmviz are kept. A stranger
 
 import hashlib
 import os
-import platform
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gemmviz import __version__, data
+from gemmviz.backends import toolchain, zig
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.includes import VARIABLE as INCLUDES
 from gemmviz.catalogue.kernel import read
@@ -23,11 +23,11 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.language import language
 from gemmviz.sandbox import kept
 
+_VARIABLES = (toolchain.VARIABLE, INCLUDES)
 _FOLDER, _SUFFIX = "first", ".recording"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 32
 # The code that a recording is made with; the kernels' folder has their headers, too.
 _CODE = ("backends", "catalogue", "checking", "engine", "sandbox", "simt", "trace")
-_COMPILER = "GEMMVIZ_CC"
 # So long after the first recording the engine's process starts, to be ready for the next one.
 _LOOK_S = 1.0
 
@@ -122,13 +122,22 @@ def _is_shipped(request: RecordRequest) -> bool:
 def _name(request: RecordRequest) -> str:
     """Return a digest of all that decides what a recording is: the request, the code and the compiler."""
     asked = replace(request, run=0, language=language())
-    surroundings = [__version__, platform.machine(), *(os.environ.get(name, "") for name in (_COMPILER, INCLUDES))]
+    surroundings = [__version__, zig.processor(), _compiler(), *(os.environ.get(name, "") for name in _VARIABLES)]
     digest = hashlib.sha256(repr((asked, surroundings)).encode())
     package = Path(__file__).parent.parent
     for folder in (data.root("kernels"), *(package / name for name in _CODE)):
         for line in sorted(_files(str(folder))):
             digest.update(line.encode())
     return digest.hexdigest()
+
+
+def _compiler() -> str:
+    """Return a line for the compiler: its path, its size, and the time of its last change."""
+    program = toolchain.program()
+    if program is None:
+        return ""
+    found = program.stat()
+    return f"{program} {found.st_size} {found.st_mtime_ns}"
 
 
 def _files(folder: str) -> Iterator[str]:

@@ -94,6 +94,20 @@ def test_changed_code_makes_it_again(made, monkeypatch, tmp_path):
     assert first_recording.find(asked) is None
 
 
+def test_another_compiler_or_processor_makes_it_again(made, monkeypatch, folder, tmp_path_factory):
+    asked = request()
+    recorded(made(), asked)
+    other = tmp_path_factory.mktemp("compiler") / "zig"
+    other.write_text("another one")
+    with monkeypatch.context() as patch:
+        patch.setattr(first_recording.toolchain, "program", lambda: other)
+        assert first_recording.find(asked) is None
+    with monkeypatch.context() as patch:
+        patch.setattr(first_recording.zig, "processor", lambda: "another one")
+        assert first_recording.find(asked) is None
+    assert first_recording.find(asked) is not None
+
+
 def test_a_damaged_file_is_made_again(made, folder):
     asked = request()
     recorded(made(), asked)

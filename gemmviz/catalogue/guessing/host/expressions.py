@@ -286,13 +286,13 @@ def split_types(tokens: Sequence[str]) -> list[Tokens]:
         opened = sum((w == "<") - (w == ">") - 2 * (w == ">>") for w in waiting)
         first = waiting.index("<") if "<" in waiting else 0
         template = opened > 0 and first > 0 and is_name(waiting[first - 1])
-        if not (template and _closes_later(tokens, len(parts), waiting)):
+        if not (template and _closes_later(tokens, waiting)):
             parts.append(tuple(waiting))
             waiting = []
     return [*parts, tuple(waiting)] if waiting else parts
 
 
-def _closes_later(tokens: Sequence[str], _: int, waiting: Sequence[str]) -> bool:
+def _closes_later(tokens: Sequence[str], waiting: Sequence[str]) -> bool:
     start = list(waiting).index("<")
     joined = list(tokens)
     # The brackets that are open here close in the rest of the list, or this is a comparison.
