@@ -1,7 +1,9 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Exporting steps from the window, which stays usable meanwhile."""
 
+import queue
 import sys
+import threading
 
 import pytest
 from PIL import Image
@@ -106,6 +108,27 @@ def test_closing_the_window_ends_the_film(window, dialog, qtbot, folder, save_as
     job = begin(dialog, qtbot, folder, save_as)
     window.files.may_close = lambda: True
     window.close()
+    assert not job._thread.is_alive() and not list(folder.iterdir())
+
+
+def test_a_cancelled_film_waits_for_no_frame_that_the_encoder_takes_first(window, dialog, qtbot, folder, save_as):
+    job = begin(dialog, qtbot, folder, save_as)
+    job._timer.stop()
+    qtbot.waitUntil(job._queue.empty, timeout=LONG_MS)
+
+    class Taken(queue.Queue):
+        """As another thread sees it that looked just before the last frame was taken."""
+
+        def empty(self):
+            return False
+
+        def get(self, block=True, timeout=None):
+            assert threading.current_thread() is job._thread or not block
+            return super().get(block, timeout)
+
+    job._queue.__class__ = Taken
+    job._timer.start()
+    job.cancel()
     assert not job._thread.is_alive() and not list(folder.iterdir())
 
 
