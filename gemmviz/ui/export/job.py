@@ -107,7 +107,7 @@ class FilmJob(QObject):
         self.finished.emit()
 
     def _stop_thread(self) -> None:
-        # The thread may take the last frame at any moment: to wait for one here could take for ever.
+        # Never wait here: the encoder may take the last frame at any moment.
         with suppress(queue.Empty):
             while True:
                 self._queue.get_nowait()
