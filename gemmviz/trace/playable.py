@@ -51,6 +51,11 @@ class Playable:
         return shared_source(self.recording, self.staged)
 
     @cached_property
+    def fills_shared(self) -> bool:
+        """Whether any value is copied from global to shared memory."""
+        return bool((self.source >= 0).any())
+
+    @cached_property
     def provenance(self) -> Provenance:
         """The origin of elements of C, and the accesses to a cell."""
         return Provenance(self.recording, self.timeline, self.history, self.staged)
@@ -208,7 +213,7 @@ class Playable:
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.async_copies
         _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups
-        _ = self.live_sums
+        _ = self.live_sums, self.fills_shared
         if self.recording.wrong:
             _ = self._wrong_in_order
         return self

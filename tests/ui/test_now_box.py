@@ -1,5 +1,6 @@
 """The box below the source: the chosen thread's access at a step, the cost of its warp's request, and no spoiler."""
 
+from PySide6.QtWidgets import QApplication
 from recordings import small_tiled
 
 from gemmviz.trace.order.story import KINDS
@@ -30,3 +31,22 @@ def test_the_box_follows_the_step_and_is_hidden_while_a_step_is_predicted(window
     assert not now.isVisible()
     session.predict.toggle()
     assert now.isVisible()
+
+
+def test_while_it_plays_the_box_does_not_get_lower_so_that_the_source_above_rests(window):
+    session, now = window.session, window.source_side.now
+    window.inspector.show_panel("source")
+    now.in_turn.turns = None
+    long, short = "a long sentence " * 30, "short"
+    session.playback.play()
+    heights = []
+    for text in (short, long, short):
+        now.access.setText(text)
+        QApplication.processEvents()
+        heights.append(now.height())
+        now.refresh()
+        QApplication.processEvents()
+    assert heights[0] < heights[1] == now.height()
+    session.playback.pause()
+    QApplication.processEvents()
+    assert now.height() < heights[1]

@@ -68,7 +68,7 @@ class Inspector(QTabWidget):
     def __init__(self, session: Session, source_side: SourceSide, turns: Turns | None = None) -> None:
         super().__init__()
         self.session = session
-        self._turns = source_side.source.in_turn.turns = turns
+        self._turns = source_side.source.in_turn.turns = source_side.now.in_turn.turns = turns
         self.source_side = source_side
         self.lines = SourceLines(session.cursor)
         self.lines.in_turn.turns = turns

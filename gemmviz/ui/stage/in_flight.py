@@ -51,7 +51,7 @@ class InFlight:
         """
         if not len(self._playable.async_copies.issued):
             return
-        key = moment.block, int(np.searchsorted(self._changes_of(moment.block), moment.step, side="right"))
+        key = moment.block, self.state(moment.step, moment.block)
         if key not in self._kept:
             self._kept[key] = self._find(moment)
             while len(self._kept) > _KEPT:
@@ -61,6 +61,12 @@ class InFlight:
             going, coming = self._kept[key].get(panel.array, ([], []))
             self._draw_targets(painter, panel, going, seen)
             self._draw_sources(painter, panel, coming, seen)
+
+    def state(self, step: int, block: int) -> int:
+        """Return a number that changes with the copies of a block that are under way."""
+        if not len(self._playable.async_copies.issued):
+            return 0
+        return int(np.searchsorted(self._changes_of(block), step, side="right"))
 
     def _changes_of(self, block: int) -> Ints:
         """Return the steps at which the copies of a block that are under way change, ascending."""
