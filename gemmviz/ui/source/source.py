@@ -195,7 +195,7 @@ class Source(Editor):
         line = self._line()
         if line == self.line and not again:
             return
-        self.line = line
-        self.show_marked()
+        before, self.line = self.line, line
+        self.show_marked(None if again else before)
         if line > 0 and self.locked:
             self.reveal(line)

@@ -90,8 +90,9 @@ class Stage(QWidget):
         self._freeze, self._inspected, self._permission, self._lens = frozen_warp, inspection, permission, lens
         if lens is not None:
             listen(self, lens.changed, self._on_lens)
-        for model in filter(None, (frozen_warp, inspection, permission)):
-            listen(self, model.changed, self._refresh)
+        for model in (frozen_warp, inspection, permission):
+            if model is not None:
+                listen(self, model.changed, self._refresh)
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.moved, self._on_moved)
