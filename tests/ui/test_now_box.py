@@ -50,3 +50,29 @@ def test_while_it_plays_the_box_does_not_get_lower_so_that_the_source_above_rest
     session.playback.pause()
     QApplication.processEvents()
     assert now.height() < heights[1]
+
+
+def test_while_it_plays_the_source_scrolls_at_most_twice_a_second(window, monkeypatch):
+    session, source = window.session, window.source
+    window.inspector.show_panel("source")
+    source.in_turn.turns = None
+    source.setFixedHeight(3 * source.fontMetrics().lineSpacing())
+    now, lines = [100.0], sorted({site.line for site in session.cursor.playable.recording.sites})
+    monkeypatch.setattr("gemmviz.ui.source.source.monotonic", lambda: now[0])
+    steps = [next(s for s in range(session.cursor.steps) if session.cursor.playable.line(s) == at) for at in lines]
+
+    def shown_at(step):
+        session.cursor.seek(step)
+        return source.verticalScrollBar().value()
+
+    session.playback.play()
+    first = shown_at(steps[0])
+    now[0] += 1
+    last = shown_at(steps[-1])
+    assert last != first, "the lines are far apart"
+    assert shown_at(steps[0]) == last
+    now[0] += 0.6
+    assert shown_at(steps[-1]) == last and shown_at(steps[0]) == first
+    assert shown_at(steps[-1]) == first
+    session.playback.pause()
+    assert source.verticalScrollBar().value() == last
