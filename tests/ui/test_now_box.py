@@ -1,5 +1,6 @@
 """The box below the source: the chosen thread's access at a step, the cost of its warp's request, and no spoiler."""
 
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from recordings import small_tiled
 
@@ -76,3 +77,30 @@ def test_while_it_plays_the_source_scrolls_at_most_twice_a_second(window, monkey
     assert shown_at(steps[-1]) == first
     session.playback.pause()
     assert source.verticalScrollBar().value() == last
+
+
+class Painted(QObject):
+    """Counts how often a widget is painted."""
+
+    count = 0
+
+    def eventFilter(self, watched, event):
+        self.count += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_a_new_text_in_the_box_leaves_the_source_above_as_it_is(window):
+    now, painted = window.source_side.now, Painted()
+    window.inspector.show_panel("source")
+    for _ in range(3):  # until nothing is to be laid out any more
+        QApplication.processEvents()
+    window.source.viewport().installEventFilter(painted)
+    for text in ("one text", "other one"):
+        now.access.setText(text)
+        for _ in range(3):
+            QApplication.processEvents()
+    assert not painted.count
+    now.access.setText("a longer text " * 30)  # the source has less room
+    for _ in range(3):
+        QApplication.processEvents()
+    assert painted.count

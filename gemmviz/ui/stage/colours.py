@@ -63,7 +63,7 @@ class Colours:
         self._write_steps = [
             np.flatnonzero((timeline.array == index) & timeline.write) for index in range(len(recording.arrays))
         ]
-        self._feeding = _feeding(playable)
+        self._feeding = playable.feeding
         self._held: dict[int, tuple[Any, Ints]] = {}
         self._sources: dict[int, tuple[Any, Ints]] = {}
         self._near: dict[int, tuple[Ints, npt.NDArray[np.bool_]]] = {}
@@ -246,20 +246,6 @@ class Colours:
             item = item[item >= 0]
             kept = self._sources[index] = state, item[self._playable.staged.read[item] >= 0]
         return kept[1]
-
-
-def _feeding(playable: Playable) -> dict[int, list[int]]:
-    """Return, for A and B, the shared arrays that ever hold its values."""
-    staged, arrays = playable.staged, playable.recording.arrays
-    of = playable.recording.accesses.array
-    linked = np.flatnonzero(staged.read >= 0)
-    pairs = np.bincount(of[staged.read[linked]].astype(np.int64) * len(arrays) + of[staged.row[linked]], minlength=1)
-    found: dict[int, list[int]] = {array: [] for array in range(C)}
-    for pair in np.flatnonzero(pairs).tolist():
-        source, target = divmod(pair, len(arrays))
-        if source < C and arrays[target].space == "shared":
-            found[source].append(target)
-    return found
 
 
 def _blend(flat: Image, cells: Ints, share: Any, colour: Any) -> None:
