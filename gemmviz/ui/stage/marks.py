@@ -44,7 +44,9 @@ class Marks:
         self._wrong: tuple[int, Any] | None = None
         self._wrong_marks = {index: WrongMarks(theme) for index in range(len(playable.recording.arrays))}
 
-    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment) -> None:
+    def draw(
+        self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment, only: list[Panel] | None = None
+    ) -> None:
         """Draw all marks.
 
         Parameters
@@ -57,11 +59,13 @@ class Marks:
             The part of the stage that is not covered, in pixels.
         moment
             The step, and the choice.
+        only
+            The panels whose marks are drawn, apart from those of the chosen cell; None: all.
         """
         painter.setBrush(Qt.BrushStyle.NoBrush)
         timeline = self.playable.timeline
         accessed = int(timeline.array[moment.step]) if timeline.steps else -1
-        for panel in placed:
+        for panel in placed if only is None else only:
             if not QRectF(panel.x, panel.y, panel.width, panel.height).intersects(seen):
                 continue
             self._draw_held(painter, panel, moment)
