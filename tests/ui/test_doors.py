@@ -16,9 +16,10 @@ def doors(window, qtbot):
 
 
 def test_the_doors_cover_the_window_and_the_first_one_has_the_focus(window, doors, qtbot):
-    assert doors.geometry() == window.centralWidget().rect()
+    assert doors.geometry() == window.columns.geometry()
     window.resize(1000, 700)
-    qtbot.waitUntil(lambda: doors.geometry() == window.centralWidget().rect())
+    qtbot.waitUntil(lambda: doors.geometry() == window.columns.geometry())
+    assert doors.geometry().bottom() < window.strip.geometry().top()
     assert doors.focusWidget() is doors.buttons[0]
 
 
@@ -67,6 +68,16 @@ def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
     assert entering.isAccepted()
     window.dropEvent(QDropEvent(QPointF(9, 9), *drop))
     assert opened == [mine] and not doors.isVisible()
+
+
+@pytest.mark.parametrize("page", ["charts", "lesson"])
+def test_what_is_opened_elsewhere_is_not_covered(window, doors, qtbot, page):
+    """The pages' buttons and the menus stay in reach: what they opened was below the doors."""
+    if page == "charts":
+        qtbot.mouseClick(window.pages.buttons["charts"], Qt.MouseButton.LeftButton)
+    else:
+        window.session.tour.start_rung("gputiled")
+    assert not doors.isVisible()
 
 
 def test_esc_leads_to_the_unchanged_stage(window, doors, qtbot):
