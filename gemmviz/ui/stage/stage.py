@@ -93,13 +93,13 @@ class Stage(QWidget):
             listen(self, lens.changed, self._on_lens)
         for model in (frozen_warp, inspection, permission):
             if model is not None:
-                listen(self, model.changed, self._refresh)
+                listen(self, model.changed, lambda: self.update())
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.moved, self._on_moved)
         listen(self, staged.cursor.stepped, lambda: self._update_places(stepped=True))
         for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
-            listen(self, change, self._refresh)
+            listen(self, change, lambda: self.update())
         listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
 
     def sizeHint(self) -> QSize:
@@ -152,10 +152,15 @@ class Stage(QWidget):
         painter = self._painter_now()
         return painter.title_place(QRectF(self.rect()), self.view).toRect() if painter else QRect()
 
-    def column_width(self, reserve: bool = False) -> float:
+    def column_width(self) -> float:
         """Return the width of what takes the caption's place left of A, in pixels: see `StagePainter.column_width`."""
         painter = self._painter_now()
-        return painter.column_width(QRectF(self.rect()), reserve) if painter is not None else 0.0
+        return painter.column_width(QRectF(self.rect())) if painter is not None else 0.0
+
+    def holds(self, height: float, narrow: bool = False) -> bool:
+        """Say whether something has room in the caption's place: see `StagePainter.holds`. A zoomed picture has it."""
+        painter = self._painter_now()
+        return painter is None or self.view != View() or painter.holds(QRectF(self.rect()), height, narrow)
 
     def take_words(self, height: float, title_width: float, narrow: bool = False) -> None:
         """Give something else the place of the caption, and a part of the title's, at its right.
@@ -179,19 +184,14 @@ class Stage(QWidget):
             self._painter.words, self._painter.title_taken, self._painter.narrow = self._taken
 
     def _on_recorded(self) -> None:
-        self._painter, self._hovered = None, None
-        self.late.forget()
-        self.reset_view()
-        self.arranged.emit()
+        self._hovered, self.view = None, View()
+        self._on_recorded_same_view()
 
     def _on_recorded_same_view(self) -> None:
         self._painter = None
         self.late.forget()
         self.update()
         self.arranged.emit()
-
-    def _refresh(self) -> None:
-        self.update()
 
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
