@@ -80,7 +80,7 @@ def height(story: Story | None, font: QFont) -> int:
     """Return how high a score is."""
     line, count = QFontMetricsF(small(font)).height(), len(lanes(story))
     # Many lanes are lower, so that the matrices keep their room.
-    lane = line + 1 if count <= _LEAST_LANES else line - 1
+    lane = line + 1 if count <= _LEAST_LANES else line - 2
     return int(np.ceil(line + max(count, _LEAST_LANES) * lane + 4))
 
 
