@@ -284,7 +284,7 @@ class StagePainter:
         near = self._near.at(moment)
         images = [self._draw_cells(painter, panel, seen, moment, near, ratio) for panel in placed]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio)
-        self._marks.draw(painter, placed, seen, moment)
+        self._marks.draw(painter, placed, seen, moment, near)
         self._in_flight.draw(painter, placed, seen, moment)
         self._sums.draw(painter, placed, seen, moment, font)
         self._ownership.draw(painter, placed[C], seen, moment)
