@@ -6,6 +6,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from window_fixtures import wait_recorded
 
 from gemmviz.session import preferences_file
+from gemmviz.ui.stage.stage import Stage
 
 
 @pytest.fixture
@@ -101,3 +102,10 @@ def test_the_choice_to_show_the_doors_and_the_last_lesson_are_kept(window, doors
     assert "RR" in window.doors.go_on.text() and not window.doors.again.isChecked()
     qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
     assert window.session.choice.kernel.name == "RR"
+
+
+def test_the_small_recording_has_the_names_of_its_arrays_alone(doors):
+    """Title, legend and indices took 40% of its height, and were too small to read."""
+    small = next(stage for stage in doors.findChildren(Stage))
+    names = [panel for panel in small.panels() if panel.array < 3]
+    assert max(p.y + p.height for p in names) - min(p.y for p in names) > 0.9 * small.height()

@@ -173,11 +173,7 @@ class Strip(QWidget):
             chosen, before = max(ends, key=lambda bar: bar.gflops), None
         ratio = self.figures.ratio(before) if before is not None else None
         if ratio is not None:
-            said.append(
-                tr("the kernel before is {times} as fast", times=times(1 / ratio))
-                if ratio < 1
-                else tr("{times} the kernel before", times=times(ratio))
-            )
+            said.append(_against_before(ratio))
         share = chosen.standing.share if chosen is not None else None
         if share is not None and library is not None:
             name = tr(library.kernel.title).partition(",")[0]
@@ -328,3 +324,12 @@ class Strip(QWidget):
     def _paint(self, painter: QPainter) -> list[Mark]:
         live = self.session.results.live if self.session.progress["bench"] is not None else None
         return self._drawing.paint(painter, self.bars.size(), self.shown(), live)
+
+
+def _against_before(ratio: float) -> str:
+    """Return how fast a kernel is, compared with the one before: `ratio` times as fast."""
+    if times(ratio) == times(1.0) or times(1 / ratio) == times(1.0):
+        return tr("as fast as the kernel before")
+    if ratio < 1:
+        return tr("the kernel before is {times} as fast", times=times(1 / ratio))
+    return tr("{times} the kernel before", times=times(ratio))

@@ -27,13 +27,14 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.panels.door_pictures import SectorsPicture
+from gemmviz.ui.stage.plain_painter import PlainPainter
 from gemmviz.ui.stage.stage import Stage
 
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 ASKED = "matmul_kernel_naive"
 """The kernel of the second door."""
 _WIDEST, _GAP, _PICTURE, _BUTTON = 1240, 24, 220, 28  # pixels, at a scale of type of 1
-_SMALL_TYPE = 8
+_SMALL_TYPE = 11
 # The title, the text and the button's text of each door.
 _DOORS = (
     (
@@ -183,7 +184,7 @@ class Doors(QWidget):
 
     def _moving(self) -> QWidget:
         """Return a small picture of the recording that the window plays."""
-        stage = Stage(self._session.staged)
+        stage = _Small(self._session.staged)
         stage.captioned = False
         stage.base_font = QFont(self.font())
         stage.base_font.setPixelSize(_SMALL_TYPE)
@@ -265,6 +266,10 @@ class Doors(QWidget):
         last = self._last()
         if last is not None:
             self._session.choice.choose_kernel(last)
+
+
+class _Small(Stage):
+    painter_type = PlainPainter
 
 
 def _add_card(

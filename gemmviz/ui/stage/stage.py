@@ -56,6 +56,7 @@ class Stage(QWidget):
         Which lens is shown; None: none ever is.
     """
 
+    painter_type = StagePainter
     arranged = Signal()
     """The places of the words may have changed."""
     size_wanted = Signal(QPoint)
@@ -207,10 +208,9 @@ class Stage(QWidget):
         if self._painter is not None and self._painter.playable is not shown:
             self._painter = None  # its recording has gone, and its steps are those of another one
         if self._painter is None and shown is not None and self.staged.choice.kernel.recordable:
-            self._painter = StagePainter(shown, self.theme, self._font())
-            self._painter.captioned = self.captioned
+            self._painter = self.painter_type(shown, self.theme, self._font())
+            self._painter.captioned, self._painter.title = self.captioned, self._title()
             self._give_words()
-            self._painter.title = self._title()
             self._choose_lens(self._painter)
         return self._painter
 
