@@ -101,7 +101,9 @@ def driven_window(width: int, height: int) -> Iterator[DrivenWindow]:
         driven = DrivenWindow(width, height)
         try:
             driven.window.controller.recording.record()
-            driven.wait(driven.recorded)
+            results = driven.session.results
+            # Without the machine's name no figure of a reference is shown.
+            driven.wait(lambda: driven.recorded() and bool(results.device and results.references))
             driven.session.playback.pause()
             yield driven
         finally:

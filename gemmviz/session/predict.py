@@ -2,12 +2,17 @@
 
 from psygnal import Signal
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.session.cursor import Cursor
 from gemmviz.session.inspection import Inspection
+from gemmviz.session.lens_choice import LensChoice
 from gemmviz.session.playback import Playback
 from gemmviz.session.preferences import Preferences
 from gemmviz.trace.quiz.question_kinds import Cell
 from gemmviz.trace.quiz.questions import Question, question
+
+_ABOUT: dict[LensName | None, tuple[str, ...]] = {"banks": ("bank", "cost"), "coalescing": ("cost",)}
+"""The kinds of questions about what a lens shows."""
 
 
 class Predict:
@@ -23,13 +28,22 @@ class Predict:
         The tabs: the tab *Warp* would show the next request.
     preferences
         The language of the question.
+    lens
+        The chosen lens: the questions are about what it shows, if it is about banks or sectors.
     """
 
     changed = Signal()
     """The question, the answer, or its reveal."""
 
-    def __init__(self, cursor: Cursor, playback: Playback, inspection: Inspection, preferences: Preferences) -> None:
-        self._cursor, self._playback, self._inspection = cursor, playback, inspection
+    def __init__(
+        self,
+        cursor: Cursor,
+        playback: Playback,
+        inspection: Inspection,
+        preferences: Preferences,
+        lens: LensChoice,
+    ) -> None:
+        self._cursor, self._playback, self._inspection, self._lens = cursor, playback, inspection, lens
         self.on = False
         self.question: Question | None = None
         """The question; None while the session plays, and if no suitable event follows."""
@@ -96,7 +110,9 @@ class Predict:
     def _question(self) -> Question | None:
         playable = self._cursor.playable
         step, block, warp, cell = self._asked
-        return question(playable, step, block, warp, self._seed, cell) if playable is not None else None
+        if playable is None:
+            return None
+        return question(playable, step, block, warp, self._seed, cell, _ABOUT.get(self._lens.name, ()))
 
     def _drop(self) -> None:
         self.question, self.chosen, self.revealed = None, None, False

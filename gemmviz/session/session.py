@@ -72,7 +72,7 @@ class Session:
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
         self.comparison = Comparison(self.staged, self.playback, slower)
-        self.predict = Predict(self.cursor, self.playback, self.inspection, self.preferences)
+        self.predict = Predict(self.cursor, self.playback, self.inspection, self.preferences, self.lens)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self.staged, self.playback, self.tour)
         self.frozen_warp = FrozenWarp(self.choice, self.cursor, self.playback)

@@ -5,7 +5,7 @@
 // entry    = "simd"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { BITS = [0, 512, 256, 128], MC = [168, 84, 336], KC = [512, 256], NC = [2048, 1024] }
-// demo     = { size = [12, 16, 16], params = { BITS = 256 }, stop = { line = "simd_store(to, t.add", array = "C", write = true, nth = 3 } }
+// demo     = { size = [12, 16, 16], params = { BITS = 256 }, stop = { line = "simd_store(to, t.add", array = "C", write = true, nth = 3 }, lens = "thread tile" }
 // requires = ["BITS == 0 or BITS == 128 or BITS == 256 or BITS == 512", "KC >= 1", "MC >= 42", "MC % 42 == 0",
 //             "NC >= 32", "NC % 32 == 0"]
 // ---

@@ -6,6 +6,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from window_fixtures import wait_recorded
 
 from gemmviz.session import preferences_file
+from gemmviz.ui.stage.stage import Stage
 
 
 @pytest.fixture
@@ -16,9 +17,10 @@ def doors(window, qtbot):
 
 
 def test_the_doors_cover_the_window_and_the_first_one_has_the_focus(window, doors, qtbot):
-    assert doors.geometry() == window.centralWidget().rect()
+    assert doors.geometry() == window.columns.geometry()
     window.resize(1000, 700)
-    qtbot.waitUntil(lambda: doors.geometry() == window.centralWidget().rect())
+    qtbot.waitUntil(lambda: doors.geometry() == window.columns.geometry())
+    assert doors.geometry().bottom() < window.strip.geometry().top()
     assert doors.focusWidget() is doors.buttons[0]
 
 
@@ -69,6 +71,16 @@ def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
     assert opened == [mine] and not doors.isVisible()
 
 
+@pytest.mark.parametrize("page", ["charts", "lesson"])
+def test_what_is_opened_elsewhere_is_not_covered(window, doors, qtbot, page):
+    """The pages' buttons and the menus stay in reach: what they opened was below the doors."""
+    if page == "charts":
+        qtbot.mouseClick(window.pages.buttons["charts"], Qt.MouseButton.LeftButton)
+    else:
+        window.session.tour.start_rung("gputiled")
+    assert not doors.isVisible()
+
+
 def test_esc_leads_to_the_unchanged_stage(window, doors, qtbot):
     before = window.session.choice.kernel
     qtbot.keyClick(doors, Qt.Key.Key_Escape)
@@ -90,3 +102,10 @@ def test_the_choice_to_show_the_doors_and_the_last_lesson_are_kept(window, doors
     assert "RR" in window.doors.go_on.text() and not window.doors.again.isChecked()
     qtbot.mouseClick(window.doors.go_on, Qt.MouseButton.LeftButton)
     assert window.session.choice.kernel.name == "RR"
+
+
+def test_the_small_recording_has_the_names_of_its_arrays_alone(doors):
+    """Title, legend and indices took 40% of its height, and were too small to read."""
+    small = next(stage for stage in doors.findChildren(Stage))
+    names = [panel for panel in small.panels() if panel.array < 3]
+    assert max(p.y + p.height for p in names) - min(p.y for p in names) > 0.9 * small.height()

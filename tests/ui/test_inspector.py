@@ -14,10 +14,11 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 
-from gemmviz.language import LANGUAGES, set_language
+from gemmviz.language import LANGUAGES, set_language, tr
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.inspect.inspector import TITLES
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.moment import Moment
@@ -36,8 +37,15 @@ def test_all_tabs_of_a_duel_are_seen_in_a_small_window(window):
     window.resize(1280, 800)
     inspector, counted = window.inspector, window.inspector.tabText(window.inspector.count() - 1)
     assert inspector.width() < 400 and counted == "Findings 3"
+    for code in LANGUAGES:
+        set_language(code)
+        for at, title in enumerate(TITLES):
+            inspector.setTabText(at, tr(title))
+        inspector.add_duel(QWidget(), tr("Duel"))
+        assert inspector.tabBar().sizeHint().width() <= inspector.width(), code
+        inspector.take_duel()
+    set_language("en")
     inspector.add_duel(QWidget(), "Duel")
-    assert inspector.tabBar().sizeHint().width() <= inspector.width()
     inspector.take_duel()
     assert inspector.tabText(inspector.count() - 1) == counted
 

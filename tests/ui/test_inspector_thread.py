@@ -6,6 +6,7 @@ from window_driving import need_qt
 
 need_qt()
 
+from demo_recordings import at_demo
 from inspector_driving import playable
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QImage, QPainter
@@ -52,6 +53,17 @@ def test_fragments_show_the_elements_of_each_lane_and_the_reuse_of_loads(inspect
     said = inspector.by_thread.text.text()
     assert "one load of A used 2 times" in said
     assert "lane 0 of A: [0, 16] [0, 17]" in said
+
+
+def test_a_warp_that_only_copies_is_not_asked_for_another_lane(inspector):
+    """At the demos of Hopper kernels, no lane of the first warp had a sum."""
+    session = inspector.session
+    inspector.show_panel("thread")
+    session.cursor.show(at_demo("warp_specialised").prepare())
+    session.cursor.seek(session.cursor.steps // 2)
+    assert "No thread of this warp stores an element of C" in inspector.by_thread.text.text()
+    session.cursor.choose_warp(4)
+    assert "No thread of this warp" not in inspector.by_thread.text.text()
 
 
 def test_the_thread_tab_draws_how_a_sum_grows_and_what_it_has_cost(inspector, monkeypatch):

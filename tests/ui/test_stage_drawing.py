@@ -283,3 +283,22 @@ def test_each_thread_of_a_cpu_has_its_rectangle_of_c_outlined_and_named(qapp):
     assert [thread for thread, _, _ in found] == [1, 2, 3, 4]
     assert [area for _, _, area in found] == [(0, 12, 0, 16), (0, 12, 16, 32), (12, 24, 0, 16), (12, 24, 16, 32)]
     assert sum_owners.Sums(at_demo("simd"), THEMES["dark"])._threads is False
+
+
+def test_the_row_and_the_column_of_the_tiles_that_feed_the_chosen_element_are_outlined():
+    playable = rung("gputiled", 8, TS=4)
+    cell = 2, 2 * 8 + 1
+    painter, image = image_of(playable, Moment(20, 0, cell))
+    tiles = {panel.name: panel for panel in painter.panels(RECT, View()) if panel.array > 2}
+    white = DARK.selection
+
+    def outlined(name, row, column):
+        """Whether a point between two cells, or a pixel beside it, is white."""
+        panel = tiles[name]
+        x, y = round(panel.x + column * panel.cell), round(panel.y + row * panel.cell)
+        near = [image.pixelColor(x + dx, y + dy).name() for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+        return white in near
+
+    assert outlined("As", 2, 0.5) and outlined("As", 3, 0.5)  # above and below row 2
+    assert outlined("Bs", 1.5, 1) and outlined("Bs", 3.5, 2)  # left and right of column 1
+    assert not outlined("As", 1, 0.5) and not outlined("Bs", 1.5, 3)

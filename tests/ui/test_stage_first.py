@@ -12,6 +12,8 @@ from gemmviz.session import Message
 from gemmviz.ui.source.folding import regions
 from gemmviz.ui.stage.painter import View
 
+SMALL = 1000, 640  # a window with room for some of the texts of a lesson on its stage
+
 
 def cross(window):
     """The box around A, B, C and the free quadrant, in pixels."""
@@ -63,6 +65,51 @@ def test_the_shared_tiles_keep_their_cells_while_a_question_is_open(window, qtbo
     assert [(panel.array, panel.cell) for panel in window.stage.panels()] == before
     for part in (window.predict.text, *window.predict.answers, window.predict.why):
         assert part.height() >= part.heightForWidth(part.width()) and part.isVisible()
+
+
+def test_a_lesson_s_text_leaves_the_matrices_as_large_as_without_it(window, qtbot):
+    """At 1280 x 800 the text of a lens's stop took up to half of their area. It stands above the source there."""
+    session, stage, bar = window.session, window.stage, window.tour_bar
+    words = bar.sentence
+    window.resize(*SMALL)
+    session.tour.start_rung("simd")
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting)
+    beside = set()
+    for at in range(len(session.tour.stops)):
+        session.tour.go(at)
+        QApplication.processEvents()
+        beside.add((session.lens.shown, bar.parentWidget() is not stage))
+        cells = [panel.cell for panel in stage.panels()[:3]]
+        stage.take_words(0.0, 0.0)
+        assert [panel.cell for panel in stage.panels()[:3]] == cells
+        window._on_stage.arrange()
+        qtbot.waitUntil(lambda: words.isVisible() and words.height() >= words.heightForWidth(words.width()))
+        assert not any(other.geometry().intersects(bar.geometry()) for other in siblings(bar))
+    assert {where for _, where in beside} == {True, False}
+
+
+def test_a_button_of_the_lesson_keeps_the_keyboard_where_the_text_goes(window, qtbot):
+    session, bar = window.session, window.tour_bar
+    window.resize(*SMALL)
+    session.tour.start_rung("simd")
+    qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting)
+    bar.on.setFocus()
+    places = set()
+    for _ in range(3):
+        qtbot.keyClick(bar.on, Qt.Key.Key_Space)
+        QApplication.processEvents()
+        assert bar.on.hasFocus()
+        places.add(bar.parentWidget())
+    assert len(places) == 2
+
+
+def siblings(widget):
+    """The visible widgets beside one in its column; none on the stage, which paints behind it."""
+    parent = widget.parentWidget()
+    if parent.layout() is None:
+        return []
+    found = [parent.layout().itemAt(at).widget() for at in range(parent.layout().count())]
+    return [one for one in found if one is not widget and one.isVisible()]
 
 
 def test_the_lesson_replaces_the_caption_and_the_tiles_stay_below_it(window, qtbot):

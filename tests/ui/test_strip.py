@@ -18,7 +18,7 @@ from gemmviz.bench import reference_results
 from gemmviz.bench.figures import Turn
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.charts.painted import role_colour
-from gemmviz.ui.charts.strip import Strip
+from gemmviz.ui.charts.strip import Strip, _against_before
 from gemmviz.ui.look.style import set_scale
 
 H200 = {"name": "NVIDIA H200", "cc": "9.0"}
@@ -61,6 +61,35 @@ def test_the_strip_compares_with_the_kernel_before_and_the_library(strip):
     assert strip.below.text() == "4096³ · FP32 · cold L2"
     assert strip.tag.text() == "reference: H200" and strip.tag.dashed
     assert "2026" in strip.tag.toolTip() and strip.note.text() == "nothing measured here"
+
+
+def test_a_kernel_that_is_as_fast_as_the_one_before_is_not_once_as_fast():
+    assert _against_before(0.9985) == _against_before(1.0004) == "as fast as the kernel before"
+    assert _against_before(2.0) == "2× the kernel before"
+    assert _against_before(0.5) == "the kernel before is 2× as fast"
+
+
+def test_the_doors_show_the_way_from_a_kernel_to_the_best_one(strip, qtbot):
+    strip.compare_from("matmul_kernel_naive")
+    bars = strip.shown()
+    assert [bar.kernel.name for bar in bars] == ["matmul_kernel_naive", "stream_k", "cublas"]
+    assert strip.headline.text().startswith(f"stream_k is {bars[1].gflops / bars[0].gflops:.3g}× as fast")
+    with qtbot.waitSignal(strip.page_wanted):  # no kernel is chosen yet
+        qtbot.mouseClick(strip.button, Qt.MouseButton.LeftButton)
+    strip.compare_from("")
+    assert "gputiled" in [bar.kernel.name for bar in strip.shown()]
+
+
+def test_in_a_duel_the_strip_compares_its_two_kernels(strip):
+    """It compared the left one with the kernel before it."""
+    session = strip.session
+    session.choice.choose_kernel(rung(session, "RR"))
+    session.comparison.on, session.comparison.kernel = True, rung(session, "CC")
+    strip.refresh()
+    bars = strip.shown()
+    assert [bar.kernel.name for bar in bars] == ["RR", "CC", "cublas"]
+    assert strip.headline.text() == f"CC is {bars[1].gflops / bars[0].gflops:.3g}× as fast as RR"
+    session.comparison.on, session.comparison.kernel = False, None
 
 
 def test_a_reference_is_hollow_and_a_measured_figure_is_filled(strip):

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLabel
 
 from gemmviz.catalogue.ladder import find
+from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.tour.my_stops import MyStops, SentenceBox
 
 _TURNS = 20
@@ -75,13 +76,16 @@ def test_a_lesson_is_played_by_keys_and_leaving_it_restores_the_window(window, q
 
 
 def is_whole(bar):
-    """Say whether the lesson's text, its number and its buttons have the room that they need, on the stage."""
+    """Say whether the lesson's text, its number and its buttons have the room that they need.
+
+    On the stage it is high enough for all of its texts, so that the tiles stay where they are.
+    """
     sentence = bar.sentence
     inside = bar.parentWidget().rect().contains(bar.geometry())
     parts = [bar.where, bar.back, bar.on, bar.close_button, *([bar.onward] if bar.onward.isVisible() else [])]
     return (
         inside
-        and bar.height() >= bar.heightForWidth(bar.width())
+        and (bar.height() >= bar.heightForWidth(bar.width()) or not isinstance(bar.parentWidget(), Stage))
         and sentence.height() >= sentence.heightForWidth(sentence.width())
         and all(part.width() >= part.sizeHint().width() and bar.rect().contains(part.geometry()) for part in parts)
     )
@@ -96,14 +100,12 @@ def test_no_text_of_a_lesson_is_cut_at_any_size_of_the_window(window, qtbot):
         window.resize(*size)
         for index in range(len(session.tour.stops)):
             session.tour.go(index)
-            qtbot.wait(1)
-            assert is_whole(bar), (size, index)
+            qtbot.waitUntil(lambda: is_whole(bar))
     bar.onward.click()
     wait_at(window, qtbot, 0)
     assert session.choice.base.name == "gpumult1"
     session.preferences.set_type_scale(1.5)
-    qtbot.wait(1)
-    assert is_whole(bar)
+    qtbot.waitUntil(lambda: is_whole(bar))
 
 
 def test_a_users_stops_are_set_listed_changed_and_saved_as_a_lesson(window, qtbot, monkeypatch, tmp_path):

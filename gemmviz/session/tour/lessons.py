@@ -111,6 +111,8 @@ def resolve(lesson: Lesson, playable: Playable, code: str, demo: Demo | None = N
 def locate(demo: Demo, playable: Playable) -> LocatedStop:
     """Find a demo's place in a recording: its step, and the first element of C that its thread owns.
 
+    The panel is that of the thread; the source if the demo names no thread.
+
     Raises
     ------
     GemmvizError
@@ -120,7 +122,7 @@ def locate(demo: Demo, playable: Playable) -> LocatedStop:
     step = _step(demo.stop, playable) if demo.stop is not None else 0
     block = None if demo.block is None and demo.thread is None else _block(demo.block or (0, 0), playable)
     if demo.thread is None or block is None:
-        return LocatedStop(step, "", None, block, None, None)
+        return LocatedStop(step, "", None, block, None, "source")
     x, y = demo.thread
     across, down, _ = recording.block
     if x >= across or y >= down:

@@ -4,7 +4,7 @@ A pure function of recording, step and seed. The right answer and its reason com
 usual mistakes: rows instead of columns, a neighbour, a separate transfer for every lane.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from random import Random
 
@@ -61,7 +61,13 @@ class Question:
 
 
 def question(
-    playable: Playable, step: int, block: int, warp: int, seed: int, cell: Cell | None = None
+    playable: Playable,
+    step: int,
+    block: int,
+    warp: int,
+    seed: int,
+    cell: Cell | None = None,
+    rather: Collection[str] = (),
 ) -> Question | None:
     """Return a question about the event after a step; None if no event makes a question.
 
@@ -77,6 +83,8 @@ def question(
         Chooses among the suitable questions: the same seed gives the same question.
     cell
         The chosen cell (array, element in memory order): there is no question about it, as the stage shows its owner.
+    rather
+        The kinds of `KINDS` that are asked if they suit the event; others only if none of these does.
     """
     event = next_event(playable, step, block, warp)
     if event is None:
@@ -84,7 +92,7 @@ def question(
     rng = Random(f"{seed} {event.step}")
     names = list(KINDS)
     rng.shuffle(names)
-    for name in names:
+    for name in sorted(names, key=lambda name: name not in rather):
         guess = KINDS[name](event, rng, cell)
         if guess is not None:
             line = playable.line(event.step)

@@ -23,6 +23,9 @@ _APART = 6
 """The distance of the squares that keep names away from a line, in pixels."""
 _ORDER: tuple[Role, ...] = ("chosen", "before", "best", "library", "other")
 _LEAST_ROOM = 1.05
+_STACKED = 2
+"""From so many kernels on at one place, the picture says why they stand there."""
+_LINES = 5  # that the reason takes at most
 _SLOPES = {"memory": mark("memory"), "L2": "L2", "shared": mark("shared")}
 
 
@@ -112,6 +115,7 @@ class Drawing:
         self._paint_roofs(painter)
         if tile is not None:
             self._tile(painter, *tile)
+        self._say_uncounted(painter)
         ordered = sorted(self._placed, key=lambda p: _ORDER.index(p.role))
         for placed in reversed(ordered):
             self._marker(painter, placed)
@@ -262,6 +266,25 @@ class Drawing:
             painter.fillRect(box, QColor(self._theme.background))
             colour = QColor(self._theme.muted) if placed.role == "other" else role_colour(placed.role, self._theme)
             self._write(painter, placed.name, box, colour, chosen)
+
+    def _say_uncounted(self, painter: QPainter) -> None:
+        """Say why kernels stand one above the other: without counted bytes, all have the intensity of their size."""
+        places = [self.at(p).x() for p in self._placed if p.place.gflops and p.place.from_global is None]
+        if len(places) < _STACKED:
+            return
+        area, x = self.frame.area, max(places)
+        painter.setPen(QPen(QColor(self._theme.faint), 1, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        text = tr("bytes not counted yet: these kernels stand where each matrix would move once")
+        high = _LINES * self._metrics.height()
+        box = QRectF(x - 8 - area.width() * 0.3, area.bottom() - high - 4, area.width() * 0.3, high)
+        flags = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+        painter.setFont(page_font())
+        painter.setPen(QColor(self._theme.muted))
+        used = painter.boundingRect(box, flags, text)
+        painter.fillRect(used, QColor(self._theme.background))
+        painter.drawText(box, flags, text)
+        self._taken.append(QRectF(used))
 
     def _say_served(self, painter: QPainter) -> None:
         text, area = tr("left of the roof: caches served these bytes"), self.frame.area

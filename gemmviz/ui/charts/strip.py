@@ -18,7 +18,7 @@ from gemmviz.ui.charts.painted import Mark, Surface, share_text
 from gemmviz.ui.charts.strip_drawing import StripDrawing
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, status_text, times
+from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, shown_name, status_text, times
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
@@ -46,6 +46,7 @@ class Strip(QWidget):
         super().__init__()
         self.session = session
         self.figures = LadderFigures(None)
+        self._first = ""
         self.setAccessibleName("GFLOPS")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.heading, self.below = QLabel("GFLOPS"), QLabel()
@@ -65,7 +66,7 @@ class Strip(QWidget):
         results, choice = session.results, session.choice
         for signal in (
             *(results.measured, results.referenced, results.device_changed, results.size_chosen, results.sampled),
-            *(choice.chosen, choice.kernels_changed, session.progress.changed),
+            *(choice.chosen, choice.kernels_changed, session.progress.changed, session.comparison.changed),
         ):
             listen(self, signal, self._soon)
         listen(self, session.preferences.themed, self.refresh)
@@ -137,21 +138,42 @@ class Strip(QWidget):
             found = ladder_figures(self.session, size_of(shown.row)) if shown is not None else found
         return found
 
+    def compare_from(self, first: str) -> None:
+        """Compare a kernel with the best one, as long as none is chosen; empty: the chosen one with the one before."""
+        self._first = first
+        self.refresh()
+
     def shown(self) -> list[Bar]:
         """Return the bars, from the top: the kernel before, the chosen one, the library; only those with a figure."""
-        found = (self.figures.of(role) for role in ("before", "chosen", "library"))
-        return [bar for bar in found if bar is not None and bar.gflops]
+        of = self.figures.of
+        named = (*(self._ends() or (of("before"), of("chosen"))), of("library"))
+        return [bar for bar in named if bar is not None and bar.gflops]
+
+    def _ends(self) -> tuple[Bar, Bar] | None:
+        """Return the two kernels that are compared, if not the usual ones: both of a duel, or the first and the best.
+
+        None if one has no figure, or if they were measured on two machines.
+        """
+        beside = self.session.comparison.kernel if self.session.comparison.on else None
+        bars = {bar.kernel.name: bar for bar in self.figures.bars}
+        if beside is not None:
+            pair = self.figures.of("chosen"), bars.get(beside.name)
+        else:
+            pair = bars.get(self._first), self.figures.of("best")
+        first, second = pair
+        if first is None or second is None or not first.gflops or first.origin != second.origin:
+            return None
+        return first, second
 
     def _say_figures(self) -> None:
         chosen, before, library = (self.figures.of(role) for role in ("chosen", "before", "library"))
-        said = []
+        ends, said = self._ends(), []
+        if ends is not None:
+            said.append(self._ratio(*ends))
+            chosen, before = max(ends, key=lambda bar: bar.gflops), None
         ratio = self.figures.ratio(before) if before is not None else None
         if ratio is not None:
-            said.append(
-                tr("the kernel before is {times} as fast", times=times(1 / ratio))
-                if ratio < 1
-                else tr("{times} the kernel before", times=times(ratio))
-            )
+            said.append(_against_before(ratio))
         share = chosen.standing.share if chosen is not None else None
         if share is not None and library is not None:
             name = tr(library.kernel.title).partition(",")[0]
@@ -175,6 +197,14 @@ class Strip(QWidget):
         nothing = bool(origin) and all(bar.origin for bar in self.figures.bars)
         self.note.setText(tr("nothing measured here") if nothing else "")
         self.note.setVisible(nothing)
+
+    def _ratio(self, first: Bar, second: Bar) -> str:
+        """Return how many times as fast as the other the faster one of two kernels is."""
+        slow, fast = sorted((first, second), key=lambda bar: bar.gflops)
+        names = {"fast": shown_name(fast.kernel, self.session), "slow": shown_name(slow.kernel, self.session)}
+        ratio = times(fast.gflops / slow.gflops)
+        whole = tr("{fast} is {times} as fast as {slow}", times=ratio, **names)
+        return tr("{fast} is {times} as fast", times=ratio, fast=names["fast"]) if self._is_long(whole) else whole
 
     def _is_long(self, text: str) -> bool:
         return self.said.fontMetrics().horizontalAdvance(text) > round(scaled(_MOST_TEXT))
@@ -233,17 +263,21 @@ class Strip(QWidget):
         return tr("The GPU of this machine cannot run it: {needed}.", needed=needed) if needed else ""
 
     def _offer(self, busy: bool) -> None:
-        why = self.why_not()
+        why = "" if self._first else self.why_not()
         self.button.setText(tr("Stop") if busy else tr("Measure…"))
-        self.button.setObjectName("" if busy or why else "primary")
+        self.button.setObjectName("" if busy or why or self._first else "primary")
         self.button.style().unpolish(self.button)
         self.button.style().polish(self.button)
         stop = tr("Stop measuring (Esc)")
-        self.button.setToolTip(stop if busy else why or tr("Verify the chosen kernel, then time it"))
+        usual = tr("To the page Measure") if self._first else tr("Verify the chosen kernel, then time it")
+        self.button.setToolTip(stop if busy else why or usual)
 
     def _on_button(self) -> None:
         if self.session.progress["bench"] is not None:
             self.stop_wanted.emit()
+            return
+        if self._first:
+            self.page_wanted.emit()
             return
         why = self.why_not()
         if not why:
@@ -290,3 +324,12 @@ class Strip(QWidget):
     def _paint(self, painter: QPainter) -> list[Mark]:
         live = self.session.results.live if self.session.progress["bench"] is not None else None
         return self._drawing.paint(painter, self.bars.size(), self.shown(), live)
+
+
+def _against_before(ratio: float) -> str:
+    """Return how fast a kernel is, compared with the one before: `ratio` times as fast."""
+    if times(ratio) == times(1.0) or times(1 / ratio) == times(1.0):
+        return tr("as fast as the kernel before")
+    if ratio < 1:
+        return tr("the kernel before is {times} as fast", times=times(1 / ratio))
+    return tr("{times} the kernel before", times=times(ratio))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gemmviz.ui.inspect.warp_panel import WarpPanel
 
 PANELS = ("source", "warp", "thread", "origin", "counters", "assembly", "findings")
-_TITLES = (
+TITLES = (
     *(mark("Source"), mark("Warp"), mark("Thread"), mark("Origin"), mark("Counters")),
     *(mark("Assembly"), mark("Findings")),
 )
@@ -78,7 +78,7 @@ class Inspector(QTabWidget):
         self._pages = {name: _Page() for name in PANELS}
         self._pages["source"].fill(source_side)
         self._pages["findings"].fill(source_side.findings)
-        for page, title, tip in zip(self._pages.values(), _TITLES, _TIPS, strict=True):
+        for page, title, tip in zip(self._pages.values(), TITLES, _TIPS, strict=True):
             index = self.addTab(page, tr(title))
             self.setTabToolTip(index, tr(tip))
         self.setMinimumWidth(round(scaled(_LEAST_WIDTH)))
@@ -215,9 +215,9 @@ class Inspector(QTabWidget):
 
     def _fit_titles(self) -> None:
         """Shorten titles where the tabs would not all be seen: of the machine code, then of the findings."""
-        findings, count = tr(_TITLES[_FINDINGS]), self.source_side.findings.count()
+        findings, count = tr(TITLES[_FINDINGS]), self.source_side.findings.count()
         whole = f"{findings} {count}" if count else findings
-        for assembly, title in ((tr(_TITLES[_ASSEMBLY]), whole), (_SHORT_ASSEMBLY, whole), (_SHORT_ASSEMBLY, findings)):
+        for assembly, title in ((tr(TITLES[_ASSEMBLY]), whole), (_SHORT_ASSEMBLY, whole), (_SHORT_ASSEMBLY, findings)):
             self.setTabText(_ASSEMBLY, assembly)
             self.setTabText(_FINDINGS, title)
             if self.tabBar().sizeHint().width() <= self.width():

@@ -92,6 +92,14 @@ class ThreadPanel(InspectPanel):
         self.growth.forget()
         self.warp.forget()
 
+    def _why_none(self, playable: Playable) -> str:
+        """Return why there is nothing to show, and what to choose: a warp may have no thread with a sum."""
+        block, warp = self.session.cursor.block, self.session.cursor.warp
+        owner, thread = playable.recording.owners
+        if playable.recording.backend == "cuda" and not ((owner == block) & (thread // WARP == warp)).any():
+            return tr("No thread of this warp stores an element of C: choose another warp (key .), or an element of C.")
+        return tr("This thread stores no element of C: choose another lane, or an element of C.")
+
     def refresh(self) -> None:
         """Show the chosen thread at this step."""
         session = self.session
@@ -113,7 +121,7 @@ class ThreadPanel(InspectPanel):
         on_gpu = playable.recording.backend == "cuda"
         known = self._of_thread(playable)
         if known is None or not len(known.rows):
-            self._show_nothing(tr("This thread stores no element of C: choose another lane, or an element of C."))
+            self._show_nothing(self._why_none(playable))
             self._name(playable, [])
             return
         state = state_at(playable, known, session.cursor.step)

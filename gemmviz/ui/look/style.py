@@ -96,7 +96,7 @@ def style_sheet(theme: Theme, scale: float = 1.0) -> str:
     QListView, QTreeView, QTableView, QTextEdit, QPlainTextEdit {{ background: {t.background}; color: {t.text}; }}
     QHeaderView::section {{ background: {t.panel}; color: {t.muted}; border: none; padding: 2px 5px; }}
     QTableView {{ gridline-color: {t.raised}; }}
-    QTabWidget[narrow="true"] QTabBar::tab {{ padding: 4px 4px; font-size: {TYPE_PT * 0.92 * scale:.2f}pt; }}
+    QTabWidget[narrow="true"] QTabBar::tab {{ padding: 4px 3px; font-size: {TYPE_PT * 0.92 * scale:.2f}pt; }}
     QTabWidget::pane {{ border: none; }}
     QTabBar {{ qproperty-drawBase: 0; }}
     QTabBar::tab {{ background: {t.panel}; color: {t.muted}; padding: 4px 10px; border: none;

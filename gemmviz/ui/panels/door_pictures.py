@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from gemmviz.language import trn
+from gemmviz.language import tr, trn
 from gemmviz.session.preferences import Preferences
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES, sectors
 from gemmviz.trace.recording.recording import WARP
@@ -66,7 +66,7 @@ class SectorsPicture(QWidget):
         painter.end()
 
     def _draw(self, painter: QPainter, place: QRectF, said: str, start: npt.NDArray[np.int64]) -> None:
-        """Draw one request: its name and its cost, a dot per lane, and below each sector with the bytes asked for."""
+        """Draw one request: its name and cost, a dot per lane, its sectors with the bytes asked for, their number."""
         theme = THEMES[self._preferences.theme]
         one, lanes = np.zeros(WARP, np.int64), np.arange(WARP, dtype=np.int64)
         units, least = (int(found[0]) for found in sectors(one, lanes, start, np.full(WARP, _FLOAT, np.int64), 1))
@@ -89,8 +89,16 @@ class SectorsPicture(QWidget):
         y = top.bottom() + radius + 2
         sector = start // SECTOR_BYTES
         touched = np.unique(sector)
-        wide, high = place.width() / len(touched), min((place.bottom() - y) * 0.5, 3 * line)
-        box_top = place.bottom() - high
+        below = QRectF(place.left(), place.bottom() - line, place.width(), line)
+        wide, high = place.width() / len(touched), min((below.top() - y) * 0.5, 3 * line)
+        box_top = below.top() - high
+        used = WARP * _FLOAT // len(touched)
+        font.setBold(False)
+        font.setPixelSize(round(scaled(_TYPE)))
+        painter.setFont(font)
+        painter.setPen(QColor(theme.muted))
+        text = tr("each box: a sector of {bytes} bytes, {used} of them used", bytes=SECTOR_BYTES, used=used)
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, text)
         for at, number in enumerate(touched.tolist()):
             box = QRectF(place.left() + at * wide + 0.5, box_top, wide - _APART, high)
             painter.setPen(Qt.PenStyle.NoPen)

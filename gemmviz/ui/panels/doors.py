@@ -27,12 +27,14 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.panels.door_pictures import SectorsPicture
+from gemmviz.ui.stage.plain_painter import PlainPainter
 from gemmviz.ui.stage.stage import Stage
 
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
-_ASKED = "matmul_kernel_naive"
+ASKED = "matmul_kernel_naive"
+"""The kernel of the second door."""
 _WIDEST, _GAP, _PICTURE, _BUTTON = 1240, 24, 220, 28  # pixels, at a scale of type of 1
-_SMALL_TYPE = 8
+_SMALL_TYPE = 11
 # The title, the text and the button's text of each door.
 _DOORS = (
     (
@@ -54,14 +56,16 @@ _DOORS = (
 
 
 class Doors(QWidget):
-    """Covers a window until a door is taken.
+    """Covers a part of a window until a door is taken, or something else in the window is opened.
 
     Parameters
     ----------
     session
         The session that the doors lead into.
+    within
+        The widget to stand in.
     below
-        The widget to cover.
+        The part of it to cover.
     open_file
         Opens the dialog to choose a file.
     """
@@ -69,8 +73,8 @@ class Doors(QWidget):
     left = Signal()
     """A door was chosen or the doors were skipped."""
 
-    def __init__(self, session: Session, below: QWidget, open_file: Callable[[], object]) -> None:
-        super().__init__(below)
+    def __init__(self, session: Session, within: QWidget, below: QWidget, open_file: Callable[[], object]) -> None:
+        super().__init__(within)
         self._session, self._below = session, below
         self.setObjectName("doors")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -84,21 +88,23 @@ class Doors(QWidget):
         self.again.setChecked(session.preferences.doors)
         self._arrange()
         for number, (button, act) in enumerate(zip(self.buttons, acts, strict=True), 1):
-            button.clicked.connect(lambda *_, act=act: self._leave(act))
-            QShortcut(str(number), self, lambda act=act: self._leave(act))
+            button.clicked.connect(lambda *_, act=act: self.leave(act))
+            QShortcut(str(number), self, lambda act=act: self.leave(act))
         for key in ("Return", "Enter"):
             QShortcut(key, self, self._take_focused)
-        self.skip.clicked.connect(lambda *_: self._leave(None))
-        self.go_on.clicked.connect(lambda *_: self._leave(self._go_on))
+        self.skip.clicked.connect(lambda *_: self.leave(None))
+        self.go_on.clicked.connect(lambda *_: self.leave(self._go_on))
         self.again.toggled.connect(session.preferences.show_doors)
         last = self._last()
         self.go_on.setVisible(last is not None)
         if last is not None:
             self.go_on.setText(tr("Go on where I stopped: {kernel}", kernel=tr(last.title)))
         listen(self, session.preferences.themed, self._on_theme)
+        for opened in (session.tour.changed, session.comparison.changed):
+            listen(self, opened, self.leave)
         self._on_theme()
         below.installEventFilter(self)
-        self.setGeometry(below.rect())
+        self.setGeometry(below.geometry())
         self.raise_()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -123,14 +129,14 @@ class Doors(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Close the doors with Esc."""
         if event.key() == Qt.Key.Key_Escape:
-            self._leave(None)
+            self.leave(None)
         else:
             super().keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Cover the window at any size."""
         if event.type() == QEvent.Type.Resize and watched is self._below:
-            self.setGeometry(self._below.rect())
+            self.setGeometry(self._below.geometry())
             self.raise_()
         return False
 
@@ -178,7 +184,7 @@ class Doors(QWidget):
 
     def _moving(self) -> QWidget:
         """Return a small picture of the recording that the window plays."""
-        stage = Stage(self._session.staged)
+        stage = _Small(self._session.staged)
         stage.captioned = False
         stage.base_font = QFont(self.font())
         stage.base_font.setPixelSize(_SMALL_TYPE)
@@ -223,11 +229,18 @@ class Doors(QWidget):
         button = focused if isinstance(focused, QPushButton) else self.buttons[0]
         button.click()
 
-    def _leave(self, act: Callable[[], object] | None) -> None:
+    def leave(self, act: Callable[[], object] | None = None) -> None:
+        """Close the doors, and do what the chosen one is for; None: nothing."""
+        if self.isHidden():
+            return
         self.hide()
         self.left.emit()
         if act is not None:
             act()
+
+    def turned_from(self, page: str) -> None:
+        """Close the doors, as another page was opened."""
+        self.leave()
 
     def _kernel(self, name: str) -> Kernel | None:
         try:
@@ -243,7 +256,7 @@ class Doors(QWidget):
             session.playback.play()
 
     def _ask(self) -> None:
-        self._session.tour.start_rung(_ASKED)
+        self._session.tour.start_rung(ASKED)
 
     def _last(self) -> Kernel | None:
         name = self._session.preferences.last_kernel
@@ -253,6 +266,10 @@ class Doors(QWidget):
         last = self._last()
         if last is not None:
             self._session.choice.choose_kernel(last)
+
+
+class _Small(Stage):
+    painter_type = PlainPainter
 
 
 def _add_card(

@@ -1,9 +1,9 @@
-"""Widgets that lie on the stage, in the place of its texts, so that they do not reduce its height."""
+"""A text on the stage, in the place of its caption; where it would make the matrices smaller, above the source."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.stage.stage import Stage
@@ -15,33 +15,33 @@ _ROOMY = 560  # the width of the stage from which there is room for a widget bes
 
 
 class OnStage(QObject):
-    """Puts one of several widgets at the caption's place, and one beside the title.
+    """Puts a text at the caption's place, or into a column beside the stage, and a widget beside the title.
 
     Parameters
     ----------
     stage
-        The stage. The widgets become its children.
-    captions
-        The widgets for the caption's place; the first one that is not hidden is placed there.
+        The stage.
+    text
+        The text: it stands left of A below a lens, or below the title. If neither has room for it, it stands at the
+        top of `column`, so that no matrix becomes smaller.
+    column
+        The column beside the stage.
     beside_title
-        The widget to the right of the title.
+        The widget to the right of the title. It becomes a child of the stage.
     wanted
         Returns whether `beside_title` is shown.
     """
 
     def __init__(
-        self, stage: Stage, captions: Sequence[QWidget], beside_title: QWidget, wanted: Callable[[], bool]
+        self, stage: Stage, text: QWidget, column: QVBoxLayout, beside_title: QWidget, wanted: Callable[[], bool]
     ) -> None:
         super().__init__(stage)
-        self._stage, self._captions, self._beside = stage, list(captions), beside_title
-        self._wanted = wanted
-        for widget in captions:
-            hidden = widget.isHidden()
-            widget.setParent(stage)
-            widget.setVisible(not hidden)
+        self._stage, self._text, self._column, self._beside = stage, text, column, beside_title
+        self._wanted, self._arranging = wanted, False
+        self._move(text, on_stage=True)
         beside_title.setParent(stage)
         beside_title.show()
-        for widget in (*captions, beside_title):
+        for widget in (text, beside_title):
             widget.installEventFilter(self)
         stage.arranged.connect(self.arrange)
         self.arrange()
@@ -55,45 +55,63 @@ class OnStage(QObject):
 
     def arrange(self) -> None:
         """Give every widget its place."""
-        stage, caption = self._stage, next((w for w in self._captions if not w.isHidden()), None)
+        if self._arranging:
+            return
+        self._arranging = True
+        stage, text = self._stage, self._text
         room = (stage.in_quadrant() or stage.width() >= scaled(_ROOMY)) and self._wanted()
         beside = self._beside.sizeHint().width() + round(scaled(_GAP)) if room else 0
         self._beside.setVisible(beside > 0)
-        if caption is None:
+        if text.isHidden():
             stage.take_words(0.0, beside)
         else:
-            caption.setGeometry(self._place(caption, beside))
-            for other in self._captions:
-                if other is not caption and not other.isHidden():
-                    other.lower()
-            caption.raise_()
+            place = self._left_of_a(beside) or self._below_title(beside)
+            if place is None:
+                stage.take_words(0.0, beside)
+            self._move(text, on_stage=place is not None)
+            if place is not None:
+                text.setGeometry(place)
+                text.raise_()
         if beside:
             title, size = stage.title_place(), self._beside.sizeHint()
             self._beside.setGeometry(QRect(title.right() - size.width(), title.top() + 2, size.width(), size.height()))
+        self._arranging = False
 
-    def _place(self, caption: QWidget, beside: int) -> QRect:
-        """Give a widget the best place: left of A, below the title, left of smaller matrices, outside the quadrant."""
-        place = self._left_of_a(caption, beside) or self._below_title(caption, beside)
-        if not self._stage.column_width(reserve=True):
-            return place
-        return self._left_of_a(caption, beside, reserve=True) or self._below_title(caption, beside)
+    def _move(self, text: QWidget, on_stage: bool) -> None:
+        """Put the text onto the stage or into the column; a part of it that has the keyboard keeps it."""
+        if text.parentWidget() is not None and on_stage == (text.parentWidget() is self._stage):
+            return
+        hidden, focus = text.isHidden(), text.window().focusWidget()
+        if on_stage:
+            self._column.removeWidget(text)
+            text.setParent(self._stage)
+        else:
+            self._column.insertWidget(0, text)
+        text.setVisible(not hidden)
+        if focus is not None and text.isAncestorOf(focus):
+            focus.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _left_of_a(self, caption: QWidget, beside: int, reserve: bool = False) -> QRect | None:
-        """Give a widget the place left of A, below a lens; None: it has no room there."""
-        stage, width = self._stage, int(self._stage.column_width(reserve))
-        if not width:
+    def _left_of_a(self, beside: int) -> QRect | None:
+        """Give the text the place left of A, below a lens; None: it has no room there."""
+        stage, width = self._stage, int(self._stage.column_width())
+        height = _height(self._text, width) if width else 0.0
+        if not width or not stage.holds(height, narrow=True):
             return None
-        stage.take_words(_height(caption, width), beside, True)
+        stage.take_words(height, beside, True)
         place = stage.words_place()
         return place if place.width() <= width + 1 else None
 
-    def _below_title(self, caption: QWidget, beside: int) -> QRect:
-        """Give a widget the place below the title: its width depends on its height, and this again on its width."""
+    def _below_title(self, beside: int) -> QRect | None:
+        """Give the text the place below the title: its width depends on its height, and this again on its width."""
         stage = self._stage
+        stage.take_words(0.0, beside)
         place = stage.words_place()
         for _ in range(_TRIES):
             width = max(place.width(), _LEAST_WIDTH)
-            stage.take_words(_height(caption, width), beside)
+            height = _height(self._text, width)
+            if not stage.holds(height):
+                return None
+            stage.take_words(height, beside)
             place = stage.words_place()
             if place.width() == width:
                 break

@@ -15,6 +15,7 @@ from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.borders import line, outline
 from gemmviz.ui.stage.colours import Colours
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.related import Related
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.wrong_marks import WrongMarks
 
@@ -45,7 +46,13 @@ class Marks:
         self._wrong_marks = {index: WrongMarks(theme) for index in range(len(playable.recording.arrays))}
 
     def draw(
-        self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment, only: list[Panel] | None = None
+        self,
+        painter: QPainter,
+        placed: list[Panel],
+        seen: QRectF,
+        moment: Moment,
+        near: Related | None = None,
+        only: list[Panel] | None = None,
     ) -> None:
         """Draw all marks.
 
@@ -59,6 +66,8 @@ class Marks:
             The part of the stage that is not covered, in pixels.
         moment
             The step, and the choice.
+        near
+            The cells that belong to the choice; None: nothing is chosen.
         only
             The panels whose marks are drawn, apart from those of the chosen cell; None: all.
         """
@@ -77,6 +86,8 @@ class Marks:
                 self._draw_misread(painter, panel, seen, moment)
         for panel in placed:
             self._draw_selection(painter, panel, placed, moment)
+            if near is not None and moment.cell is not None and moment.cell[0] == C:
+                self._draw_operands(painter, panel, near)
 
     def _draw_held(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Outline the tile of A or B that the chosen block holds in shared memory, and the block itself in C."""
@@ -190,6 +201,17 @@ class Marks:
         pen.setWidthF(3)
         painter.setPen(pen)
         painter.drawRect(_box(panel, row, column))
+
+    def _draw_operands(self, painter: QPainter, panel: Panel, near: Related) -> None:
+        """Outline the row or the column of a shared tile from which the chosen element of C is computed."""
+        cells = near.cells.get(panel.array)
+        if panel.array <= C or cells is None or len(cells) < 2:
+            return
+        rows, columns = divmod(cells, panel.columns)
+        ends = (rows.min(), rows.max()), (columns.min(), columns.max())
+        if min(last - first for first, last in ends) == 0 and sum(last - first for first, last in ends) < len(cells):
+            painter.setPen(QPen(QColor(self.theme.selection), 2))
+            painter.drawRect(_box(panel, *ends))
 
 
 def _box(panel: Panel, rows: Any, columns: Any) -> QRectF:

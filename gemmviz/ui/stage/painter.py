@@ -121,7 +121,7 @@ class StagePainter:
         """Return where everything stands when painted into `rect`."""
         key = self._plan_key(rect)
         if self._placed is None or self._placed[0] != key:
-            self._placed = key, self._with_words(rect) or self._between_lines(rect)
+            self._placed = key, self._with_words(rect, self.words, self.narrow) or self._between_lines(rect)
         placed = self._placed[1]
         if self._seen is None or self._seen[0] is not placed or self._seen[1] != view:
             self._seen = placed, view, placed.seen(view.zoom, view.dx, view.dy)
@@ -131,20 +131,25 @@ class StagePainter:
         """Return all that a plan depends on."""
         return rect.width(), rect.height(), self.captioned, self.words, self.narrow, self.lens is not None
 
-    def _with_words(self, rect: QRectF) -> Plan | None:
+    def _with_words(self, rect: QRectF, words: float, narrow: bool) -> Plan | None:
         """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
         high = self.metrics.height()
         lines = CAPTION_LINES if self.lens is None else CAPTION_OVER_LENS
-        texts = Texts((TITLE_LINES + 0.3) * high, lines * high * self.captioned, self.words, self.narrow)
+        texts = Texts((TITLE_LINES + 0.3) * high, lines * high * self.captioned, words, narrow)
         asides = self._barriers.sizes(self.font) if self.lens is None else ()  # a lens covers the strip
         size = rect.width(), rect.height(), high
         return placed(self.playable.recording, *size, texts, asides, self.lens is not None)
 
-    def column_width(self, rect: QRectF, reserve: bool = False) -> float:
-        """Return the width of what replaces the caption left of A; 0: none. The matrices shrink for it: `reserve`."""
-        if self.lens is None or (reserve and self.plan(rect, View()).form == "around words"):
+    def column_width(self, rect: QRectF) -> float:
+        """Return the width of what replaces the caption left of A; 0: there is no room, or no lens above it."""
+        if self.lens is None:
             return 0.0
-        return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height(), reserve)
+        return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height())
+
+    def holds(self, rect: QRectF, height: float, narrow: bool) -> bool:
+        """Say whether something of a height has room in the caption's place and makes no array smaller."""
+        plain, found = self._with_words(rect, 0.0, False), self._with_words(rect, height, narrow)
+        return plain is not None and found is not None and found.as_large_as(plain)
 
     def _between_lines(self, rect: QRectF) -> Plan:
         """Place everything between a line above and lines below, with the words."""
@@ -292,7 +297,7 @@ class StagePainter:
         near = self._near.at(moment)
         images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
-        self._marks.draw(painter, placed, seen, moment, shown)
+        self._marks.draw(painter, placed, seen, moment, near, shown)
         self._in_flight.draw(painter, shown, seen, moment)
         if placed[C] in shown:
             self._sums.draw(painter, placed, seen, moment, font)

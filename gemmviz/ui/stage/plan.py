@@ -1,9 +1,10 @@
 """Where everything stands on the stage when the words stand in the free quadrant: above A, left of B.
 
 Title, caption, shared tiles and lens share the quadrant, and the legend stands left of A: A, B and C get all of the
-height. A text that takes the caption's place, such as a lesson's, stands left of A if a lens is shown and both have
-room. Where the quadrant is too small, as with a short K, a lens stands with the words beside the arrays; without a lens
-`gemmviz.ui.stage.scene` keeps a line above and lines below the arrays for the words.
+height. A text that takes the caption's place, such as a lesson's, stands left of A if a lens is shown and there is
+room. It must not make the arrays smaller: see `Plan.as_large_as`. Where the quadrant is too small, as with a short K, a
+lens stands with the words beside the arrays; without a lens `gemmviz.ui.stage.scene` keeps a line above and lines below
+the arrays for the words.
 """
 
 from collections.abc import Sequence
@@ -38,9 +39,7 @@ _NARROWEST_LENS = 19.0  # beside words
 _LEAST_ARRAYS = 9.0  # the height of all arrays below a lens
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
 _BESIDE_A = AROUND_WORDS.left + _EDGE  # what a text left of A leaves free
-_TRIES, _MOST_LOWER = 6, 0.4  # to make room for a long text; the second is a part of the height
 _COLUMN, _LENS_ALONE = 11.0, 9.0  # the least width of a text left of A, and the least height of the lens above it
-_RESERVED = 13.0  # the width of such a text where the matrices become smaller for it
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,10 @@ class Plan:
     legend: Bounds | None = None
     form: Form = "all"
     column: Bounds | None = None
+
+    def as_large_as(self, other: "Plan") -> bool:
+        """Say whether the cells of the arrays are not smaller than in another plan."""
+        return self.panels[0].cell >= other.panels[0].cell * (1 - 1e-9)
 
     def seen(self, zoom: float, dx: float, dy: float) -> "Plan":
         """Return the plan as seen after zooming about the origin and shifting: the arrays move, the words stay."""
@@ -113,23 +116,12 @@ class _Cross:
     quadrant: Bounds
 
 
-def _crossed(
-    recording: Recording,
-    width: float,
-    height: float,
-    font: float,
-    lower: float = 0.0,
-    at_right: bool = False,
-    column: float = 0.0,
-) -> _Cross | None:
-    """Place A, B and C; None if there is no room. See `planned`.
-
-    B begins `lower` pixels lower than it could, and A leaves `column` pixels at its left free.
-    """
+def _crossed(recording: Recording, width: float, height: float, font: float, at_right: bool = False) -> _Cross | None:
+    """Place A, B and C in the middle or at the right; None if there is no room. See `planned`."""
     m, n, k = recording.m, recording.n, recording.k
     room = AROUND_WORDS
-    left, right, bottom = room.left * font + column, room.right * font, room.bottom * font
-    top, gap = room.top * font + lower, room.gap * font
+    left, right, bottom = room.left * font, room.right * font, room.bottom * font
+    top, gap = room.top * font, room.gap * font
     cell = min((width - left - right - gap) / (k + n), (height - top - bottom - gap) / (k + m), LARGEST_CELL)
     if cell <= 0:
         return None
@@ -164,41 +156,30 @@ def placed(
     size = recording, width, height, font
     if lens and texts.narrow:
         return _text_left_of_a(*size, texts)
-    title, caption = texts.title, texts.caption
-    found = planned(*size, (title + caption, title + (texts.taken or caption)), asides, lens)
+    words = texts.title + (texts.taken or texts.caption)
+    found = planned(*size, words, asides, lens, long=texts.taken > texts.caption)
     if found is None and lens:
-        return _outside_quadrant(*size, title + max(caption, texts.taken if caption else 0.0))
+        return _outside_quadrant(*size, words)
     return found
 
 
-def column_width(recording: Recording, width: float, height: float, font: float, reserve: bool = False) -> float:
+def column_width(recording: Recording, width: float, height: float, font: float) -> float:
     """Return the width of a text left of A, in pixels; 0: there is no room for one.
 
     Parameters
     ----------
     recording, width, height, font
         As in `planned`.
-    reserve
-        Whether the matrices may be smaller to leave it free.
     """
-    wide, least = _with_column(recording, width, height, font)[1], _COLUMN * font
     cross = _crossed(recording, width, height, font, at_right=True)
-    natural = cross is not None and cross.x0 - _BESIDE_A * font >= least
-    return wide if natural or reserve else 0.0
-
-
-def _with_column(recording: Recording, width: float, height: float, font: float) -> tuple[_Cross | None, float]:
-    """Place A, B and C at the right; return the width of a text left of A, too, for which they may become smaller."""
-    cross = _crossed(recording, width, height, font, at_right=True)
-    if cross is not None and cross.x0 - _BESIDE_A * font < _COLUMN * font:
-        cross = _crossed(recording, width, height, font, at_right=True, column=(_RESERVED + _EDGE) * font)
     wide = cross.x0 - _BESIDE_A * font if cross is not None else 0.0
-    return cross, wide if wide >= _COLUMN * font else 0.0
+    return wide if wide >= _COLUMN * font else 0.0
 
 
 def _text_left_of_a(recording: Recording, width: float, height: float, font: float, texts: Texts) -> Plan | None:
     """Place a lens below the title, and the text that takes the caption's place left of A; None if one has no room."""
-    cross, wide = _with_column(recording, width, height, font)
+    cross = _crossed(recording, width, height, font, at_right=True)
+    wide = column_width(recording, width, height, font)
     if cross is None or not wide:
         return None
     quadrant = cross.quadrant
@@ -229,9 +210,10 @@ def planned(
     width: float,
     height: float,
     font: float,
-    words: tuple[float, float],
+    words: float,
     asides: Sequence[tuple[float, float]] = (),
     lens: bool = False,
+    long: bool = False,
 ) -> Plan | None:
     """Place the arrays around a quadrant with words.
 
@@ -244,13 +226,13 @@ def planned(
     font
         Height of the labels' font in pixels.
     words
-        Height of title and caption, and of title and what takes the caption's place, in pixels. The first decides
-        whether the words stand here: a long text takes the room of the tiles, and moves the matrices where that is
-        not enough.
+        Height of the title and what stands below it, in pixels.
     asides
         Sizes, the largest first, that a strip beside the shared tiles may have, in pixels.
     lens
         Whether a lens takes the rest of the quadrant.
+    long
+        Whether the words are longer than a caption: then tiles may be smaller, and a lens needs more.
 
     Returns
     -------
@@ -261,25 +243,10 @@ def planned(
     if cross is None:
         return None
     shared = [i for i, a in enumerate(recording.arrays) if a.space == "shared"]
-    usual, taken = words
-    least = _LEAST_BELOW * font if shared or lens else 0.0
+    rest = (_LEAST_LENS if lens else _LEAST_TILES) if long else _LEAST_BELOW
+    least = rest * font if shared or lens else 0.0
     narrowest = (_LEAST_WIDTH * _SHARE if not lens else _NARROWEST_LENS) * font
-    ways = _ways(cross.quadrant, usual, font, least, narrowest)
-    if ways and taken > usual:
-        # A long text must not be cut either: where the quadrant is too low for it, B stands lower.
-        spared, lower = (_LEAST_LENS if lens else _LEAST_TILES) * font if least else 0.0, 0.0
-        for _ in range(_TRIES):
-            room = cross.quadrant.height
-            longest = min(taken, room - spared)
-            ways = _ways(cross.quadrant, longest, font, min(least, room - longest - font), narrowest)
-            ways = [way for way in ways if way[0].height >= taken]
-            if ways:
-                break
-            lower += taken + spared - room + 1
-            moved = _crossed(recording, width, height, font, lower) if lower < _MOST_LOWER * height else None
-            if moved is None:
-                return None
-            cross = moved
+    ways = _ways(cross.quadrant, words, font, least, narrowest)
     if not ways:
         return None
     cell, y1 = cross.cell, cross.y1

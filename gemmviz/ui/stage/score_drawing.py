@@ -78,8 +78,10 @@ def small(font: QFont) -> QFont:
 
 def height(story: Story | None, font: QFont) -> int:
     """Return how high a score is."""
-    line = QFontMetricsF(small(font)).height()
-    return int(np.ceil(line + max(len(lanes(story)), _LEAST_LANES) * (line + 1) + 4))
+    line, count = QFontMetricsF(small(font)).height(), len(lanes(story))
+    # Many lanes are lower, so that the matrices keep their room.
+    lane = line + 1 if count <= _LEAST_LANES else line - 2
+    return int(np.ceil(line + max(count, _LEAST_LANES) * lane + 4))
 
 
 def lanes(story: Story | None) -> tuple[int, ...]:

@@ -56,6 +56,7 @@ class Stage(QWidget):
         Which lens is shown; None: none ever is.
     """
 
+    painter_type = StagePainter
     arranged = Signal()
     """The places of the words may have changed."""
     size_wanted = Signal(QPoint)
@@ -92,19 +93,19 @@ class Stage(QWidget):
             listen(self, lens.changed, self._on_lens)
         for model in (frozen_warp, inspection, permission):
             if model is not None:
-                listen(self, model.changed, self._refresh)
+                listen(self, model.changed, lambda: self.update())
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.moved, self._on_moved)
         listen(self, staged.cursor.stepped, self._update_places)
         for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
-            listen(self, change, self._refresh)
+            listen(self, change, lambda: self.update())
         listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
 
     def follow(self, turns: Turns) -> None:
         """Draw the slow parts in turns with the other parts of the window."""
         self.late.turns = turns
-        listen(self, turns.switched, self._refresh)
+        listen(self, turns.switched, lambda: self.update())
 
     def sizeHint(self) -> QSize:
         """Prefer a large square."""
@@ -156,10 +157,15 @@ class Stage(QWidget):
         painter = self._painter_now()
         return painter.title_place(QRectF(self.rect()), self.view).toRect() if painter else QRect()
 
-    def column_width(self, reserve: bool = False) -> float:
+    def column_width(self) -> float:
         """Return the width of what takes the caption's place left of A, in pixels: see `StagePainter.column_width`."""
         painter = self._painter_now()
-        return painter.column_width(QRectF(self.rect()), reserve) if painter is not None else 0.0
+        return painter.column_width(QRectF(self.rect())) if painter is not None else 0.0
+
+    def holds(self, height: float, narrow: bool = False) -> bool:
+        """Say whether something has room in the caption's place: see `StagePainter.holds`. A zoomed picture has it."""
+        painter = self._painter_now()
+        return painter is None or self.view != View() or painter.holds(QRectF(self.rect()), height, narrow)
 
     def take_words(self, height: float, title_width: float, narrow: bool = False) -> None:
         """Give something else the place of the caption, and a part of the title's, at its right.
@@ -183,19 +189,14 @@ class Stage(QWidget):
             self._painter.words, self._painter.title_taken, self._painter.narrow = self._taken
 
     def _on_recorded(self) -> None:
-        self._painter, self._hovered = None, None
-        self.late.forget()
-        self.reset_view()
-        self.arranged.emit()
+        self._hovered, self.view = None, View()
+        self._on_recorded_same_view()
 
     def _on_recorded_same_view(self) -> None:
         self._painter = None
         self.late.forget()
         self.update()
         self.arranged.emit()
-
-    def _refresh(self) -> None:
-        self.update()
 
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
@@ -211,10 +212,9 @@ class Stage(QWidget):
         if self._painter is not None and self._painter.playable is not shown:
             self._painter = None  # its recording has gone, and its steps are those of another one
         if self._painter is None and shown is not None and self.staged.choice.kernel.recordable:
-            self._painter = StagePainter(shown, self.theme, self._font())
-            self._painter.captioned = self.captioned
+            self._painter = self.painter_type(shown, self.theme, self._font())
+            self._painter.captioned, self._painter.title = self.captioned, self._title()
             self._give_words()
-            self._painter.title = self._title()
             self._choose_lens(self._painter)
         return self._painter
 

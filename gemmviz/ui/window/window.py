@@ -23,7 +23,7 @@ from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.look.style import scaled, set_scale, style_sheet
 from gemmviz.ui.look.theme import THEMES, palette
 from gemmviz.ui.panels.controls import MeasureControls, RecordControls
-from gemmviz.ui.panels.doors import Doors
+from gemmviz.ui.panels.doors import ASKED, Doors
 from gemmviz.ui.panels.floating import Floating
 from gemmviz.ui.panels.help_box import HelpBox
 from gemmviz.ui.panels.help_text import help_groups
@@ -149,10 +149,11 @@ class Window(QMainWindow):
         for name, title, key, tip in PAGES:
             self.pages.announce(name, tr(title), key, tr(tip), makers[name])
         self.menuBar().setCornerWidget(self.pages.bar, Qt.Corner.TopRightCorner)
-        self._on_stage = OnStage(self.stage, [self.tour_bar], self.tour_bar.lesson_button, self.tour_bar.can_start)
         # A question stands below the tabs: on the stage it took the room of the shared tiles.
         self._looks = _Column(self.inspector, self.predict)
         self._looks.column.setStretchFactor(self.inspector, 1)
+        bar = self.tour_bar
+        self._on_stage = OnStage(self.stage, bar, self._looks.column, bar.lesson_button, bar.can_start)
         self._right = _Column(self._looks, self.measuring)
         self.measuring.hide()
         self.columns = Columns(self.rail, self.pages, self._right)
@@ -245,9 +246,15 @@ class Window(QMainWindow):
 
     def open_doors(self) -> None:
         """Show the doors, with three ways to begin."""
-        self.doors = Doors(self.session, known(self.centralWidget()), self.files.ask_file)
-        self.doors.left.connect(lambda: self.stage.setFocus(Qt.FocusReason.OtherFocusReason))
+        self.doors = Doors(self.session, known(self.centralWidget()), self.columns, self.files.ask_file)
+        self.doors.left.connect(self._on_doors_left)
+        self.pages.switched.connect(self.doors.turned_from)
+        self.strip.compare_from(ASKED)
         self.doors.show()
+
+    def _on_doors_left(self) -> None:
+        self.strip.compare_from("")
+        self.stage.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open_size(self) -> None:
         """Open the sheet with the size and the parameters of the recording, at the stage's title."""
@@ -322,7 +329,7 @@ class Window(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the dropped file, as if the user had chosen it in the dialog."""
         if self.doors is not None:
-            self.doors.hide()
+            self.doors.leave()
         self.open_file(Path(event.mimeData().urls()[0].toLocalFile()))
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -124,3 +124,17 @@ def test_listeners_hear_of_every_change(predict):
     predict.reveal()
     predict.toggle()
     assert heard == [(2, False), (2, True), (None, False)]
+
+
+def test_with_the_lens_of_banks_the_questions_are_about_banks_and_wavefronts(session):
+    """Predicting a bank took luck: it was one of six kinds."""
+    session.cursor.seek(3)
+    asked = {"banks": set(), None: set()}
+    for lens, kinds in asked.items():
+        session.lens.show(lens)
+        session.predict.toggle()
+        for _ in range(12):
+            kinds.add(session.predict.question.kind)
+            session.predict._ask()
+        session.predict.toggle()
+    assert asked["banks"] == {"bank", "cost"} and len(asked[None]) > 2
