@@ -20,6 +20,8 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
 _DEEPEST, _LONGEST_VALUE, _LEAST_SIZE = 4, 150, 64
+# What a test of a kernel chooses, whatever the host code passes.
+_GIVEN = ("M", "N", "K", "alpha", "beta")
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 SIZES = {
@@ -91,7 +93,9 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
     sure = 0.95 if launch.whole else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
-    if launch.of_another:
+    if launch.disused:
+        why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
+    elif launch.of_another:
         why["block"] = why["grid"] = GuessReason(
             0.6, "the file launches another kernel with these parameters like this"
         )
@@ -139,6 +143,8 @@ def expression(
 def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
     """Return the whole parameters to which a launch gives more than a size, such as ``4 * N``: by name, what it gives.
 
+    The scales of the product, alpha and beta, are left out.
+
     Parameters
     ----------
     launch, function, source, roles
@@ -147,7 +153,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
-        if parameter.pointer or parameter.type not in WHOLE or roles.of.get(parameter.name) in ("M", "N", "K"):
+        if parameter.pointer or parameter.type not in WHOLE or roles.of.get(parameter.name) in _GIVEN:
             continue
         text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said, is_whole
+from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said
+from gemmviz.catalogue.guessing.certainty import is_known, is_whole
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.problem import Problem
@@ -56,7 +57,7 @@ class Trials:
     _own_refused: str = ""
     _ran: Guess | None = None
     _missing: Guess | None = None
-    _never: bool = False
+    _never: Guess | None = None
 
     def __post_init__(self) -> None:
         self._until = self.clock() + _MOST_SECONDS
@@ -97,7 +98,8 @@ class Trials:
             self.spare = self.spare or (candidate, size, wrong)
         if wrong.ended and is_launched_so(candidate):
             self._ran = self._ran or candidate
-            self._never = self._never or (cube and not wrong.readings)
+            if cube and not wrong.readings and is_known(candidate):
+                self._never = self._never or candidate
         if wrong.misses and cube and is_whole(candidate):
             self._missing = self._missing or candidate
 
@@ -108,8 +110,8 @@ class Trials:
             return replace(self.guess, settled=f"it cannot be compiled: {said}")
         also = f"; {self.tried - 1} other launches are wrong too" if self.tried > 1 else ""
         said = f"recorded {self.first}{also}"
-        if self._ran and self._never:  # the launch may be right, and the kernel wrong: then the checker says where
-            return replace(self._ran, settled=f"{said}; {OWN_LAUNCH_IS_WRONG}")
+        if self._never:  # the launch is right, and the kernel wrong: then the checker says where
+            return replace(self._never, settled=f"{said}; {OWN_LAUNCH_IS_WRONG}")
         if self._missing:
             return replace(self._missing, settled=f"{said}; {OWN_LAUNCH_MISSES}")
         return replace(self.guess, settled=said if self.tried else self.first)

@@ -57,8 +57,11 @@ class Untried:
         """
         if not isinstance(verdict, Verdict) or not verdict.comparable:
             return
+        in_grid = {name for side in tried.grid for name in re.findall(r"\b[MNK]\b", side)}
         for reading in verdict.readings:
-            self._next += _so_read(tried, reading)
+            # Where the grid grows with a size, its blocks have to cover that size.
+            if not (reading.rows and "M" in in_grid) and not (reading.columns and "N" in in_grid):
+                self._next += _so_read(tried, reading)
         if not verdict.readings and size.m == size.n == size.k and size.k >= LEAST_DEPTH:
             self._hopeless.add(_key(tried))
 
@@ -70,11 +73,22 @@ def _key(made: Guess) -> _Key:
     return roles, repr(made.params), made.block, grid, made.shared
 
 
+def _in_part(requires: tuple[str, ...], reading: Reading) -> tuple[str, ...]:
+    """Return the conditions of a launch whose C is right in its first rows and columns only: its sizes are those."""
+    sizes = {"M": reading.rows, "N": reading.columns, "K": reading.depth}
+    fixed = {name: size for name, size in sizes.items() if size}
+    if not fixed:
+        return requires
+    kept = (one for one in requires if one not in SQUARE and one.partition(" ")[0] not in fixed)
+    return (*kept, *(f"{name} == {size}" for name, size in fixed.items()))
+
+
 def _so_read(tried: Guess, reading: Reading) -> Iterator[Guess]:
     """Yield a launch with other layouts: for any size, with the grid turned, and as it was tried."""
     swap = {"A": "B", "B": "A", "lda": "ldb", "ldb": "lda"} if reading.exchanged else {}
     roles = tuple(swap.get(role, role) for role in tried.roles)
     made = replace(tried, column_major=reading.column_major, roles=roles)
+    made = replace(made, epilogue=reading.epilogue, requires=_in_part(tried.requires, reading))
     free = replace(made, requires=tuple(one for one in made.requires if one not in SQUARE))
     yield free
     if len(free.grid) == 2:
