@@ -80,7 +80,7 @@ def _right_in_part(recording: Recording, flat: dict[str, _Matrix]) -> Iterator[R
     for way, read in _ways(recording, flat):
         for depth in depths:
             rows, columns = _first(read["C"] == read["A"][:, :depth] @ read["B"][:depth])
-            if rows * columns >= _LEAST_PART:
+            if rows > 1 and columns > 1 and rows * columns >= _LEAST_PART:
                 sizes = (rows % recording.m, columns % recording.n, depth % recording.k)
                 yield Reading(way.column_major, way.exchanged, *sizes)
 

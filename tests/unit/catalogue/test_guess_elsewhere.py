@@ -93,3 +93,39 @@ def test_a_template_of_the_host_that_shares_only_a_parameter_s_name_is_left_out(
     traits = "template <int N, typename T> struct Traits { using Layout = ::library::RowMajor; T value[N]; };\n"
     assert "library" not in device_code(traits + KERNEL, "gemm")
     assert "library" in device_code(traits + KERNEL.replace("float sum", "Traits<1, float> *t; float sum"), "gemm")
+
+
+STEPPED = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K, int T)
+{
+    int row = blockIdx.y * T + threadIdx.y, col = blockIdx.x * T + threadIdx.x;
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += T)
+        for (int k = k0; k < k0 + T; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+
+
+def test_the_first_turn_of_the_host_s_loop_gives_the_values_of_a_launch(tmp_path: Path) -> None:
+    host = """void tune(float *A, float *B, float *C, int m, int n, int k) {
+        for (int side = 4; side <= 32; side *= 2) {
+            int columns = n / side;
+            gemm<<<dim3(columns, m / side), dim3(side, side)>>>(A, B, C, m, n, k, side);
+        }
+    }
+    """
+    made = read(tmp_path, STEPPED + host)
+    assert made.roles[-1] == "4" and made.block == ("4", "4") and made.grid == ("floor(N / 4)", "floor(M / 4)")
+
+
+def test_a_loop_over_sizes_leaves_the_sizes_open(tmp_path: Path) -> None:
+    host = """int main() {
+        for (int size = 256; size <= 4096; size *= 2)
+            gemm<<<dim3(size / 8, size / 8), dim3(8, 8)>>>(A, B, C, size, size, size);
+    }
+    """
+    assert read(tmp_path, KERNEL + host).grid == ("floor(N / 8)", "floor(M / 8)")
+
+
+def test_a_step_that_nothing_launches_is_a_usual_one(tmp_path: Path) -> None:
+    assert read(tmp_path, STEPPED).roles[-1] == "16"

@@ -1,5 +1,6 @@
 """A kernel is called wrong by its file's own launch only where the file gives every argument of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,3 +128,19 @@ def test_no_part_is_read_from_a_c_that_nobody_wrote() -> None:
     text = program(SIGNATURE, "if (row < 0) C[row * N + col] = sum;", "A, B, C, M, N, K")
     verdict = tried(guessed_kernel(guess(text, Path("mine.cu"))), Problem(16, 24, 8))
     assert verdict and not verdict.readings
+
+
+def test_the_part_that_one_block_computes_shows_the_grid() -> None:
+    kernel = """__device__ int2 place(int number, int columns) { return make_int2(number / columns, number % columns); }
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int2 tile = place(blockIdx.x, (N + 7) / 8);
+    int row = tile.x * 8 + threadIdx.y, col = tile.y * 8 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+    made = replace(guess(kernel, Path("mine.cu")), grid=("1",), block=("8", "8"), requires=(), others=())
+    found = settle(made, tried)
+    assert found.right and found.grid == ("(M / 8) * (N / 8)",) and "M == 8" not in found.requires
