@@ -33,6 +33,7 @@ _OFFSET = re.compile(r"(?i)offset|start|begin|origin")
 _MORE = re.compile(
     r"(?i)\b_*(?:exp|tanh|erf|log|sqrt|rsqrt|pow|fmax|max|sigmoid|relu|gelu|silu|swish|softmax|abs)f?\w*\s*\("
 )
+_PIPELINE = re.compile(r"(?i)stage|pipeline|cp_async|cp\.async")
 _CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*)?f?\s*\)?\s*[?)]")
 _ONE_SIZE = re.compile(r"[MN] == \d+")
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
@@ -139,6 +140,8 @@ def _all(guess: Guess) -> Iterator[Guess]:
         yield replace(roomy[0], requires=whole_grid(guess))
     deep = _deep(whole[0])
     yield deep
+    if _PIPELINE.search(_body(guess)):  # it may need more steps than it says
+        yield replace(whole[0], requires=(*whole[0].requires, f"K % {4 * LEAST_DEPTH} == 0"))
     yield _square(deep)  # a recording of this size shows every layout that would be right
     if said:
         yield from islice(_turned(deep), _MOST_TURNED)

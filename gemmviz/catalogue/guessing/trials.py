@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said
-from gemmviz.catalogue.guessing.certainty import is_known, is_whole
+from gemmviz.catalogue.guessing.certainty import has_whole_blocks, is_known, is_whole
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.problem import Problem
 
 _MOST_TRIES = 20
 # A launch that is right but for reads out of bounds is taken where none of the likeliest is right altogether.
-_MOST_TRIES_WITH_SPARE = 8
+_MOST_TRIES_WITH_SPARE = 10
 # So many more launches are tried after one that is right at the first size and wrong at a broad one.
 _MOST_TRIES_AFTER_NARROW = 6
 # Where so many launches have no end and none has one, the others are left: each costs a new process.
@@ -93,7 +93,7 @@ class Trials:
             return
         self.crashed += wrong.crashed
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
-        cube = size.m == size.n == size.k
+        cube = size.m == size.n == size.k and has_whole_blocks(candidate, size)
         if wrong.only_reads and is_said(candidate, "block"):
             self.spare = self.spare or (candidate, size, wrong)
         if wrong.ended and is_launched_so(candidate):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gemmviz.catalogue.guessing.certainty import has_whole_blocks, is_known
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -144,3 +145,38 @@ __global__ void gemm(const float *A, const float *B, float *C, int M, int N, int
     made = replace(guess(kernel, Path("mine.cu")), grid=("1",), block=("8", "8"), requires=(), others=())
     found = settle(made, tried)
     assert found.right and found.grid == ("(M / 8) * (N / 8)",) and "M == 8" not in found.requires
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["const float2 *A", "const unsigned short *A", "const uint32_t *A", "const half2 *A", "const float *A_packed"],
+)
+def test_a_matrix_whose_values_only_the_host_knows_is_no_ground_for_calling_a_kernel_wrong(kind: str) -> None:
+    plain, other = (
+        guess(program(one, "C[row * N + col] = sum;", "A, B, C, M, N, K"), Path("mine.cu"))
+        for one in (SIGNATURE, SIGNATURE.replace("const float *A", kind))
+    )
+    assert is_known(plain) and not is_known(other)
+
+
+@pytest.mark.parametrize("kind", ["float", "half", "__half", "double", "nv_bfloat16"])
+def test_the_types_of_plain_values_are_known(kind: str) -> None:
+    text = program(SIGNATURE.replace("float", kind), "C[row * N + col] = sum;", "A, B, C, M, N, K")
+    assert is_known(guess(text, Path("mine.cu")))
+
+
+def test_blocks_are_whole_where_sizes_are_multiples_of_what_the_grid_divides_them_by() -> None:
+    text = program(SIGNATURE, "C[row * N + col] = sum;", "A, B, C, M, N, K", grid="(N + 255) / 256, M / 8")
+    made = guess(text, Path("mine.cu"))
+    assert has_whole_blocks(made, Problem(8, 256, 3)) and not has_whole_blocks(made, Problem(8, 128, 3))
+    assert not has_whole_blocks(made, Problem(12, 256, 3))
+
+
+def test_a_pipeline_is_tried_with_a_sum_of_many_steps() -> None:
+    def long_enough(kernel: Kernel, size: Problem) -> Verdict:
+        return Verdict() if size.k >= 512 else Verdict.of("wrong", comparable=True)
+
+    body = BODY.replace("float sum = 0;", "float sum = 0; __pipeline_commit();")
+    made = guess(program(SIGNATURE, "C[row * N + col] = sum;", "A, B, C, M, N, K", body), Path("mine.cu"))
+    found = settle(made, long_enough)
+    assert found.right and "K % 512 == 0" in found.requires
