@@ -41,7 +41,7 @@ _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
 C_IS_ZERO_BEFORE = "C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it"
-ONLY_WHERE_EQUAL = "where M, N and K differ, C is wrong with the launch in the file itself"
+ONLY_WHERE_EQUAL = "C is wrong with the launch in the file itself"
 GRID_IS_TURNED = "the sides of the grid are exchanged: as the file itself has them, it is wrong"
 TryOne = Callable[[Kernel, Problem], str]
 
@@ -121,9 +121,9 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
         yield GRID_IS_TURNED
     if found.adds and not guess.adds:
         yield C_IS_ZERO_BEFORE
-    narrow = {*found.requires} - {*guess.requires}
-    if narrow & {*SQUARE} and found.roles == guess.roles and {"M", "N", "K"} <= {*guess.roles} and is_known(guess):
-        yield ONLY_WHERE_EQUAL
+    narrow = [one for one in SQUARE if one in found.requires and one not in guess.requires]
+    if narrow and found.roles == guess.roles and {"M", "N", "K"} <= {*guess.roles} and is_known(guess):
+        yield f"unless {' and '.join(narrow)}, {ONLY_WHERE_EQUAL}"
 
 
 def _broad_size(kernel: Kernel) -> Problem | None:
