@@ -125,7 +125,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield guess
     yield from _otherwise(guess)
     own = roomy[-1]
-    if own.why.get("block", GuessReason(1, "")).confidence < SURE:
+    if not said and own.why.get("block", GuessReason(1, "")).confidence < SURE:
         yield own
         yield from _other_blocks(own)
     yield from _by_names(guess)

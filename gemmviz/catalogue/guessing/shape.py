@@ -103,7 +103,8 @@ class Shaper(Fitting):
         if None in sides or (1 <= threads <= _MOST_THREADS and whole):
             return block
         named = (n for name, n in sorted(self.constants.items()) if re.fullmatch(THREADS, name, re.IGNORECASE))
-        usual = next((n for n in named if n % _WARP == 0 and _WARP <= n <= _MOST_THREADS), _USUAL_THREADS)
+        likely = _WARP if threads < _WARP else _USUAL_THREADS
+        usual = next((n for n in named if n % _WARP == 0 and _WARP <= n <= _MOST_THREADS), likely)
         made.why["block"] = GuessReason(0.3, tr("nothing shows the number of threads: this is a usual one"))
         return (str(usual),)
 

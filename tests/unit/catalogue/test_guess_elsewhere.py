@@ -75,6 +75,8 @@ def test_a_block_that_cannot_be_launched_gives_way_to_a_constant_or_to_a_usual_o
     made = read(tmp_path, FAR)
     assert made.block == ("64",) and not is_said(made, "block")
     assert read(tmp_path, FAR.replace("constexpr int NUM_THREADS = 64;", "")).block == ("256",)
+    launched = read(tmp_path, FAR + HOST)
+    assert [one.block for one in candidates(launched)][1:4] == [launched.block] * 3
     tried = [one.block for one in candidates(made)][:8]
     assert {("64",), ("128",), ("256",), ("32",)} <= {*tried}
 
