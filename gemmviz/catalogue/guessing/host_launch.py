@@ -14,7 +14,7 @@ from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
-from gemmviz.catalogue.guessing.quotients import rounded_text
+from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
 # Names of the block's extents where the source leaves them open.
@@ -85,13 +85,13 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
-    requires += _exact(grid, requires)
+    requires += exact(grid, requires)
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    sure = 0.95 if launch.whole else 0.92
+    sure = 0.95 if launch.whole and not _is_part(launch, function) else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
@@ -105,11 +105,10 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     return Shape(given.params, block, grid, shared, requires, why, tiles)
 
 
-def _exact(grid: tuple[str, ...], requires: list[str]) -> list[str]:
-    """Return the conditions for the quotients of a grid that are rounded down: no block computes their remainder."""
-    found = [quotient for text in grid for quotient in re.findall(r"floor\(([MNK]) / (\w+|\([^()]*\))\)", text)]
-    made = [f"{size} % {bracket(divisor)} == 0" for size, divisor in dict.fromkeys(found)]
-    return [text for text in made if text not in requires]
+def _is_part(launch: HostLaunch, function: Function) -> bool:
+    """Return whether a launch gets a place inside a matrix: it may be one of several that make the product."""
+    given = zip(function.parameters, launch.arguments, strict=False)
+    return any(parameter.pointer and "+" in argument for parameter, argument in given)
 
 
 def expression(

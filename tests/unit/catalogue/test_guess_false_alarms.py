@@ -159,6 +159,12 @@ def test_a_matrix_whose_values_only_the_host_knows_is_no_ground_for_calling_a_ke
     assert is_known(plain) and not is_known(other)
 
 
+def test_a_launch_at_a_place_inside_a_matrix_may_make_a_part_of_the_product() -> None:
+    store = "C[row * N + col] = sum;"
+    whole, part = (program(SIGNATURE, store, f"{a}, B, C, M, N, K") for a in ("A", "A + K / 2"))
+    assert is_known(guess(whole, Path("mine.cu"))) and not is_known(guess(part, Path("mine.cu")))
+
+
 @pytest.mark.parametrize("kind", ["float", "half", "__half", "double", "nv_bfloat16"])
 def test_the_types_of_plain_values_are_known(kind: str) -> None:
     text = program(SIGNATURE.replace("float", kind), "C[row * N + col] = sum;", "A, B, C, M, N, K")
