@@ -18,6 +18,7 @@ try:
         qtbot,
         usual_type,
         window,
+        window_of_the_file,
     )
 
     __all__ = [
@@ -31,6 +32,7 @@ try:
         "qtbot",
         "usual_type",
         "window",
+        "window_of_the_file",
     ]
 except ImportError:
     # Each test file gives the reason why it is skipped: see `window_driving.need_qt`.

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from window_fixtures import wait_recorded
+from window_driving import wait_recorded
 
 from gemmviz.session import preferences_file
 from gemmviz.ui.stage.stage import Stage

@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QImage, QPainter
-from window_fixtures import wait_recorded
+from window_driving import wait_recorded
 
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.lens_names import LENSES

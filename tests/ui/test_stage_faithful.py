@@ -32,6 +32,7 @@ from gemmviz.ui.stage.painter import Moment, StagePainter, View
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and not kernel.exhibit]
 RECT = QRectF(0, 0, 1000, 700)
 SAMPLES, TRAIL = 10, 6
+AROUND = 8  # pixels around the one that is looked at: only these are painted
 LEAST_CELL = 4.0  # pixels
 SCALES = (1, 1.2, 1.5, 2, 3, 4, 5, 6)
 TOLERANCE = 3  # of 255: colours are rounded, and a block's progress has 64 levels
@@ -174,25 +175,26 @@ def roomy(painter):
 
 
 def painted(playable, theme, moments):
-    """Paint each moment, and return the colour of its cell away from its text and its frame."""
+    """Paint the stage around each moment's cell, and return the colour of the cell away from its text and its frame."""
     painter = StagePainter(playable, theme, QFont())
     # Overlays on the cells have their own tests.
     painter._in_flight.draw = painter._sums._name = lambda *_: None
     rect = roomy(painter)
     panels = {panel.array: panel for panel in painter.panels(rect, View())}
-    image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+    image = QImage(2 * AROUND, 2 * AROUND, QImage.Format.Format_RGB32)
     for array, element, step, block, warp in moments:
-        into = QPainter(image)
-        painter.paint(into, rect, Moment(step, block, trail=TRAIL, warp=warp, motion="none"))
-        into.end()
         panel = panels[array]
         if panel.cell < LEAST_CELL:
             yield None  # too small to be hit
             continue
         row, column = cell_of(playable.recording.arrays[array], element)
         inside = 0.5 if panel.cell < 14 else 0.22 if panel.cell < 24 else 0.16  # a corner is free of text
-        at = panel.x + (column + inside) * panel.cell, panel.y + (row + inside) * panel.cell
-        colour = image.pixelColor(int(at[0]), int(at[1]))
+        x, y = int(panel.x + (column + inside) * panel.cell), int(panel.y + (row + inside) * panel.cell)
+        into = QPainter(image)
+        into.translate(AROUND - x, AROUND - y)
+        painter.paint(into, rect, Moment(step, block, trail=TRAIL, warp=warp, motion="none"))
+        into.end()
+        colour = image.pixelColor(AROUND, AROUND)
         yield np.array([colour.red(), colour.green(), colour.blue()], float)
 
 

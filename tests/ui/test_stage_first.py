@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtWidgets import QApplication
-from window_fixtures import wait_recorded
+from window_driving import wait_recorded
 
 from gemmviz.catalogue.scheduled import usual
 from gemmviz.session import Message

@@ -2,6 +2,7 @@
 """The stage in the window: zoom by keys, an outdated picture, calm, separate colours of a second stage."""
 
 import numpy as np
+import pytest
 from window_driving import need_qt, wait_recorded
 
 need_qt()
@@ -96,6 +97,7 @@ def test_calm_shows_the_accesses_of_this_step_only(window, qtbot):
     assert np.abs(glowing - calm).max() > 30
 
 
+@pytest.mark.new_window  # the second stage listens to its session
 def test_a_second_stage_has_its_own_colours_and_size_of_type(window, qtbot):
     second = Stage(window.session.staged)
     qtbot.addWidget(second)

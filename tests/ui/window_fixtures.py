@@ -2,12 +2,14 @@
 
 import multiprocessing
 import threading
+import time
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from remembering_engine import RememberingEngine, ask_for_the_machine
-from window_driving import wait_recorded
+from shared_window import WindowOfAFile, rests
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import ladder
@@ -60,29 +62,60 @@ def own_data_folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def make_window(qtbot):
-    """Makes windows, and checks afterwards that no thread and no timer of theirs is left."""
-    windows, before = [], threading.enumerate()
+def make_window(qapp):
+    """Makes windows, and checks afterwards that no thread, no process and no timer of theirs is left."""
+    windows = []
 
     def make(theme="dark"):
-        session = new_session(theme)
-        ask_for_the_machine(session.permission.trust)
-        window = Window(session, Controller(session, lambda: RememberingEngine(session.permission.trust), QtLoop()))
-        window.show()
-        qtbot.waitUntil(lambda: bool(session.results.references))
-        windows.append(window)
-        return window
+        windows.append(_opened(theme))
+        return windows[-1]
 
     yield make
-    for window in windows:
-        window.files.may_close = lambda: True  # a test cannot answer the question
-        window.close()
-        timers = window.findChildren(QTimer) + window.controller.engines.loop.findChildren(QTimer)
-        assert timers and not [t for t in timers if t.isActive()]
-        qtbot.waitUntil(lambda: not multiprocessing.active_children())
-        window.deleteLater()
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    assert threads_of_ours(before) == []
+    for window in reversed(windows):
+        _end(window)
+
+
+_before = {}
+"""Each open window, in the order in which they were opened, with the threads and the processes that ran before."""
+
+
+def _opened(theme="dark"):
+    """Return a new window that has read the measurements of other machines."""
+    before = {*threading.enumerate()}, {*multiprocessing.active_children()}
+    session = new_session(theme)
+    ask_for_the_machine(session.permission.trust)
+    window = Window(session, Controller(session, lambda: RememberingEngine(session.permission.trust), QtLoop()))
+    _before[window] = before
+    window.show()
+    assert wait_until(lambda: bool(session.results.references))
+    return window
+
+
+def _end(window):
+    window.files.may_close = lambda: True  # a test cannot answer the question
+    window.close()
+    timers = window.findChildren(QTimer) + window.controller.engines.loop.findChildren(QTimer)
+    assert timers and not [t for t in timers if t.isActive()]
+    windows = [*_before]
+    later = windows[windows.index(window) + 1 :]
+    threads, processes = _before.pop(window)
+    window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    if later:  # the next window may have started what is left: it is looked for when that one is closed
+        _before[later[0]] = threads, processes
+        return
+    assert wait_until(lambda: not {*multiprocessing.active_children()} - processes)
+    assert threads_of_ours(threads) == []
+
+
+def wait_until(holds, patience_ms=PATIENCE_MS):
+    """Wait until something holds, and return True; False if it does not in time."""
+    end = time.monotonic() + patience_ms / 1000
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        QTest.qWait(5)
+    return True
 
 
 def threads_of_ours(before):
@@ -105,13 +138,30 @@ def make_inspector(qtbot):
     return make
 
 
-@pytest.fixture
-def window(make_window, qtbot):
-    """A window with its first recording on the stage, paused at the first step."""
-    window = make_window()
+@pytest.fixture(scope="module")
+def window_of_the_file(qapp):
+    """The window that tests of a file share; see `shared_window`."""
+    shared = WindowOfAFile(_with_recording, _end, wait_until)
+    yield shared
+    shared.close()
+
+
+def _with_recording(make=_opened):
+    window = make()
     window.controller.recording.play_next = False
     window.controller.recording.record()
-    wait_recorded(window, qtbot)
+    assert wait_until(lambda: rests(window))
+    return window
+
+
+@pytest.fixture
+def window(request, qtbot, window_of_the_file):
+    """A window with its first recording on the stage, paused at the first step."""
+    if request.node.get_closest_marker("new_window"):
+        window = _with_recording(request.getfixturevalue("make_window"))
+    else:
+        window = window_of_the_file.take()
+        request.addfinalizer(window_of_the_file.give_back)
     window.activateWindow()
     qtbot.waitUntil(lambda: window.isActiveWindow())
     return window

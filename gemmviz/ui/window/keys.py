@@ -3,9 +3,10 @@
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QTabBar, QWidget
 
-from gemmviz.ui.known import shortcut
+from gemmviz.ui.known import qt, shortcut
 from gemmviz.ui.look.accessible import name_parts
 
+_GUARDED = "gemmviz_keeps_its_keys"
 _PRESSES = (Qt.Key.Key_Space,)
 _CHOOSES = (Qt.Key.Key_Space, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
 
@@ -23,6 +24,8 @@ class KeyGuard(QObject):
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
+        # A filter sees every event of its widget, which costs time: only the widget with the focus has one.
+        qt().focusChanged.connect(self._on_focus)
         self.guard(window)
 
     def guard(self, parent: QWidget) -> None:
@@ -36,8 +39,13 @@ class KeyGuard(QObject):
                 if typed_into or widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
                     continue
                 widget.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-                widget.removeEventFilter(self)
-                widget.installEventFilter(self)
+                widget.setProperty(_GUARDED, True)
+
+    def _on_focus(self, before: QWidget | None, now: QWidget | None) -> None:
+        if before is not None:
+            before.removeEventFilter(self)
+        if now is not None and now.property(_GUARDED):
+            now.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Claim a key before it becomes a shortcut."""
