@@ -210,8 +210,10 @@ class Kernel:
     def changes(self) -> tuple[str, ...]:
         """The changes to the kernel on file, for people: empty, or for example "without the second barrier"."""
         suffix = self.name.partition("~")[2]
+        if not suffix:  # lists and charts ask each kernel
+            return ()
         titles = {change.id: change.title[:1].lower() + change.title[1:] for change in self.breaks}
-        return tuple(titles.get(part, part) for part in suffix.split("+")) if suffix else ()
+        return tuple(titles.get(part, part) for part in suffix.split("+"))
 
     @property
     def defects(self) -> tuple[str, ...]:

@@ -126,6 +126,11 @@ class Playable:
         return first
 
     @cached_property
+    def first_writes(self) -> npt.NDArray[np.int64]:
+        """`first_write` of all elements, ascending."""
+        return np.sort(self.first_write)
+
+    @cached_property
     def wrong_from(self) -> npt.NDArray[np.int64]:
         """Per element of C (m x n), the step from which its value is wrong until the end; the number of steps if right.
 
@@ -218,7 +223,7 @@ class Playable:
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.async_copies
         _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups
-        _ = self.live_sums, self.fills_shared, self.feeding
+        _ = self.live_sums, self.fills_shared, self.feeding, self.first_writes
         if self.recording.wrong:
             _ = self._wrong_in_order
         return self

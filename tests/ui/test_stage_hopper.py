@@ -138,12 +138,12 @@ def test_every_cell_that_a_copy_goes_to_is_marked(qapp):
     flying = [len(flights.at(step, 0)) for step in range(playable.timeline.steps)]
     step = int(np.argmax(flying))
     assert flying[step] * 8 == 3 * 64 * (64 + 256)  # elements: three stages of a tile of A and one of B
-    found = InFlight(playable, DARK)._find(Moment(step))
+    drawn = InFlight(playable, DARK)
     write = flights.write[flights.at(step, 0)]
     for array in np.unique(log.array[write]).tolist():
         _, elements, _ = playable.recording.covered(write[log.array[write] == array])
         marked = np.zeros(playable.recording.arrays[array].grid, bool)
-        for top, bottom, left, right in found[array][0]:
+        for top, bottom, left, right in drawn.areas(Moment(step), array)[0]:
             assert not marked[top:bottom, left:right].any()
             marked[top:bottom, left:right] = True
         assert np.array_equal(np.flatnonzero(marked), np.unique(elements))

@@ -293,15 +293,15 @@ def feeding(recording: Recording, found: Staged) -> dict[int, list[int]]:
     In parts: other threads need not wait until all writes of a large recording are looked at.
     """
     arrays, of = recording.arrays, recording.accesses.array
-    pairs = np.zeros(len(arrays) ** 2, np.int64)
+    counts = np.zeros(len(arrays) ** 2, np.int64)
     for begin in range(0, len(found.read), _PART):
         read, row = (rows[begin : begin + _PART] for rows in (found.read, found.row))
         linked = np.flatnonzero(read >= 0)
-        pair = of[read[linked]].astype(np.int64) * len(arrays) + of[row[linked]]
-        pairs += np.bincount(pair, minlength=len(pairs))
+        pairs = of[read[linked]].astype(np.int64) * len(arrays) + of[row[linked]]
+        counts += np.bincount(pairs, minlength=len(counts))
     held: dict[int, list[int]] = {array: [] for array in (A, B)}
-    for link in np.flatnonzero(pairs).tolist():
-        source, target = divmod(link, len(arrays))
+    for pair in np.flatnonzero(counts).tolist():
+        source, target = divmod(pair, len(arrays))
         if source in held and arrays[target].space == "shared":
             held[source].append(target)
     return held

@@ -56,7 +56,6 @@ class Colours:
         self._depth = full - self._background
         self._ground = np.full_like(full, self._background)
         self._owner = np.maximum(recording.owners[0], 0)
-        self._written_in_order = np.sort(playable.first_write)
         self._read = np.array(rgb(theme.read), np.float32)
         self._write = np.array(rgb(theme.write), np.float32)
         self._wrong = np.array(rgb(theme.bad), np.float32)
@@ -177,7 +176,7 @@ class Colours:
 
     def _find_state(self, array: int, step: int, block: int) -> Any:
         if array == C:
-            written = int(self._written_in_order.searchsorted(step, side="right"))
+            written = int(self._playable.first_writes.searchsorted(step, side="right"))
             return written, self._playable.wrong_at(step), self._progress(step).tobytes()
         mine = self._feeding.get(array, [array])
         return block, *(int(self._write_steps[i].searchsorted(step, side="right")) for i in mine)

@@ -61,14 +61,9 @@ class InFlight:
         """
         if not len(self._playable.async_copies.issued):
             return
-        key = moment.block, self.state(moment.step, moment.block)
-        if key not in self._kept:
-            self._kept[key] = self._find(moment)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for panel in panels:
-            going, coming = self._areas(self._kept[key], panel.array)
+            going, coming = self.areas(moment, panel.array)
             self._draw_targets(painter, panel, going, seen)
             self._draw_sources(painter, panel, coming, seen)
 
@@ -86,15 +81,17 @@ class InFlight:
             self._changes[block] = np.unique(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
         return self._changes[block]
 
-    def _find(self, moment: Moment) -> "_Flying":
-        """Return the accesses of the copies that are under way."""
-        copies = self._playable.async_copies
-        found = copies.at(moment.step, moment.block)
-        write, read = copies.write[found], copies.read[found]
-        return _Flying(write, read[read >= 0])
-
-    def _areas(self, flying: "_Flying", array: int) -> tuple[list[Cells], list[Cells]]:
+    def areas(self, moment: Moment, array: int) -> tuple[list[Cells], list[Cells]]:
         """Return the rectangles of an array's cells that copies are going to, and those that they read."""
+        key = moment.block, self.state(moment.step, moment.block)
+        if key not in self._kept:
+            copies = self._playable.async_copies
+            found = copies.at(moment.step, moment.block)
+            write, read = copies.write[found], copies.read[found]
+            self._kept[key] = _Flying(write, read[read >= 0])
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        flying = self._kept[key]
         if array not in flying.areas:
             of = self._playable.recording.accesses.array
             write, read = (rows[of[rows] == array] for rows in (flying.write, flying.read))

@@ -5,6 +5,7 @@ from recordings import small_tiled
 
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
+from gemmviz.trace.origin import staging
 from gemmviz.trace.playable import Playable
 
 
@@ -39,3 +40,17 @@ def test_the_request_of_a_warp_holds_its_lanes_only(playable):
     rows = playable.warp_rows(0, block=3, warp=0)
     assert set(log.block[rows].tolist()) == {3} and len(rows) == 16
     assert not len(playable.warp_rows(0, block=3, warp=1))
+
+
+@pytest.mark.parametrize("part", [1, 5, 1 << 20])
+def test_tiles_know_the_matrices_that_feed_them(playable, monkeypatch, part):
+    monkeypatch.setattr(staging, "_PART", part)
+    names = [array.name for array in playable.recording.arrays]
+    found = staging.feeding(playable.recording, playable.staged)
+    assert {names[matrix]: [names[i] for i in tiles] for matrix, tiles in found.items()} == {"A": ["As"], "B": ["Bs"]}
+
+
+def test_each_row_has_the_step_that_executes_it(playable):
+    timeline = playable.timeline
+    for step in range(timeline.steps):
+        assert (timeline.step_of_row[timeline.rows(step)] == step).all()

@@ -9,6 +9,7 @@ import pytest
 from recordings import rung
 
 from gemmviz.catalogue.problem import Problem
+from gemmviz.trace import untrusted
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.untrusted import Damaged, recording_of, timeline_of, traffic_of
@@ -100,3 +101,13 @@ def test_sums_of_another_recording_are_refused(tiled: Any) -> None:
         traffic_of(plain | {"running": plain["running"][:-1]}, tiled, timeline)
     with pytest.raises(Damaged):
         traffic_of(plain | {"arrays": plain["arrays"][:1]}, tiled, timeline)
+
+
+def test_an_order_is_checked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted, "_PART", 3)
+    order = np.array([4, 0, 6, 2, 1, 3, 5])
+    assert untrusted._has_each_once(order) and untrusted._has_each_once(order[:0])
+    for place in range(len(order) - 1):
+        twice = order.copy()
+        twice[place] = order[-1]
+        assert not untrusted._has_each_once(twice)
