@@ -10,7 +10,6 @@ Settings, results and compiled kernels go into a temporary folder. However short
 """
 
 import argparse
-import ctypes
 import json
 import os
 import random
@@ -175,12 +174,13 @@ class Soak:
     def _leave(self):
         from soak_watch import sample
 
+        from gemmviz.sandbox import heap
+
         if self._counts_objects:
             self._count()
         before = sample(0).window
-        if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-            libc.malloc_trim(0)
-            print(f"of it free, and kept by the allocator: {(before - sample(0).window) / _MIB:.1f} MiB")
+        heap.give_back()
+        print(f"of it free, and kept by the allocator: {(before - sample(0).window) / _MIB:.1f} MiB")
         self.closing_at = time.monotonic()
         self._user.leave()
 

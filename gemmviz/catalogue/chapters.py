@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from gemmviz import data
 from gemmviz.catalogue.kernel import Kernel
@@ -74,12 +76,17 @@ def chapter_of(kernel: Kernel) -> Chapter:
     kernel
         Any kernel.
     """
-    if not kernel.path.is_relative_to(data.root("kernels")):
+    if not _is_below(kernel.path, data.root("kernels")):
         return OWN
     if not kernel.recordable:
         return LIBRARIES
     number = int(kernel.path.name[:2])
     return next(chapter for chapter in reversed(TAUGHT) if chapter.first <= number)
+
+
+@lru_cache(maxsize=1024)
+def _is_below(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(folder)
 
 
 def by_chapter(kernels: Sequence[Kernel]) -> list[tuple[Chapter, list[Kernel]]]:

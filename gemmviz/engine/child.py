@@ -45,7 +45,7 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.engine.setting import Setting
 from gemmviz.language import set_language, tr
-from gemmviz.sandbox import confined, processes, scratch
+from gemmviz.sandbox import confined, heap, processes, scratch
 
 Send = Callable[[Reply], None]
 # A search for defects in this many accesses takes a second or two: a recording must not be delayed longer.
@@ -69,10 +69,18 @@ def main(connection: Connection, setting: Setting) -> None:
     if setting.records:
         _import_for_recording()
     while True:
-        request, cancel = inbox.get()
+        request, cancel = _next(inbox)
         for_good = _serve(request, cancel, lambda reply: framing.send(connection.fileno(), reply), setting)
         if for_good:
             os._exit(0)
+
+
+def _next(inbox: "queue.SimpleQueue[tuple[Request, threading.Event]]") -> tuple[Request, threading.Event]:
+    try:
+        return inbox.get(timeout=heap.IDLE_S)
+    except queue.Empty:
+        heap.collect()
+        return inbox.get()
 
 
 def _redirect_output() -> None:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from gemmviz.sandbox import landlock, libc, limits, memory, namespaces, processes, seccomp
+from gemmviz.sandbox import heap, landlock, libc, limits, memory, namespaces, processes, seccomp
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
 
@@ -135,6 +135,7 @@ def main(control: socket.socket, given: Limits) -> None:
     control.sendall(LENGTH.pack(namespaces.is_first()))
     with suppress(EOFError, OSError):
         while True:
+            _wait(control)
             job, descriptors = _receive(control)
             ended = _do(job, descriptors, control, woken, given)
             for descriptor in descriptors:
@@ -150,6 +151,12 @@ def keep(*descriptors: int) -> None:
         os.closerange(last + 1, descriptor)
         last = descriptor
     os.closerange(last + 1, max(os.sysconf("SC_OPEN_MAX"), last + 1))
+
+
+def _wait(control: socket.socket) -> None:
+    """Wait for a message, and give freed memory back if there is none for a while."""
+    if not select.select([control], [], [], heap.IDLE_S)[0]:
+        heap.collect()
 
 
 def _receive(control: socket.socket) -> tuple[Job, list[int]]:

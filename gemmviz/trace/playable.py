@@ -22,7 +22,7 @@ from gemmviz.trace.order.story import Story, story
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.origin.array_state import History, history, shared_source
 from gemmviz.trace.origin.provenance import Provenance
-from gemmviz.trace.origin.staging import Staged, staged
+from gemmviz.trace.origin.staging import Staged, feeding, staged
 from gemmviz.trace.origin.stale_reads import StaleReads, stale_reads
 from gemmviz.trace.recording.recording import WARP, Recording
 
@@ -49,6 +49,16 @@ class Playable:
     def source(self) -> npt.NDArray[np.int64]:
         """Per row that writes shared memory, the row that read the value from global memory; -1 otherwise."""
         return shared_source(self.recording, self.staged)
+
+    @cached_property
+    def feeding(self) -> dict[int, list[int]]:
+        """For A and B, the shared arrays that ever hold their values."""
+        return feeding(self.recording, self.staged)
+
+    @cached_property
+    def fills_shared(self) -> bool:
+        """Whether any value is copied from global to shared memory."""
+        return bool((self.source >= 0).any())
 
     @cached_property
     def provenance(self) -> Provenance:
@@ -208,7 +218,7 @@ class Playable:
         _ = self.history, self.source, self.first_write, self.recording.owners, self.moved_bytes
         _ = self.timeline.step_of_row, self._block_steps, self.provenance, self.story.prepare(), self.async_copies
         _ = self.participation, self._block_start, self.out_of_bounds, self.mbarrier_states, self.warpgroups
-        _ = self.live_sums
+        _ = self.live_sums, self.fills_shared, self.feeding
         if self.recording.wrong:
             _ = self._wrong_in_order
         return self

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 
+from psygnal import SignalInstance
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
@@ -34,6 +35,11 @@ class Turns(QObject):
         self._reserved: Hashable | None = None
         for signal in (session.cursor.stepped, session.cursor.moved):
             listen(self, signal, self._begin_frame)
+
+    @property
+    def switched(self) -> SignalInstance:
+        """Emitted when turns may have begun or ended."""
+        return self._playback.changed
 
     @property
     def on(self) -> bool:

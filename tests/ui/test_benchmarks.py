@@ -49,8 +49,8 @@ CASES = {
         "first painted window.*frame of gputiled.*while a benchmark runs.*growth of memory",
     ),
 }
-HERE = {"disturbance.py", "duel.py", "frames.py", "provenance.py", "window.py"}
-"""Called in this process, which has imported Qt already; all others are started as from the command line."""
+APART = {"recording.py"}
+"""Started as from the command line: it starts itself again. All others are called in this process."""
 ELSEWHERE = {"cluster.py", "faults.py", "fuzzing.py", "reference.py", "soak.py", "wild.py"}
 """Tried by `test_fault_table`, `test_fuzzing`, `test_reference_results`, `test_soak` and `test_wild`."""
 ON_A_GPU = {"sanitizer.py", "shapes.py", "wavefronts.py", "wild_gpu.py", "wmma_fragments.py"}
@@ -70,8 +70,9 @@ def called(qapp, monkeypatch, capsys):
     before = set(sys.modules)
 
     def call(script, *arguments):
-        monkeypatch.setattr(sys, "argv", [script, *arguments])
-        code = importlib.import_module(Path(script).stem).main()
+        name, *first = script.split()
+        monkeypatch.setattr(sys, "argv", [name, *first, *arguments])
+        code = importlib.import_module(Path(name).stem).main() or 0
         said = capsys.readouterr()
         for window in qapp.topLevelWidgets():
             window.deleteLater()
@@ -88,16 +89,17 @@ def called(qapp, monkeypatch, capsys):
 def test_a_script_runs_at_its_smallest_size(script, tmp_path, called):
     arguments, codes, said = CASES[script]
     (tmp_path / "listing").write_text(LISTING, encoding="utf-8")
-    start = called if script in HERE else run
+    start = run if script in APART else called
     done = start(script, *(argument.format(listing=tmp_path / "listing") for argument in arguments))
     assert done.returncode in codes and "Traceback" not in done.stderr, done.stdout + done.stderr
     assert re.search(said, done.stdout, re.DOTALL), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("script", sorted(ON_A_GPU))
-def test_a_script_for_a_gpu_explains_itself(script):
-    done = run(script, "--help")
-    assert done.returncode == 0 and "usage" in done.stdout, done.stderr
+def test_a_script_for_a_gpu_explains_itself(script, called, capsys):
+    with pytest.raises(SystemExit) as ended:
+        called(script, "--help")
+    assert not ended.value.code and "usage" in capsys.readouterr().out
 
 
 def test_programs_for_the_sanitizer_compile_or_a_missing_compiler_is_reported():

@@ -1,7 +1,9 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Exporting steps from the window, which stays usable meanwhile."""
 
+import queue
 import sys
+import threading
 
 import pytest
 from PIL import Image
@@ -14,6 +16,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from gemmviz.ui.export.dialog import ExportDialog
+from gemmviz.ui.export.job import FilmJob
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -107,6 +110,27 @@ def test_closing_the_window_ends_the_film(window, dialog, qtbot, folder, save_as
     window.files.may_close = lambda: True
     window.close()
     assert not job._thread.is_alive() and not list(folder.iterdir())
+
+
+class TakenQueue(queue.Queue):
+    """A queue whose last frame the encoder takes just after somebody has seen that it is not empty."""
+
+    def empty(self):
+        seen = super().empty()
+        self.queue.clear()
+        return seen
+
+
+def test_a_film_is_cancelled_while_its_encoder_takes_the_last_frame(tmp_path, qapp):
+    job = FilmJob.__new__(FilmJob)
+    job._queue, job._thread = TakenQueue(), threading.Thread(target=lambda: job._queue.get())
+    job._queue.put("a frame")
+    job._queue.put("another frame")
+    cancelling = threading.Thread(target=job._stop_thread, daemon=True)
+    job._thread.start()
+    cancelling.start()
+    cancelling.join(timeout=20)
+    assert not cancelling.is_alive()
 
 
 def test_a_failed_export_is_reported_and_leaves_no_file(window, dialog, qtbot, folder, save_as, monkeypatch):

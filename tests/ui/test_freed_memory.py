@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, QTimer
 
-from gemmviz.ui.window.allocator import FreedMemory, free_bytes
+from gemmviz.sandbox.heap import free_bytes
+from gemmviz.ui.window.freed_memory import FreedMemory
 
 ROOT = Path(__file__).parents[2]
 # Opens the program, waits until its fonts are open, and collects garbage.
@@ -20,7 +21,7 @@ from gemmviz.app import new_session
 from gemmviz.engine.supervisor import Engine
 from gemmviz.ui.look.open_fonts import OpenFonts
 from gemmviz.ui.window import application
-from gemmviz.ui.window.allocator import FreedMemory
+from gemmviz.ui.window.freed_memory import FreedMemory
 from gemmviz.ui.window.garbage import GarbageTimer
 from gemmviz.ui.window.window import Window
 

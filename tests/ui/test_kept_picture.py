@@ -32,10 +32,10 @@ def painter_of(name):
     return made
 
 
-def picture(stage, step, fraction, motion="full"):
+def picture(stage, step, fraction, motion="full", trail=6, cell=(2, 0)):
     image = QImage(RECT.size().toSize(), QImage.Format.Format_RGB32)
     into = QPainter(image)
-    stage.paint(into, RECT, Moment(step, 0, (2, 0), 6, fraction=fraction, motion=motion))
+    stage.paint(into, RECT, Moment(step, 0, cell, trail, fraction=fraction, motion=motion))
     into.end()
     return image
 
@@ -78,7 +78,7 @@ def test_lines_of_a_view_that_stays_are_drawn_as_rectangles(name, qapp):
     first = picture(stage, 5, 0.0, "none")
     assert picture(stage, 5, 0.0, "none") == first
     _, parts = stage._borders._kept
-    assert parts and all(part._rects for part in parts)
+    assert parts and all(part._rects for _, part in parts)
 
 
 def cells_of(texts):

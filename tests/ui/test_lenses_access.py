@@ -1,9 +1,10 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """The lenses on accesses: coalescing, banks, memory order, reuse. Each is drawn at the demo of each rung with it."""
 
-from functools import cache
-
+import numpy as np
 import pytest
+from demo_recordings import at_demo as playable
+from demo_recordings import opening
 from window_driving import need_qt
 
 need_qt()
@@ -12,15 +13,8 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.lens_names import LENSES as NAMES
-from gemmviz.catalogue.problem import Problem
-from gemmviz.session.tour.lessons import locate
-from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.read_counts import read_counts
-from gemmviz.trace.order.timeline import build
-from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
 from gemmviz.ui.lenses import reuse
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import Page
@@ -33,18 +27,9 @@ SIZES = ((300, 220), (560, 330), (1200, 800))
 AROUND, OUTSIDE = 12, QColor(1, 2, 3)
 
 
-@cache
-def playable(name):
-    kernel = find(name, ladder())
-    recording = record(launch(kernel, Problem(*kernel.demo.size), kernel.defaults | kernel.demo.params))
-    timeline = build(recording)
-    return Playable(recording, timeline, measure(recording, timeline))
-
-
 def at_demo(name):
-    shown = playable(name)
-    place = locate(find(name, ladder()).demo, shown)
-    return LensMoment(shown, place.step, place.block or 0, place.warp or 0, place.lane or 0, place.cell)
+    place = opening(name)
+    return LensMoment(playable(name), place.step, place.block or 0, place.warp or 0, place.lane or 0, place.cell)
 
 
 def drawn(lens, moment, size, theme="dark", pixels=13):
@@ -81,8 +66,9 @@ def assert_framed(image):
 
 
 def colours(image):
-    part = image.copy(AROUND, AROUND, image.width() - 2 * AROUND, image.height() - 2 * AROUND)
-    return set(bytes(part.constBits()).hex(" ", 4).split())
+    """Return how many colours are in each third line inside the frame."""
+    lines = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width())
+    return len(np.unique(lines[AROUND:-AROUND:3, AROUND:-AROUND]))
 
 
 def test_lenses_are_registered_in_order_under_their_names():
@@ -104,7 +90,7 @@ def test_the_lens_of_a_demo_suits_it_and_draws_inside_its_area(qapp, name):
         for theme in THEMES:
             image = drawn(lens, moment, size, theme)
             assert_framed(image)
-            assert len(colours(image)) > 20  # text and more than one colour
+            assert colours(image) > 20  # text and more than one colour
             if size == SIZES[1]:
                 assert drawn(lens, moment, size, theme) == image
 

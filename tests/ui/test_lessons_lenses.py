@@ -2,6 +2,7 @@
 """Lenses in lessons: the lens of each kernel is shown, and the lens of each stop has content at its moment."""
 
 import pytest
+from recordings import played
 from window_driving import need_qt
 
 need_qt()
@@ -42,9 +43,13 @@ WIDE, HIGH = 360, 260
 def moments(lesson):
     """Record a lesson once; yield the number, the lens and the moment of each stop with a lens."""
     kernel = find(lesson.kernel, ladder())
-    recording = record(launch(kernel, *recorded_at(lesson, kernel)), as_written=lesson.as_written)
-    timeline = build(recording, lesson.order)
-    playable = Playable(recording, timeline, measure(recording, timeline))
+    problem, params = recorded_at(lesson, kernel)
+    if lesson.as_written:
+        recording = record(launch(kernel, problem, params), as_written=True)
+        timeline = build(recording, lesson.order)
+        playable = Playable(recording, timeline, measure(recording, timeline))
+    else:
+        playable = played(kernel.name, problem, params, lesson.order)
     cursor = Cursor()
     inspection = Inspection(cursor)
     cursor.picked.connect(inspection.take_pick)

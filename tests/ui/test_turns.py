@@ -1,6 +1,8 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """While a recording plays, the slow parts of the window are drawn in turns; at rest all show the present step."""
 
+from itertools import pairwise
+
 import pytest
 from window_driving import need_qt
 
@@ -89,22 +91,69 @@ def test_lens_and_sentence_follow_the_steps_in_turns(session, qapp):
     session.playback.play()
     frame(session)
     assert parts.follow(moments[1], True) is None, "all is painted in the first frame"
-    assert parts.at(moments[1]) == Late(moments[1], moments[1])
+    assert parts.at(moments[1]) == Late(moments[1], moments[1], moments[1])
     frame(session)
-    assert parts.follow(moments[2], True) == ["lens"]
-    assert parts.at(moments[2]) == Late(moments[2], moments[1]) and parts.waits
+    assert parts.follow(moments[2], True) == ["lens", "cells"]
+    assert parts.at(moments[2]) == Late(moments[2], moments[1], moments[2]) and parts.waits
     frame(session)
-    assert parts.follow(moments[3], True) == ["words"]
-    assert parts.at(moments[3]) == Late(moments[2], moments[3]) and parts.waits
+    assert parts.follow(moments[3], True) == ["words", "cells"]
+    assert parts.at(moments[3]) == Late(moments[2], moments[3], moments[3]) and parts.waits
     frame(session)
     assert parts.follow(moments[3], True) == ["lens"]
-    assert parts.at(moments[3]) == Late(moments[3], moments[3]) and not parts.waits
+    assert parts.at(moments[3]) == Late(moments[3], moments[3], moments[3]) and not parts.waits
     frame(session)
-    assert parts.follow(moments[4], False) == ["words"], "there is no lens"
+    assert parts.follow(moments[4], False) == ["words", "cells"], "there is no lens"
     chosen = Moment(4, cell=(2, 0), motion="none")
-    assert parts.follow(chosen, True) is None and parts.at(chosen) == Late(chosen, chosen), "a choice is shown at once"
+    assert parts.follow(chosen, True) is None, "a choice is shown at once"
+    assert parts.at(chosen) == Late(chosen, chosen, chosen)
     session.playback.pause()
     assert parts.at(moments[4]) is None
+
+
+def test_a_slow_lens_has_a_frame_of_its_own_and_the_cells_follow_in_the_next_one(session, qapp):
+    owner = QObject()
+    parts = LateParts()
+    parts.turns = Turns(session, owner)
+    moments = [Moment(step, motion="none") for step in range(9)]
+    session.playback.play()
+    parts.at(moments[0])
+    frames = []
+    for moment in moments[1:]:
+        frame(session)
+        frames.append(parts.follow(moment, True, lens_seconds=0.01))
+        assert parts.at(moment).cells.step >= moment.step - 1
+    assert ["lens"] in frames and not any({"lens", "cells"} <= set(parts) for parts in frames)
+    assert not any(one == other == ["lens"] for one, other in pairwise(frames))
+    moved = Moment(8, fraction=0.5, motion="none")
+    for _ in range(3):  # at the latest then: one part in a frame
+        frame(session)
+        parts.follow(moved, True, lens_seconds=0.01)
+    assert not parts.waits
+    gestures = Moment(8, motion="full")
+    parts.at(gestures)
+    frame(session)
+    assert "cells" in parts.follow(Moment(9, motion="full"), True, lens_seconds=0.01), "what flies belongs to the cells"
+
+
+@pytest.mark.parametrize("lens", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
+    stage = painter_of(name)
+    if not lens:
+        stage.lens = None
+    cell = (2, 0) if stage.lens is not None else None  # the ways of its values change without a lens
+    first, unchanged = stage.playable.timeline.steps // 3, 0
+    panels = stage.plan(RECT, Moment().view).panels
+    for step in range(first, first + 8):
+        before, now = (Moment(at, 0, cell, 2, motion="none") for at in (step, step + 1))
+        changed = stage._changes.arrays(before, now)
+        one, other = (picture(stage, at, 0.0, "none", trail=2, cell=cell) for at in (step, step + 1))
+        for panel in panels if stage.lens is None else panels[:3]:
+            place = QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(1, 1, -1, -1).toRect()
+            if panel.array not in changed:
+                unchanged += 1
+                assert one.copy(place) == other.copy(place), (step, panel.name)
+    assert unchanged
 
 
 @pytest.mark.parametrize(("name", "at_lens"), [("gputiled", False), ("matmul_kernel_naive", True), ("stream_k", True)])

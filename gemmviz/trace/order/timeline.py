@@ -60,8 +60,10 @@ class Timeline:
     @cached_property
     def step_of_row(self) -> Ints:
         """The step of each row of the recording."""
-        steps = np.empty(len(self.order), np.int64)
-        steps[self.order] = np.repeat(np.arange(self.steps), np.diff(self.start))
+        # Each step has a row. A running sum lets other threads work; `np.repeat` would stop them for all rows.
+        begins, steps = np.zeros(len(self.order), np.int64), np.empty(len(self.order), np.int64)
+        begins[self.start[1:-1]] = 1
+        steps[self.order] = np.cumsum(begins, out=begins)
         return steps
 
     def next_on_line(self, step: int, sites: Ints) -> int | None:

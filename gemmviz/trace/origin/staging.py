@@ -17,10 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.catalogue.matrices import A, B
 from gemmviz.trace.order.requests import Ints, earlier
 from gemmviz.trace.origin.load_store_matching import matched
 from gemmviz.trace.recording.recording import Recording
 
+_PART = 1 << 20  # writes that are looked at together
 _LAGS = 8  # the largest number of loads back
 _SAMPLE = 2048  # stores of an instruction that are compared with loads
 _PARTS = 16  # the largest number of elements of one access
@@ -283,3 +285,23 @@ def _candidates(load: Ints, store: Ints, ordinal: Ints, bits: int) -> Ints:
     first = np.searchsorted(load, store >> bits << bits)
     tried = np.stack([after - 1, first + ordinal, *(after - 1 - lag for lag in range(1, _LAGS))])
     return np.where((tried >= first) & (tried < after), tried, -1)
+
+
+def feeding(recording: Recording, found: Staged) -> dict[int, list[int]]:
+    """Return, for A and B, the shared arrays that ever hold their values.
+
+    In parts: other threads need not wait until all writes of a large recording are looked at.
+    """
+    arrays, of = recording.arrays, recording.accesses.array
+    pairs = np.zeros(len(arrays) ** 2, np.int64)
+    for begin in range(0, len(found.read), _PART):
+        read, row = (rows[begin : begin + _PART] for rows in (found.read, found.row))
+        linked = np.flatnonzero(read >= 0)
+        pair = of[read[linked]].astype(np.int64) * len(arrays) + of[row[linked]]
+        pairs += np.bincount(pair, minlength=len(pairs))
+    held: dict[int, list[int]] = {array: [] for array in (A, B)}
+    for number in np.flatnonzero(pairs).tolist():
+        source, target = divmod(number, len(arrays))
+        if source in held and arrays[target].space == "shared":
+            held[source].append(target)
+    return held

@@ -6,6 +6,7 @@ when the box is requested, and writes when it arrives.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,9 +84,14 @@ class Boxes:
 
         A box for several blocks of a cluster is read once.
         """
+        # A step may have a million rows, and most recordings have no boxes.
+        return int(np.isin(self._first_rows, rows).sum()) if len(self) else 0
+
+    @cached_property
+    def _first_rows(self) -> Ints:
+        """The first row of each read and of each write of a box, ascending, each once."""
         old = self.old
-        first = np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0], old[old >= 0])))
-        return int(np.isin(first, rows).sum())
+        return np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0], old[old >= 0])))
 
 
 INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE, *_OF_NO_BARRIER = EventKind

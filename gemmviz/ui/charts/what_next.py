@@ -55,10 +55,12 @@ class WhatNext(QWidget):
         self.refresh()
 
     def _on_changed(self, *_: object) -> None:
-        self.refresh()
+        around = self.parentWidget()
+        if around is None or around.isVisible():  # beside another page it says nothing: see `refresh`
+            self.refresh()
 
     def refresh(self) -> None:
-        """Show what follows from the figure of the chosen kernel."""
+        """Show what follows from the figure of the chosen kernel; call it when the widgets around are shown."""
         chosen = ladder_figures(self._session).of("chosen")
         found = outlook(self._session, chosen) if chosen is not None and chosen.gflops else None
         self.setVisible(found is not None and bool(found.said or found.chapter))

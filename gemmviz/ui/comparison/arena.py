@@ -92,7 +92,8 @@ class Arena(QWidget):
         """Build the second stage on first use."""
         self._side = QWidget()
         self.second = SecondStage(self.comparison.second, self.session.lens)
-        self.second.late.turns = self.stage.late.turns
+        if self.stage.late.turns is not None:
+            self.second.follow(self.stage.late.turns)
         head = Head(self.session, 1)
         head.choose.connect(self.choose)
         self._side.setLayout(column(head, SecondMessage(self.session), self.second))

@@ -2,6 +2,7 @@
 
 import queue
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -106,8 +107,10 @@ class FilmJob(QObject):
         self.finished.emit()
 
     def _stop_thread(self) -> None:
-        while not self._queue.empty():
-            self._queue.get()
+        # Never wait here: the encoder may take the last frame at any moment.
+        with suppress(queue.Empty):
+            while True:
+                self._queue.get_nowait()
         self._queue.put(None)
         self._thread.join()
 

@@ -6,7 +6,7 @@ A tab first has only its title. Its panel is made when the tab is first shown or
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
@@ -68,7 +68,8 @@ class Inspector(QTabWidget):
     def __init__(self, session: Session, source_side: SourceSide, turns: Turns | None = None) -> None:
         super().__init__()
         self.session = session
-        self._turns = source_side.source.in_turn.turns = turns
+        self._laid_out: tuple[QSize, ...] = ()
+        self._turns = source_side.source.in_turn.turns = source_side.now.in_turn.turns = turns
         self.source_side = source_side
         self.lines = SourceLines(session.cursor)
         self.lines.in_turn.turns = turns
@@ -199,6 +200,18 @@ class Inspector(QTabWidget):
                 widget.style().unpolish(widget)
                 widget.style().polish(widget)
         self._fit_titles()
+
+    def event(self, event: QEvent) -> bool:
+        """Do without a new layout where it would be the same one: Qt paints all of the tab again after each.
+
+        A new text of one label asks for a layout of all widgets around it.
+        """
+        if event.type() == QEvent.Type.LayoutRequest:
+            sizes = self.size(), self.tabBar().sizeHint(), self.minimumSizeHint()
+            if sizes == self._laid_out:
+                return True
+            self._laid_out = sizes
+        return super().event(event)
 
     def _fit_titles(self) -> None:
         """Shorten titles where the tabs would not all be seen: of the machine code, then of the findings."""

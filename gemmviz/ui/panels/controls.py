@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIntValidator
+from PySide6.QtGui import QIntValidator, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -253,6 +253,11 @@ class MeasureControls(QWidget):
         listen(self, session.results.device_changed, lambda: self._on_progress("bench"))
         self._on_chosen()
         self._on_progress("bench")
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Show what the figures that came meanwhile lead to."""
+        super().showEvent(event)
+        self.what_next.refresh()
 
     def start_over_n(self, every: bool) -> None:
         """Measure the chosen rung or every rung over N, unless a measurement is running."""

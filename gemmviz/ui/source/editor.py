@@ -294,8 +294,14 @@ class Editor(QPlainTextEdit):
             self.setStyleSheet(f"font-size: {points}pt; {mono_style()}")
             self._fit_gutter()
 
-    def show_marked(self) -> None:
-        """Tint the executing line and the lines in error, and paint the gutter again."""
+    def show_marked(self, moved_from: int | None = None) -> None:
+        """Tint the executing line and the lines in error, and paint the gutter again.
+
+        Parameters
+        ----------
+        moved_from
+            The line that was executing, if only that has changed; None: anything may have.
+        """
         theme, tints = self.theme, []
         wrong = [(line, theme.bad, 60) for line in self.marks if line != self.line and has(self, line, "error")]
         marked = {number for number, *_ in wrong} | {self.line}
@@ -312,7 +318,14 @@ class Editor(QPlainTextEdit):
             tint.cursor = QTextCursor(block)
             tints.append(tint)
         self.setExtraSelections(tints)
-        self.gutter.update()
+        if moved_from is None:
+            self.gutter.update()
+            return
+        for line in (moved_from, self.line):
+            block = self.document().findBlockByNumber(line - 1)
+            if line > 0 and block.isValid():
+                place = self.blockBoundingGeometry(block).translated(self.contentOffset()).toAlignedRect()
+                self.gutter.update(0, place.top(), self.gutter.width(), place.height())
 
     def reveal(self, line: int) -> None:
         """Scroll a line into view, only when it is out of it: a page that jumps cannot be read."""

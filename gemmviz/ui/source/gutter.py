@@ -85,6 +85,8 @@ class Gutter(QWidget):
         left = Qt.AlignmentFlag.AlignLeft
         mark, arrow = round(scaled(_MARK)), round(scaled(_ARROW))
         for line, top, height in source.visible_lines():
+            if not event.rect().intersects(QRect(0, top, self.width(), height)):
+                continue
             kind, sign = next((s for s in _SIGNS if has(source, line, s[0])), ("", ""))
             wrong, runs = kind == "error", line == source.line
             if sign:

@@ -13,6 +13,7 @@ from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector_text import request_cost
 from gemmviz.ui.stage.caption import BETWEEN, events, index_text, number
+from gemmviz.ui.turns import InTurn
 
 _WINDOW = 4096  # rows after a read in which its write is looked for: a thread's rows of a phase follow each other
 _MOST_VALUES = 4
@@ -49,22 +50,33 @@ class NowBox(QWidget):
         column.addLayout(head)
         column.addWidget(self.access)
         column.addWidget(self.cost)
+        self.in_turn = InTurn(self, self.refresh)
         cursor = session.cursor
-        for signal in (cursor.stepped, cursor.recorded, session.inspection.changed, session.predict.changed):
+        listen(self, cursor.stepped, self._on_step)
+        for signal in (cursor.recorded, session.inspection.changed, session.predict.changed, session.playback.changed):
             listen(self, signal, self._on_changed)
         listen(self, session.preferences.themed, self.tag.restyle)
         self.refresh()
 
     def _on_changed(self, *_: object) -> None:
-        around = self.parentWidget()
-        if around is None or around.isVisible():  # behind another tab it says nothing
+        if self._can_be_seen():
             self.refresh()
+
+    def _on_step(self) -> None:
+        if self._can_be_seen():
+            self.in_turn.ask()
+
+    def _can_be_seen(self) -> bool:
+        around = self.parentWidget()
+        return around is None or around.isVisible()  # behind another tab it says nothing
 
     def refresh(self) -> None:
         """Describe the access of the session's step."""
         session = self._session
         playable, line = session.cursor.playable, session.cursor.line
         shown = playable is not None and line > 0 and not session.predict.on
+        # While it plays the box gets higher, but not lower: with each change the source above is drawn anew.
+        self.setMinimumHeight(self.height() if session.playback.playing and self.isVisible() else 0)
         self.setVisible(shown)
         if playable is None or not shown:
             return

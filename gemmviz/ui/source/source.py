@@ -1,5 +1,7 @@
 """The kernel's source: the executing line, errors, and the user's changes."""
 
+from time import monotonic
+
 from PySide6.QtCore import Qt, QTimer
 
 from gemmviz.catalogue.breaks import changed_lines
@@ -15,6 +17,7 @@ from gemmviz.ui.turns import InTurn
 
 # Together with the controller's delay, a recording starts some 600 ms after the last key.
 _SETTLED_MS = 350
+_SCROLLS_S = 0.5
 
 
 class Source(Editor):
@@ -33,6 +36,7 @@ class Source(Editor):
         self._file: object = None
         self._error: tuple[int, str] | None = None
         self._changed: list[int] = []
+        self._scrolled_at = 0.0
         self.in_turn = InTurn(self, self._mark)
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)
@@ -43,6 +47,7 @@ class Source(Editor):
         listen(self, session.choice.chosen, self.load)
         listen(self, session.cursor.recorded, self._on_recorded)
         listen(self, session.cursor.stepped, self._on_step)
+        listen(self, session.playback.changed, self._scroll_to_line)
         listen(self, session.messages.changed, self._on_message)
         listen(self, session.preferences.themed, lambda: self.set_theme(THEMES[session.preferences.theme]))
         listen(self, session.findings.changed, self._on_found)
@@ -195,7 +200,19 @@ class Source(Editor):
         line = self._line()
         if line == self.line and not again:
             return
-        self.line = line
-        self.show_marked()
-        if line > 0 and self.locked:
-            self.reveal(line)
+        before, self.line = self.line, line
+        self.show_marked(None if again else before)
+        self._scroll_to_line()
+
+    def _scroll_to_line(self) -> None:
+        """Scroll the executing line into view; while it plays at most twice a second: a page that jumps is unreadable.
+
+        Each time all of the visible text is painted again, too.
+        """
+        playing, now = self.session.playback.playing, monotonic()
+        if self.line <= 0 or not self.locked or (playing and now - self._scrolled_at < _SCROLLS_S):
+            return
+        before = self.verticalScrollBar().value()
+        self.reveal(self.line)
+        if self.verticalScrollBar().value() != before:
+            self._scrolled_at = now

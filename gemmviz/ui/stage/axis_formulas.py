@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF, QRegion
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import tr
@@ -19,6 +19,7 @@ from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.plan import AROUND_WORDS, Plan
+from gemmviz.ui.stage.regions import needs
 from gemmviz.ui.stage.scene import Bounds
 
 _SMALL = 0.88  # of the base font
@@ -28,6 +29,7 @@ _ARROW = 1.0  # its length left of A, in heights of the font
 _HEAD, _PEN = 5.0, 1.4  # of an arrow, in pixels
 _TO_LETTER = 1.65  # of the arrow's way up, from B to the left, in heights of the font: between the tiles and B's name
 _LINE = 1.15
+_ROUND = 4.0  # pixels round a line of text, that its letters may reach
 
 Word = tuple[str, bool]
 """A part of a formula that stays on one line, and whether it is bold."""
@@ -123,25 +125,25 @@ class AxisFormulas:
             self._placed = key, Axes(top, row, column, beside_a, divmod(element, self._playable.recording.n))
         return self._placed[1]
 
-    def draw(self, painter: QPainter, plan: Plan, axes: Axes) -> None:
-        """Draw the row, the column and their formulas."""
+    def draw(self, painter: QPainter, plan: Plan, axes: Axes, part: QRegion | None = None) -> None:
+        """Draw the row, the column and their formulas, as far as a part of the stage (None: all of it) needs them."""
         if axes.element is None:
             return
         painter.save()
         if plan.panels[C].cell >= _LEAST_CELL:
             self._frames(painter, plan, axes.element)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._write(painter, axes.row)
-        self._write(painter, axes.column)
+        self._write(painter, axes.row, part)
+        self._write(painter, axes.column, part)
         a, b, (row, column) = plan.panels[A], plan.panels[B], axes.element
-        if axes.row:
+        if axes.row and needs(part, self._beside_a(plan, axes)):
             y = a.y + (row + 0.5) * a.cell
             for other in _labelled(row, a.rows, a.cell, self._high):
                 place = QRectF(a.x - 4 - self._wide(a.rows), a.y + (other + 0.5) * a.cell, self._wide(a.rows) + 2, 0)
                 self._cover(painter, place)
             number = self._index(painter, QPointF(a.x - 4, y), str(row), at_right=True)
             self._arrow(painter, [QPointF(axes.beside_a.right() + 3, y), QPointF(number.left() - 2, y)])
-        if axes.column and plan.form == "around words":
+        if axes.column and plan.form == "around words" and needs(part, self._above_b(plan, axes)):
             at, wide = QPointF(b.x + (column + 0.5) * b.cell, b.y - 0.65 * self._high), self._wide(b.columns)
             for other in _labelled(column, b.columns, b.cell, wide + 4):
                 self._cover(painter, QRectF(b.x + (other + 0.5) * b.cell - wide / 2, at.y(), wide, 0))
@@ -212,9 +214,22 @@ class AxisFormulas:
         space = self._fonts[False][1].horizontalAdvance(" ")
         return sum(self._fonts[bold][1].horizontalAdvance(text) + space for text, bold in line)
 
-    def _write(self, painter: QPainter, lines: tuple[tuple[QRectF, list[Word]], ...]) -> None:
+    def _beside_a(self, plan: Plan, axes: Axes) -> QRectF:
+        """Return a place that has all numbers and the arrow left of A."""
+        a, high = plan.panels[A], self._high
+        return QRectF(axes.beside_a.right(), a.y - high, a.x - axes.beside_a.right(), a.height + 2 * high)
+
+    def _above_b(self, plan: Plan, axes: Axes) -> QRectF:
+        """Return a place that has all numbers above B, and the arrow from the formula to them."""
+        b, high, text = plan.panels[B], self._high, axes.column[-1][0]
+        left = min(text.right(), b.x - 2 * _TO_LETTER * high)
+        return QRectF(left, -high, b.x + b.width + high - left, max(b.y, text.bottom()) + high)
+
+    def _write(self, painter: QPainter, lines: tuple[tuple[QRectF, list[Word]], ...], part: QRegion | None) -> None:
         space = self._fonts[False][1].horizontalAdvance(" ")
         for box, line in lines:
+            if not needs(part, box.adjusted(-_ROUND, -_ROUND, _ROUND, _ROUND)):
+                continue
             x = box.left()
             for text, bold in line:
                 font, metrics = self._fonts[bold]

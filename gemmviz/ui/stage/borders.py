@@ -41,10 +41,17 @@ class Borders:
                 inside = np.where(block >= 0, block * warps + thread // WARP, -1)
                 self._areas["warp"] = _edges(inside, but=block)
         self._seen: Any = None
-        self._kept: tuple[Any, list[_Lines]] | None = None
+        self._kept: tuple[Any, list[tuple[int, _Lines]]] | None = None
 
-    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, ratio: float | None = None) -> None:
-        """Draw the lines of all panels within the visible part.
+    def draw(
+        self,
+        painter: QPainter,
+        placed: list[Panel],
+        seen: QRectF,
+        ratio: float | None = None,
+        only: list[Panel] | None = None,
+    ) -> None:
+        """Draw the lines of panels within the visible part.
 
         Parameters
         ----------
@@ -52,21 +59,25 @@ class Borders:
             Where to, where the arrays stand, and which part of it is not covered.
         ratio
             Device pixels per pixel; None: draw lines as lines.
+        only
+            Some of these arrays; None: all.
         """
         key = [(p.x, p.y, p.cell) for p in placed], seen, ratio
         # What follows takes longer than the lines of one frame: only a view that stays is worth it.
         stays, self._seen = key == self._seen, key
         if ratio is None or not stays:
-            for panel in placed:
+            for panel in placed if only is None else only:
                 for pen, lines in self._of(panel, seen):
                     painter.setPen(pen)
                     painter.drawLines(lines)
             return
         if self._kept is None or self._kept[0] != key:
-            parts = [part for panel in placed for part in self._of(panel, seen) if part[1]]
-            self._kept = key, [_Lines(pen, lines, ratio) for pen, lines in parts]
-        for part in self._kept[1]:
-            part.draw(painter)
+            parts = [(panel.array, part) for panel in placed for part in self._of(panel, seen) if part[1]]
+            self._kept = key, [(array, _Lines(pen, lines, ratio)) for array, (pen, lines) in parts]
+        wanted = None if only is None else {panel.array for panel in only}
+        for array, part in self._kept[1]:
+            if wanted is None or array in wanted:
+                part.draw(painter)
 
     def _of(self, panel: Panel, seen: QRectF) -> list[tuple[QPen, list[QLineF]]]:
         found = []

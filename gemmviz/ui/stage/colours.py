@@ -63,11 +63,13 @@ class Colours:
         self._write_steps = [
             np.flatnonzero((timeline.array == index) & timeline.write) for index in range(len(recording.arrays))
         ]
-        self._feeding = _feeding(playable)
+        self._feeding = playable.feeding
         self._held: dict[int, tuple[Any, Ints]] = {}
         self._sources: dict[int, tuple[Any, Ints]] = {}
         self._near: dict[int, tuple[Ints, npt.NDArray[np.bool_]]] = {}
         self._bases: dict[int, tuple[Any, Ints | None, Image]] = {}
+        self._states: dict[int, Any] = {}
+        self._states_at = (-1, -1)
 
     def image(
         self,
@@ -148,7 +150,7 @@ class Colours:
 
     def _kept_base(self, array: int, step: int, block: int, near: Ints | None, shrink: int) -> Image:
         """Return the colours under the accesses; they are worked out again only when something in them changed."""
-        state = self._state(array, step, block)
+        state = self.state(array, step, block)
         kept = self._bases.get(array)
         if kept is None or kept[0] != (state, shrink) or kept[1] is not near:
             colours = self._base(array, step, block)
@@ -163,13 +165,22 @@ class Colours:
             kept = self._bases[array] = (state, shrink), near, base
         return kept[2]
 
-    def _state(self, array: int, step: int, block: int) -> Any:
-        """Return the key that the base of an array depends on."""
+    def state(self, array: int, step: int, block: int) -> Any:
+        """Return all that the colours of an array depend on, besides the accesses of the last steps."""
+        if self._states_at != (step, block):
+            self._states_at = step, block
+            self._states.clear()
+        found = self._states.get(array)
+        if found is None:
+            found = self._states[array] = self._find_state(array, step, block)
+        return found
+
+    def _find_state(self, array: int, step: int, block: int) -> Any:
         if array == C:
-            written = int(np.searchsorted(self._written_in_order, step, side="right"))
+            written = int(self._written_in_order.searchsorted(step, side="right"))
             return written, self._playable.wrong_at(step), self._progress(step).tobytes()
         mine = self._feeding.get(array, [array])
-        return block, *(int(np.searchsorted(self._write_steps[i], step, side="right")) for i in mine)
+        return block, *(int(self._write_steps[i].searchsorted(step, side="right")) for i in mine)
 
     def _progress(self, step: int) -> Any:
         """Return, per block, the finished share of its work, in as many levels as an eye can distinguish."""
@@ -212,7 +223,7 @@ class Colours:
         """
         if array > B:
             return np.zeros(0, np.int64)
-        state, kept = self._state(array, step, block), self._held.get(array)
+        state, kept = self.state(array, step, block), self._held.get(array)
         if kept is None or kept[0] != state:
             kept = self._held[array] = state, self._find_held(array, step, block)
         return kept[1]
@@ -229,26 +240,12 @@ class Colours:
 
     def _kept_items(self, index: int, step: int, block: int) -> Ints:
         """Return the items of `Staged` that came from global memory and that a shared array holds at a step."""
-        state, kept = self._state(index, step, block), self._sources.get(index)
+        state, kept = self.state(index, step, block), self._sources.get(index)
         if kept is None or kept[0] != state:
             item = self._playable.history.last_item(index, step, block)
             item = item[item >= 0]
             kept = self._sources[index] = state, item[self._playable.staged.read[item] >= 0]
         return kept[1]
-
-
-def _feeding(playable: Playable) -> dict[int, list[int]]:
-    """Return, for A and B, the shared arrays that ever hold its values."""
-    staged, arrays = playable.staged, playable.recording.arrays
-    of = playable.recording.accesses.array
-    linked = np.flatnonzero(staged.read >= 0)
-    pairs = np.bincount(of[staged.read[linked]].astype(np.int64) * len(arrays) + of[staged.row[linked]], minlength=1)
-    found: dict[int, list[int]] = {array: [] for array in range(C)}
-    for pair in np.flatnonzero(pairs).tolist():
-        source, target = divmod(pair, len(arrays))
-        if source < C and arrays[target].space == "shared":
-            found[source].append(target)
-    return found
 
 
 def _blend(flat: Image, cells: Ints, share: Any, colour: Any) -> None:

@@ -1,6 +1,7 @@
 """The colour of each element of C by its owner: hue by block, warpgroup and warp; lightness by lanes."""
 
 from colorsys import hsv_to_rgb, rgb_to_hsv
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,11 @@ def group_colour(recording: Recording, theme: Theme, block: int, group: int) -> 
 
 def _table(recording: Recording, theme: Theme) -> Any:
     """Return the colours by base hue, warp and group of lanes: float (hues, warps, groups, 3)."""
-    turns = _turns(recording)[:_MOST_WARPS]
+    return _table_of(theme, tuple(_turns(recording)[:_MOST_WARPS]))
+
+
+@lru_cache(maxsize=64)
+def _table_of(theme: Theme, turns: tuple[float, ...]) -> Any:
     return np.array(
         [
             [[_shaded(theme, _turned(hue, turn), g) for g in range(LANE_GROUPS)] for turn in turns]

@@ -4,6 +4,7 @@ Cells side by side are hatched as one rectangle, so that all copies are seen how
 """
 
 from collections import OrderedDict
+from dataclasses import dataclass, field
 
 import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
@@ -25,6 +26,15 @@ _KEPT = 8
 _STRIPES = ((28.0, 3), (12.0, 2), (0.0, 1))
 
 
+@dataclass(frozen=True)
+class _Flying:
+    """Copies that are under way: the rows that write and read, and by array the rectangles of cells, once looked up."""
+
+    write: Ints
+    read: Ints
+    areas: dict[int, tuple[list[Cells], list[Cells]]] = field(default_factory=dict)
+
+
 class InFlight:
     """The copies of one recording in one theme.
 
@@ -37,7 +47,7 @@ class InFlight:
     def __init__(self, playable: Playable, theme: Theme) -> None:
         self._playable, self._theme = playable, theme
         self._changes: dict[int, Ints] = {}
-        self._kept: OrderedDict[tuple[int, int], dict[int, tuple[list[Cells], list[Cells]]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int], _Flying] = OrderedDict()
 
     def draw(self, painter: QPainter, panels: list[Panel], seen: QRectF, moment: Moment) -> None:
         """Mark the copies of the chosen block that are under way after the moment's step.
@@ -51,16 +61,22 @@ class InFlight:
         """
         if not len(self._playable.async_copies.issued):
             return
-        key = moment.block, int(np.searchsorted(self._changes_of(moment.block), moment.step, side="right"))
+        key = moment.block, self.state(moment.step, moment.block)
         if key not in self._kept:
             self._kept[key] = self._find(moment)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for panel in panels:
-            going, coming = self._kept[key].get(panel.array, ([], []))
+            going, coming = self._areas(self._kept[key], panel.array)
             self._draw_targets(painter, panel, going, seen)
             self._draw_sources(painter, panel, coming, seen)
+
+    def state(self, step: int, block: int) -> int:
+        """Return a number that changes with the copies of a block that are under way."""
+        if not len(self._playable.async_copies.issued):
+            return 0
+        return int(np.searchsorted(self._changes_of(block), step, side="right"))
 
     def _changes_of(self, block: int) -> Ints:
         """Return the steps at which the copies of a block that are under way change, ascending."""
@@ -70,23 +86,25 @@ class InFlight:
             self._changes[block] = np.unique(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
         return self._changes[block]
 
-    def _find(self, moment: Moment) -> dict[int, tuple[list[Cells], list[Cells]]]:
-        """Return, for each array, the rectangles of cells that copies are going to, and those that they read."""
-        playable = self._playable
-        found = playable.async_copies.at(moment.step, moment.block)
-        log = playable.recording.accesses
-        write, read = playable.async_copies.write[found], playable.async_copies.read[found]
-        read = read[read >= 0]
-        return {
-            array: (
-                self._merged(array, write[log.array[write] == array]),
-                self._merged(array, read[log.array[read] == array]),
-            )
-            for array in np.unique(np.concatenate([log.array[write], log.array[read]])).tolist()
-        }
+    def _find(self, moment: Moment) -> "_Flying":
+        """Return the accesses of the copies that are under way."""
+        copies = self._playable.async_copies
+        found = copies.at(moment.step, moment.block)
+        write, read = copies.write[found], copies.read[found]
+        return _Flying(write, read[read >= 0])
+
+    def _areas(self, flying: "_Flying", array: int) -> tuple[list[Cells], list[Cells]]:
+        """Return the rectangles of an array's cells that copies are going to, and those that they read."""
+        if array not in flying.areas:
+            of = self._playable.recording.accesses.array
+            write, read = (rows[of[rows] == array] for rows in (flying.write, flying.read))
+            flying.areas[array] = self._merged(array, write), self._merged(array, read)
+        return flying.areas[array]
 
     def _merged(self, array: int, rows: Ints) -> list[Cells]:
         """Return the cells that accesses cover as rectangles."""
+        if not len(rows):
+            return []
         info = self._playable.recording.arrays[array]
         inside = np.zeros(info.grid, bool)
         inside.reshape(-1)[covered(self._playable, array, rows)[0]] = True

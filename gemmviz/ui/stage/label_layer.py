@@ -32,6 +32,7 @@ class LabelLayer:
         key: Any,
         ratio: float,
         write: Callable[[QPainter], object],
+        part: QRegion | None = None,
     ) -> None:
         """Draw the background and the labels; the cells will cover the rest.
 
@@ -47,6 +48,8 @@ class LabelLayer:
             Device pixels per pixel.
         write
             Writes the labels with a painter.
+        part
+            The part of `rect` that has to be drawn; None: all of it.
         """
         if self._kept is None or self._kept[0] != (key, ratio):
             pixmap = QPixmap(ceil(rect.width() * ratio), ceil(rect.height() * ratio))
@@ -63,10 +66,11 @@ class LabelLayer:
                 inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
                 uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
             parts = []
-            for part in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
-                box = QRectF(part).intersected(rect)
+            for piece in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
+                box = QRectF(piece).intersected(rect)
                 at = box.translated(-rect.topLeft())
                 parts.append((box, QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)))
             self._kept = (key, ratio), pixmap, parts
         for box, source in self._kept[2]:
-            painter.drawPixmap(box, self._kept[1], source)
+            if part is None or part.intersects(box.toAlignedRect()):
+                painter.drawPixmap(box, self._kept[1], source)

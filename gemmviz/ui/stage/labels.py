@@ -232,7 +232,9 @@ class _Labels:
         room = widest if side in ("top", "bottom") else height
         every = next((e for e in (1, 2, 4, 8, 16, 32, 64, 128, 256) if e * panel.cell >= room), count)
         self.painter.setPen(QColor(self.theme.muted))
-        before = [*self._cells, *(place for _, place in self.written)]  # indices of one side cannot touch each other
+        # Indices of one side cannot touch each other.
+        beside = self._strip(panel, side, widest)
+        before = [p for p in (*self._cells, *(place for _, place in self.written)) if p.intersects(beside)]
         for i in range(0, count, every):
             at, text = (i + 0.5) * panel.cell, str(i)
             width = self.metrics.horizontalAdvance(text)
@@ -246,6 +248,15 @@ class _Labels:
             if not any(ink.intersects(other) for other in before):
                 self.written.append((text, ink))
                 self.painter.drawText(box, _CENTRE | _WHOLE, text)
+
+    def _strip(self, panel: Panel, side: str, widest: float) -> QRectF:
+        """Return a place that has all indices of a side."""
+        high = 2 * self.height
+        if side in ("top", "bottom"):
+            top = panel.y - high if side == "top" else panel.y + panel.height - high / 2
+            return QRectF(panel.x - widest, top, panel.width + 2 * widest, 2 * high)
+        left = panel.x - widest - high if side == "left" else panel.x + panel.width
+        return QRectF(left, panel.y - high, widest + high, panel.height + 2 * high)
 
     def _dimension(self, panel: Panel, side: str, name: str, size: int) -> None:
         """Draw a dimension line as on an engineering drawing: ticks at both ends, the name and size in its middle."""

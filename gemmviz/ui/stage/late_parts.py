@@ -1,4 +1,7 @@
-"""Which moment the lens and the sentence of a stage show: while it plays, each is drawn anew in its turn."""
+"""Which moment the lens and the sentence of a stage show: while it plays, each is drawn anew in its turn.
+
+A slow lens has a frame of its own: the arrays then follow in the next one.
+"""
 
 from dataclasses import replace
 from typing import Literal
@@ -10,7 +13,8 @@ from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.stage.quadrant import Late
 from gemmviz.ui.turns import Turns
 
-Part = Literal["lens", "words"]
+Part = Literal["lens", "words", "cells"]
+_SLOW_S = 0.004  # of a lens: a quarter of a frame
 
 
 class LateParts:
@@ -27,25 +31,29 @@ class LateParts:
         self._shown: Late | None = None
         self._now: Moment | None = None
 
-    def follow(self, moment: Moment, has_lens: bool) -> list[Part] | None:
+    def follow(self, moment: Moment, has_lens: bool, lens_seconds: float = 0.0) -> list[Part] | None:
         """Let the parts whose turn it is show a moment; return these, or None if all of the stage has to be painted.
 
         Parameters
         ----------
         moment
             The moment of the stage.
-        has_lens
-            Whether it shows a lens.
+        has_lens, lens_seconds
+            Whether it shows a lens, and the time in which that was last painted.
         """
-        shown, now = self._shown, replace(moment, fraction=0.0, hovered=None)
+        shown, before, now = self._shown, self._now, replace(moment, fraction=0.0, hovered=None)
         if self.turns is None or not self.turns.on or shown is None or not _alike(shown.lens, now):
             return None
+        behind = shown.cells != before  # the cells left the last frame to the lens
         # Without a lens there is nothing to draw.
-        lens = now if not has_lens or self._may("lens", shown.lens, now) else shown.lens
+        lens = now if not has_lens or (not behind and self._may("lens", shown.lens, now)) else shown.lens
         words = now if self._may("words", shown.words, now) else shown.words
-        self._shown, self._now = Late(lens, words), now
+        alone = has_lens and moment.motion == "none" and lens_seconds > _SLOW_S and lens != shown.lens
+        cells = shown.cells if alone else now
+        self._shown, self._now = Late(lens, words, cells), now
         found: list[Part] = ["lens"] if has_lens and lens != shown.lens else []
-        return [*found, "words"] if words != shown.words else found
+        found += ["words"] if words != shown.words else []
+        return [*found, "cells"] if cells != shown.cells else found
 
     def _may(self, part: Part, shown: Moment, now: Moment) -> bool:
         return shown == now or self.turns is None or self.turns.may((self, part))
@@ -57,13 +65,14 @@ class LateParts:
             return None
         if self._shown is None or not _alike(self._shown.lens, moment):
             self._now = replace(moment, fraction=0.0, hovered=None)
-            self._shown = Late(self._now, self._now)
+            self._shown = Late(self._now, self._now, self._now)
         return self._shown
 
     @property
     def waits(self) -> bool:
         """Whether a part does not show the last moment yet."""
-        return self._shown is not None and (self._shown.lens != self._now or self._shown.words != self._now)
+        shown = self._shown
+        return shown is not None and any(part != self._now for part in (shown.lens, shown.words, shown.cells))
 
     def forget(self) -> None:
         """Let all parts show the stage's moment in the next frame."""
@@ -75,9 +84,7 @@ def _alike(one: Moment, other: Moment) -> bool:
     return replace(one, step=other.step, fraction=other.fraction, hovered=other.hovered) == other
 
 
-def changed_places(
-    late: LateParts, painter: StagePainter | None, rect: QRectF, moment: Moment, stepped: bool
-) -> list[QRect] | None:
+def changed_places(late: LateParts, painter: StagePainter | None, rect: QRectF, moment: Moment) -> list[QRect] | None:
     """Let the slow parts follow to a moment, and return the places that have to be painted for it, in pixels.
 
     Parameters
@@ -86,18 +93,21 @@ def changed_places(
         The slow parts.
     painter, rect
         Paints the stage into `rect`; None: there is no recording.
-    moment, stepped
-        The moment, and whether it is of another step than the last one.
+    moment
+        The moment.
 
     Returns
     -------
     list or None
         None: all of the stage.
     """
-    parts = late.follow(moment, painter.lens is not None) if painter is not None else None
-    if painter is None or parts is None or moment.motion not in ("none", "line"):
+    if painter is None:
         return None
-    arrays = painter.changing(rect, moment) if stepped else []
+    parts = late.follow(moment, painter.lens is not None, painter.quadrant.lens_seconds)
+    if parts is None or moment.motion not in ("none", "line"):
+        return None
+    arrays = painter.changing(rect, moment) if "cells" in parts else []
     if arrays is None:
         return None
-    return [*arrays, *(painter.late_place(rect, moment.view, part).toAlignedRect() for part in parts)]
+    others = (painter.late_place(rect, moment.view, part) for part in parts if part != "cells")
+    return [*arrays, *(place.toAlignedRect() for place in others)]

@@ -61,7 +61,7 @@ def entries(
         wrong = QColor(theme.bad)
         wrong.setAlphaF(WRONG_TINT)
         found.append(LegendEntry(tr("wrong value"), wrong, QPen(wrong, 1), "corner"))
-    if (playable.source >= 0).any():
+    if playable.fills_shared:
         pad = QPen(QColor(theme.write), 1.3, Qt.PenStyle.DashLine)
         found.append(LegendEntry(tr("lands here"), QColor(_CLEAR), pad))
     if playable.live_sums is not None and playable.live_sums.known.any():

@@ -46,7 +46,13 @@ class Marks:
         self._wrong_marks = {index: WrongMarks(theme) for index in range(len(playable.recording.arrays))}
 
     def draw(
-        self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment, near: Related | None = None
+        self,
+        painter: QPainter,
+        placed: list[Panel],
+        seen: QRectF,
+        moment: Moment,
+        near: Related | None = None,
+        only: list[Panel] | None = None,
     ) -> None:
         """Draw all marks.
 
@@ -62,11 +68,13 @@ class Marks:
             The step, and the choice.
         near
             The cells that belong to the choice; None: nothing is chosen.
+        only
+            The panels whose marks are drawn, apart from those of the chosen cell; None: all.
         """
         painter.setBrush(Qt.BrushStyle.NoBrush)
         timeline = self.playable.timeline
         accessed = int(timeline.array[moment.step]) if timeline.steps else -1
-        for panel in placed:
+        for panel in placed if only is None else only:
             if not QRectF(panel.x, panel.y, panel.width, panel.height).intersects(seen):
                 continue
             self._draw_held(painter, panel, moment)
@@ -76,10 +84,11 @@ class Marks:
             self._draw_wrong(painter, panel, seen, moment)
             if panel.array == accessed:
                 self._draw_misread(painter, panel, seen, moment)
+        if near is not None and moment.cell is not None and moment.cell[0] == C:
+            for panel in placed if only is None else only:
+                self._draw_operands(painter, panel, near)
         for panel in placed:
             self._draw_selection(painter, panel, placed, moment)
-            if near is not None and moment.cell is not None and moment.cell[0] == C:
-                self._draw_operands(painter, panel, near)
 
     def _draw_held(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Outline the tile of A or B that the chosen block holds in shared memory, and the block itself in C."""

@@ -5,18 +5,17 @@ accesses of this step, copies in flight, selection, values.
 """
 
 from dataclasses import replace
-from math import ceil
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRect, QRectF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QRegion
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import labels, legend, regions, scene, vector
+from gemmviz.ui.stage import labels, legend, regions, scene
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.axis_formulas import AxisFormulas
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
@@ -24,7 +23,9 @@ from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
 from gemmviz.ui.stage.caption import about_cell
 from gemmviz.ui.stage.cell_text import CellText
-from gemmviz.ui.stage.colours import Colours, Image
+from gemmviz.ui.stage.cells import Cells
+from gemmviz.ui.stage.changes import Changes
+from gemmviz.ui.stage.colours import Colours
 from gemmviz.ui.stage.gestures import Gestures
 from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
@@ -36,7 +37,7 @@ from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
 from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
-from gemmviz.ui.stage.related import NearCells, Related
+from gemmviz.ui.stage.related import NearCells
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
@@ -86,11 +87,13 @@ class StagePainter:
         """Drawn over the shared tiles; None: none."""
         self.touched = AccessedCells(playable)
         self._colours = Colours(playable, theme, self.touched)
+        self._cells = Cells(self._colours, vector)
         self._text = CellText(playable, theme, self.font, vector)
         self._order = BlockOrder(playable.recording)
         self._marks = Marks(playable, theme, self.touched, self._colours)
         self._borders = Borders(playable.recording, theme)
         self._in_flight = InFlight(playable, theme)
+        self._changes = Changes(playable, self.touched, self._colours, self._in_flight)
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
         self._sums = Sums(playable, theme)
@@ -104,8 +107,10 @@ class StagePainter:
         self._labels = LabelLayer(theme.background)
         self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._placed: tuple[PlanKey, Plan] | None = None
+        self._seen: tuple[Plan, View, Plan] | None = None
         self._near = NearCells(playable)
-        self.still, self._still_block = KeptPicture(), -1
+        self.still = KeptPicture()
+        self._last: Moment | None = None
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
     def panels(self, rect: QRectF, view: View) -> list[Panel]:
@@ -117,7 +122,10 @@ class StagePainter:
         key = self._plan_key(rect)
         if self._placed is None or self._placed[0] != key:
             self._placed = key, self._with_words(rect, self.words, self.narrow) or self._between_lines(rect)
-        return self._placed[1].seen(view.zoom, view.dx, view.dy)
+        placed = self._placed[1]
+        if self._seen is None or self._seen[0] is not placed or self._seen[1] != view:
+            self._seen = placed, view, placed.seen(view.zoom, view.dx, view.dy)
+        return self._seen[2]
 
     def _plan_key(self, rect: QRectF) -> PlanKey:
         """Return all that a plan depends on."""
@@ -248,8 +256,11 @@ class StagePainter:
             self._draw_quadrant(painter, plan, moment, ratio, late, part)
             return
         seen = self.seen(rect, in_lines)
-        key = (self._plan_key(rect), replace(moment, fraction=0.0, motion="none")) if self._keeps(moment) else None
-        self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, moment, ratio))
+        cells = self._last = replace(moment, step=late.cells.step) if late is not None and late.cells else moment
+        key = (self._plan_key(rect), replace(cells, fraction=0.0, motion="none")) if self._keeps(moment) else None
+        # A picture that is kept is of all arrays.
+        some = part if key is None and bare else None
+        self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, cells, ratio, some))
         painter.save()
         painter.setClipRect(seen)
         self._gestures.draw(painter, placed, moment, ratio, self._covered(plan))
@@ -274,29 +285,35 @@ class StagePainter:
         """Say whether the next frames are likely to show the same step: then pictures of what rests are kept."""
         return moment.motion != "none" and not self.vector
 
-    def _paint_still(self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float) -> None:
-        """Paint all that does not move between two steps and is below what does."""
+    def _paint_still(
+        self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
+    ) -> None:
+        """Paint all that does not move between two steps and is below what does, as far as a part needs it."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
-        font, self._still_block = self._labels_font(rect, plan), moment.block
-        self._draw_labels(painter, rect, plan, moment, ratio)
+        font, shown = self._labels_font(rect, plan), regions.shown(placed, part)
+        self._draw_labels(painter, rect, plan, moment, ratio, part)
         painter.save()
         painter.setClipRect(seen)
         near = self._near.at(moment)
-        images = [self._draw_cells(painter, panel, seen, moment, near, ratio) for panel in placed]
-        self._borders.draw(painter, placed, seen, None if self.vector else ratio)
-        self._marks.draw(painter, placed, seen, moment, near)
-        self._in_flight.draw(painter, placed, seen, moment)
-        self._sums.draw(painter, placed, seen, moment, font)
-        self._ownership.draw(painter, placed[C], seen, moment)
-        for panel, image in zip(placed, images, strict=True):
+        images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
+        self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
+        self._marks.draw(painter, placed, seen, moment, near, shown)
+        self._in_flight.draw(painter, shown, seen, moment)
+        if placed[C] in shown:
+            self._sums.draw(painter, placed, seen, moment, font)
+            self._ownership.draw(painter, placed[C], seen, moment)
+        for panel, image in zip(shown, images, strict=True):
             if image is not None:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
-        self._order.draw(painter, placed, self.theme, self._text, ratio)
+        if placed[C] in shown:
+            self._order.draw(painter, placed, self.theme, self._text, ratio)
         if plan.aside is not None:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
         painter.restore()
 
-    def _draw_labels(self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float) -> None:
+    def _draw_labels(
+        self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
+    ) -> None:
         """Draw the background and all that changes with the view only."""
         font, seen = self._labels_font(rect, plan), self.seen(rect, self.in_lines(plan, moment.view))
         taken = []
@@ -319,31 +336,7 @@ class StagePainter:
             painter.restore()
             return
         key = self._plan_key(rect), moment.view, moment.block
-        self._labels.draw(painter, rect, seen, plan.panels, key, ratio, write)
-
-    # Parts that change with the step
-
-    def _draw_cells(
-        self, painter: QPainter, panel: Panel, seen: QRectF, moment: Moment, near: Related | None, ratio: float
-    ) -> Image | None:
-        """Draw the cells of a panel; return their colours as long as each is seen on its own."""
-        box = QRectF(panel.x, panel.y, panel.width, panel.height)
-        if not box.intersects(seen):
-            return None
-        side = panel.cell * ratio
-        shrink = 1 if side >= 1 or self.vector else ceil(1 / side)
-        image = self._colours.image(panel.array, moment.step, moment.block, moment.trail, moment.warp, near, shrink)
-        if self.vector:
-            vector.draw_cells(painter, panel, seen, image)
-            return image
-        rows, columns = image.shape[:2]
-        # At the far edges, cells that share a pixel may reach beyond the array: the picture is that much larger.
-        whole = QRectF(panel.x, panel.y, columns * shrink * panel.cell, rows * shrink * panel.cell)
-        picture = QImage(image.data, columns, rows, columns * 4, QImage.Format.Format_RGBX8888)
-        painter.drawImage(whole, picture)
-        return image if shrink == 1 else None
-
-    # Words
+        self._labels.draw(painter, rect, seen, plan.panels, key, ratio, write, part)
 
     def _draw_quadrant(
         self, painter: QPainter, plan: Plan, moment: Moment, ratio: float, late: Late | None, part: QRegion | None
@@ -364,14 +357,19 @@ class StagePainter:
             self.quadrant.draw_lens(painter, self.lens, plan.free, shown, ratio, keeps)
         if plan.legend is not None and regions.needs(part, plan.legend):
             self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
-        self._axes.draw(painter, plan, axes)
+        self._axes.draw(painter, plan, axes, part)
 
     def changing(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
-        """Return the places that a step changes, without lens and words; None if it may change anything."""
-        plan = self.plan(rect, moment.view)
-        if moment.block != self._still_block or self.in_lines(plan, moment.view) or not self._is_bare(plan, moment):
+        """Return the places that changed since the last frame, without lens and words; None if anything may have.
+
+        As in playback, the moment of the last frame must differ in the step alone.
+        """
+        plan, last = self.plan(rect, moment.view), self._last
+        if last is None or moment.block != last.block or self.in_lines(plan, moment.view):
             return None
-        return regions.changing(plan, moment, self.lens is not None)
+        if last.motion != moment.motion or not self._is_bare(plan, moment):
+            return None
+        return regions.changing(plan, moment, self.lens is not None, self._changes.arrays(last, moment))
 
     def _is_bare(self, plan: Plan, moment: Moment) -> bool:
         """Say whether nothing but the background is below the words and the legend: nothing flies over it."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from time import thread_time
 from typing import Any
 
 from PySide6.QtCore import QRectF
@@ -28,10 +29,13 @@ class Late:
     ----------
     lens, words
         The moments of the lens, and of the sentence.
+    cells
+        That of the arrays, which leave one frame to a slow lens; None: now.
     """
 
     lens: Moment
     words: Moment
+    cells: Moment | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ class Quadrant:
         self.words = Words(playable, theme, font)
         self._origin: dict[bool, list[str]] = {}
         self.lens_picture, self.words_picture, self.legend_picture = KeptPicture(), KeptPicture(), KeptPicture()
+        self.lens_seconds = 0.0
+        """Processor time of this thread in which the lens was last painted."""
 
     def draw_words(
         self, painter: QPainter, place: Bounds, moment: Moment, titled: Titled, ratio: float, on_ground: bool
@@ -134,7 +140,9 @@ class Quadrant:
             into.fillRect(rect, QColor(self._theme.background))
             into.save()
             into.setClipRect(rect.toAlignedRect())
+            begin = thread_time()
             lens.paint(into, rect, shown, self._theme, self._font)
+            self.lens_seconds = thread_time() - begin
             into.restore()
 
         self.lens_picture.draw(painter, rect, (lens, shown) if keeps else None, ratio, paint)

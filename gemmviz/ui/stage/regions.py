@@ -8,7 +8,7 @@ from PySide6.QtGui import QRegion
 from gemmviz.catalogue.matrices import C
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.plan import Plan
-from gemmviz.ui.stage.scene import Bounds
+from gemmviz.ui.stage.scene import Bounds, Panel
 
 _AROUND = 8.0  # pixels round an array: frames of cells at its edges reach out of it
 
@@ -18,9 +18,11 @@ def box(place: Bounds | None) -> QRectF:
     return QRectF(place.left, place.top, place.width, place.height) if place is not None else QRectF()
 
 
-def needs(part: QRegion | None, place: Bounds) -> bool:
+def needs(part: QRegion | None, place: Bounds | QRectF) -> bool:
     """Say whether a part of the stage (None: all of it) has something of a place."""
-    return part is None or part.intersects(box(place).toAlignedRect())
+    if part is None:
+        return True
+    return part.intersects((place if isinstance(place, QRectF) else box(place)).toAlignedRect())
 
 
 def covers(places: Sequence[QRectF], part: QRegion) -> bool:
@@ -31,7 +33,17 @@ def covers(places: Sequence[QRectF], part: QRegion) -> bool:
     return left.isEmpty()
 
 
-def changing(plan: Plan, moment: Moment, has_lens: bool) -> list[QRect] | None:
+def around(panel: Panel) -> QRectF:
+    """Return the place of an array with all that is drawn at its edges."""
+    return QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
+
+
+def shown(panels: Sequence[Panel], part: QRegion | None) -> list[Panel]:
+    """Return the arrays that have something in a part of the stage (None: all of it)."""
+    return [p for p in panels if part is None or part.intersects(around(p).toAlignedRect())]
+
+
+def changing(plan: Plan, moment: Moment, has_lens: bool, arrays: Sequence[int]) -> list[QRect] | None:
     """Return the places that a step changes, without lens and words, as long as nothing flies between the arrays.
 
     Parameters
@@ -40,6 +52,8 @@ def changing(plan: Plan, moment: Moment, has_lens: bool) -> list[QRect] | None:
         Where everything stands, and the moment.
     has_lens
         Whether a lens covers the shared tiles, and the strip beside them.
+    arrays
+        The arrays that look different after the step.
 
     Returns
     -------
@@ -49,7 +63,8 @@ def changing(plan: Plan, moment: Moment, has_lens: bool) -> list[QRect] | None:
     if moment.frozen or moment.outdated or (moment.cell is not None and not has_lens):
         return None
     panels = plan.panels[: C + 1] if has_lens else plan.panels
-    places = [QRectF(panel.x, panel.y, panel.width, panel.height) for panel in panels]
+    places = [around(panel) for panel in panels if panel.array in arrays]
     if plan.aside is not None:
-        places.append(QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height))
-    return [place.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND).toAlignedRect() for place in places]
+        aside = QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height)
+        places.append(aside.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND))
+    return [place.toAlignedRect() for place in places]

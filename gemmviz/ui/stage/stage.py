@@ -1,6 +1,5 @@
 """The stage as a widget: shows the playing recording, zooms, and lets people pick cells."""
 
-from time import perf_counter
 from typing import cast
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
@@ -35,6 +34,7 @@ from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import kept_in_sight, point_of_interest
+from gemmviz.ui.turns import Turns
 
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
 _TO_MIDDLE = 0.5  # part of the way to the middle that the zoomed point moves, with each press of a key
@@ -73,7 +73,6 @@ class Stage(QWidget):
         super().__init__()
         self.staged, self.picking, self.view = staged, Picking(staged.cursor), View()
         self._colours: Theme | None = None
-        self.frame_seconds: list[float] = []
         self.base_font: QFont | None = None
         self.captioned = True
         self.presented = False
@@ -98,10 +97,15 @@ class Stage(QWidget):
         listen(self, staged.cursor.recorded, self._on_recorded)
         listen(self, staged.preferences.themed, self._on_recorded_same_view)
         listen(self, staged.cursor.moved, self._on_moved)
-        listen(self, staged.cursor.stepped, lambda: self._update_places(stepped=True))
+        listen(self, staged.cursor.stepped, self._update_places)
         for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
             listen(self, change, lambda: self.update())
         listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
+
+    def follow(self, turns: Turns) -> None:
+        """Draw the slow parts in turns with the other parts of the window."""
+        self.late.turns = turns
+        listen(self, turns.switched, lambda: self.update())
 
     def sizeHint(self) -> QSize:
         """Prefer a large square."""
@@ -196,10 +200,10 @@ class Stage(QWidget):
 
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
-            self._update_places(stepped=False)
+            self._update_places()
 
-    def _update_places(self, stepped: bool) -> None:
-        places = changed_places(self.late, self._painter, QRectF(self.rect()), self.moment(), stepped)
+    def _update_places(self) -> None:
+        places = changed_places(self.late, self._painter, QRectF(self.rect()), self.moment())
         for place in places if places is not None else [self.rect()]:
             self.update(place)
 
@@ -237,13 +241,11 @@ class Stage(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the session's moment."""
-        begin, painter = perf_counter(), QPainter(self)
+        painter = QPainter(self)
         try:
             self._paint(painter, event.region())
         finally:
             painter.end()  # one left open would break every later frame as well
-        self.frame_seconds.append(perf_counter() - begin)
-        del self.frame_seconds[:-2000]
 
     def _paint(self, painter: QPainter, part: QRegion) -> None:
         staged, stage = self.staged, self._painter_now()
@@ -295,8 +297,6 @@ class Stage(QWidget):
         if self.view != View():
             self._look(self.view)
         self.arranged.emit()
-
-    # Keyboard
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the focus when it was moved with keys; a frame that is always there carries no information."""

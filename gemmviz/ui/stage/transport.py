@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QStandardItemModel
+from PySide6.QtGui import QIcon, QPainter, QPaintEvent, QResizeEvent, QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
@@ -35,6 +35,7 @@ class Transport(QWidget):
         self.session = session
         self._last = 0.0
         self._buttons: dict[str, QToolButton] = {}
+        self._icons: dict[tuple[str, str], QIcon] = {}
         self.timer = QTimer(self)
         self.timer.setTimerType(Qt.TimerType.PreciseTimer)
         self.timer.setInterval(_FRAME_MS)
@@ -133,7 +134,10 @@ class Transport(QWidget):
         for name, button in self._buttons.items():
             shown = "pause" if name == "play" and self.session.playback.playing else name
             on = button.isCheckable() and button.isChecked()
-            button.setIcon(icon(shown, theme.accent if on else theme.text))
+            look = shown, theme.accent if on else theme.text
+            if look not in self._icons:
+                self._icons[look] = icon(*look)
+            button.setIcon(self._icons[look])
 
     def _tick(self) -> None:
         now = perf_counter()

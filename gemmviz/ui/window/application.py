@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.control.controller import Controller
 from gemmviz.control.worker import EngineLike
+from gemmviz.sandbox import heap
 from gemmviz.session import Session, preferences_file
 from gemmviz.session.drafts import Drafts
 from gemmviz.ui.known import qt
 from gemmviz.ui.look import fonts
 from gemmviz.ui.look.open_fonts import open_fonts
-from gemmviz.ui.window.allocator import FreedMemory, give_back_early
+from gemmviz.ui.window.freed_memory import FreedMemory
 from gemmviz.ui.window.garbage import collect_garbage_here
 from gemmviz.ui.window.leaving import Leaving, offer
 from gemmviz.ui.window.qt_loop import QtLoop
@@ -36,7 +37,7 @@ def application() -> QApplication:
     if result.style().name() != _STYLE:  # to set it again would style every widget anew
         result.setStyle(_STYLE)
     fonts.load(result)
-    give_back_early()
+    heap.keep_little()
     collect_garbage_here(result)
     open_fonts(result)
     return result

@@ -89,7 +89,7 @@ class Window(QMainWindow):
         self.ladder = Ladder(session)
         self.rail = Rail(self.ladder)
         self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
-        self.stage.late.turns = turns
+        self.stage.follow(turns)
         self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)
