@@ -1,5 +1,6 @@
 """The files around a kernel's file: headers that are compiled with it, and other files that launch it."""
 
+import json
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +10,8 @@ from gemmviz.catalogue.includes import begins, search_folders
 from gemmviz.sandbox import scratch
 
 _HEAD = re.compile(r"__global__([^;{}]*)\{")
+_SCRIPTS = (".py", ".ipynb")
+_LONG_TEXT = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 _MOST_NEIGHBOURS = 12
 _MOST_ABOVE, _MOST_FOLDERS, _DEEPEST = 4, 60, 3
 _PROJECT_FILES = (".git", "README.md", "LICENSE", "CMakeLists.txt", "Makefile", "setup.py", "pyproject.toml")
@@ -31,6 +34,8 @@ def surroundings(path: Path, text: str) -> Surroundings:
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
     others = _launching(names, path, folders) or _launching(names, path, project_folders(path)) if names else []
+    if names and not others and not _launched(names).search(text):
+        others = _in_scripts(names, (path.parent, *project_folders(path)))
     # A template that launches the kernel gets its arguments where it is used.
     if used := given_launches(text).union(*map(given_launches, others)):
         others += [body for body in _using(used, path, project_folders(path)) if body not in others]
@@ -73,7 +78,7 @@ def _begins_project(folder: Path) -> bool:
 def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[str]:
     """Return the texts that launch a kernel, then those that hand one on: ``run(gemm, grid, block)``."""
     any_of = "|".join(map(re.escape, sorted(names)))
-    launched = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<]*>)?\s*<<<")
+    launched = _launched(names)
     another = re.compile(rf"__global__[^;{{}}]*\b(?:{any_of})\s*\([^;{{}}]*\)\s*\{{")
     handed_on = re.compile(rf"[(,=&]\s*(?:{any_of})\s*(?:<[^;<]*>)?\s*[,;)]")
     found: list[str] = []
@@ -90,6 +95,32 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[s
             elif "dim3" in body and handed_on.search(body):
                 pointers.append(body)
     return (found + pointers)[:_MOST_NEIGHBOURS]
+
+
+def _launched(names: set[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*(?:<[^;<]*>)?\s*<<<")
+
+
+def _in_scripts(names: set[str], folders: tuple[Path, ...]) -> list[str]:
+    """Return the texts inside Python scripts and notebooks that launch a kernel: they are compiled when these run."""
+    launched = _launched(names)
+    found: list[str] = []
+    for file in scratch.neighbours(folders, _SCRIPTS):
+        if len(found) == _MOST_NEIGHBOURS:
+            break
+        with suppress(OSError, ValueError):
+            body = scratch.text_of(file)
+            if launched.search(body):
+                found += [one for one in _code_in(file, body) if launched.search(one)]
+    return found[:_MOST_NEIGHBOURS]
+
+
+def _code_in(file: Path, body: str) -> list[str]:
+    """Return the long texts of a script, or the cells of a notebook."""
+    if file.suffix == ".ipynb":
+        cells = json.loads(body)["cells"] if '"cells"' in body else []
+        return ["".join(cell.get("source", ())) for cell in cells]
+    return [text[2] for text in _LONG_TEXT.finditer(body)]
 
 
 def _using(names: frozenset[str], path: Path, folders: tuple[Path, ...]) -> list[str]:

@@ -16,6 +16,13 @@ _ATTRIBUTE = re.compile(
 # A macro alone on its line, without a semicolon: REGISTER(gemm)
 _ALONE = re.compile(r"\s*[A-Z_][A-Z0-9_]*\s*\(")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\n|[^\n])*)", re.MULTILINE)
+_WORDS = frozenset(
+    {
+        *("typedef", "struct", "class", "union", "enum", "template", "typename", "alignas", "__align__", "sizeof"),
+        *("final", "public", "private", "virtual", "const", "constexpr", "static", "inline", "unsigned", "signed"),
+        *("void", "bool", "char", "short", "int", "long", "float", "double", "half", "auto"),
+    }
+)
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -163,7 +170,8 @@ def _names(head: str, whole: str, function: bool) -> frozenset[str]:
     kind = re.match(r"\s*(?:typedef\s+)?(struct|class|union|enum)\b", top)
     if kind or re.match(r"\s*typedef\b", top):
         body = whole if kind and kind[1] == "enum" else re.sub(r"\{.*\}", " ", whole, flags=re.DOTALL)
-        return frozenset(_NAME.findall(body))
+        # A word of the language, or a parameter of the template, is not declared here: other code uses them, too.
+        return frozenset(_NAME.findall(_without_template(body))) - _WORDS
     return frozenset(re.findall(r"([A-Za-z_]\w*)\s*(?:<[^;]*>\s*)?(?:=|\[|\{|;|,|\()", _without_template(whole)))
 
 

@@ -11,6 +11,8 @@ from gemmviz.catalogue.plain_code import plain_code
 
 _SECOND_BRANCH = re.compile(r"^[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b(?:\\\n|[^\n])*", re.MULTILINE)
 _KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|undef|line)\b")
+# A command of a notebook, in whose cell the file was written: ``%%writefile gemm.cu``.
+_COMMAND = re.compile(r"^%%\w[^\n]*", re.MULTILINE)
 _USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
 _INVOCATION = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
@@ -38,6 +40,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
         kept = _is_kept(found[1], found[2]) and (header_kind(found[2]) != "device" or has_header(found[2]))
         return found[0] if kept else " " * len(found[0])
 
+    text = _COMMAND.sub(lambda line: " " * len(line[0]), text)
     whole, text = text, INCLUDE.sub(include, text)
     plain = plain_code(text, directives=False)
     found = declarations(plain)

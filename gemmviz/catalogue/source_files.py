@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-CUDA = (".cu", ".cuh", ".h", ".hpp")
-"""A header may hold a kernel, and is one of CUDA then."""
+CUDA = (".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl")
+"""A header, or a part of a file, may hold a kernel, and is one of CUDA then."""
 C = (".c",)
 SOURCES = (*CUDA, *C)
 

@@ -101,14 +101,14 @@ def own_header(name: str, beside: Path, folders: Iterable[Path]) -> Path | None:
     return None
 
 
-def neighbours(folders: Iterable[Path]) -> Iterator[Path]:
-    """Yield the sources in some folders that may be read, CUDA's first, then headers."""
+def neighbours(folders: Iterable[Path], suffixes: tuple[str, ...] = _SOURCES) -> Iterator[Path]:
+    """Yield the sources in some folders that may be read, CUDA's first, then headers; or files with other suffixes."""
     found: dict[Path, None] = {}
     for folder in folders:
         with suppress(OSError):
-            found |= dict.fromkeys(file for file in sorted(folder.iterdir()) if file.suffix in _SOURCES)
+            found |= dict.fromkeys(file for file in sorted(folder.iterdir()) if file.suffix in suffixes)
     for file in sorted(found, key=lambda file: _ORDER.index(file.suffix) if file.suffix in _ORDER else len(_ORDER)):
-        if _may_be_read(file, file.parent):
+        if _may_be_read(file, file.parent, suffixes):
             yield file
 
 
@@ -151,7 +151,7 @@ def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tu
     return walk([(text, folder)], places, read, _MOST_FILES)
 
 
-def _may_be_read(path: Path, folder: Path) -> bool:
+def _may_be_read(path: Path, folder: Path, suffixes: tuple[str, ...] = _SOURCES) -> bool:
     try:
         real, home = path.resolve(strict=True), folder.resolve()
         if not real.is_file() or real.stat().st_size > _MOST_BYTES:
@@ -160,7 +160,7 @@ def _may_be_read(path: Path, folder: Path) -> bool:
         return False
     shared = Path(os.path.commonpath((real, home)))
     hidden = any(part.startswith(".") for part in real.relative_to(shared).parts)
-    return real.suffix in _SOURCES and not hidden
+    return real.suffix in suffixes and not hidden
 
 
 def _copy_of(scratch: Path, path: Path) -> Path:

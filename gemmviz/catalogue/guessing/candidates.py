@@ -33,6 +33,9 @@ _OFFSET = re.compile(r"(?i)offset|start|begin|origin")
 _MORE = re.compile(
     r"(?i)\b_*(?:exp|tanh|erf|log|sqrt|rsqrt|pow|fmax|max|sigmoid|relu|gelu|silu|swish|softmax|abs)f?\w*\s*\("
 )
+_PIPELINE = re.compile(r"(?i)stage|pipeline|cp_async|cp\.async")
+_CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*)?f?\s*\)?\s*[?)]")
+_ONE_SIZE = re.compile(r"[MN] == \d+")
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -53,7 +56,16 @@ def candidates(guess: Guess) -> Iterator[Guess]:
     seen: set[object] = set()
     flags = [name for (name, kind), role in zip(guess.parameters, guess.roles, strict=True) if _is_flag(kind, role)]
     for one in _flagged(guess, flags) if flags else _all(guess):
-        key = one.roles, repr(one.params), one.block, one.grid, one.shared, frozenset(one.requires), one.column_major
+        launched = (
+            one.roles,
+            repr(one.params),
+            one.block,
+            one.grid,
+            one.shared,
+            frozenset(one.requires),
+            one.column_major,
+        )
+        key = *launched, one.adds, one.epilogue
         if key not in seen:
             seen.add(key)
             yield one
@@ -111,6 +123,11 @@ def _all(guess: Guess) -> Iterator[Guess]:
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
     said = is_said(guess, "block")
     yield guess
+    yield from _otherwise(guess)
+    own = roomy[-1]
+    if not said and own.why.get("block", GuessReason(1, "")).confidence < SURE:
+        yield own
+        yield from _other_blocks(own)
     yield from _by_names(guess)
     yield from _whole_product(guess)
     # What the host code says is more likely at whole tiles than another launch is at any size.
@@ -123,6 +140,8 @@ def _all(guess: Guess) -> Iterator[Guess]:
         yield replace(roomy[0], requires=whole_grid(guess))
     deep = _deep(whole[0])
     yield deep
+    if _PIPELINE.search(_body(guess)):  # it may need more steps than it says
+        yield replace(whole[0], requires=(*whole[0].requires, f"K % {4 * LEAST_DEPTH} == 0"))
     yield _square(deep)  # a recording of this size shows every layout that would be right
     if said:
         yield from islice(_turned(deep), _MOST_TURNED)
@@ -151,6 +170,17 @@ def _all(guess: Guess) -> Iterator[Guess]:
                     yield replace(other, grid=one.grid[::-1])
     yield from map(_square, roomy)
     yield from chain(*turned)
+
+
+def _otherwise(guess: Guess) -> Iterator[Guess]:
+    """Yield a guess with another content of C, another function of the result, and other sizes for a single block."""
+    if guess.reads_result and not guess.adds:
+        yield replace(guess, adds=True)
+    if not guess.epilogue and _CUTS_AT_ZERO.search(_body(guess)):
+        yield replace(guess, epilogue="relu")
+    open_ = tuple(one for one in guess.requires if not _ONE_SIZE.fullmatch(one))
+    if open_ != guess.requires:  # a recording of larger matrices shows the sizes that such a block computes
+        yield replace(guess, requires=open_)
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:
@@ -215,12 +245,6 @@ def is_launched_so(made: Guess) -> bool:
     """
     whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE and not _MORE.search(_body(made))
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
-
-
-def is_whole(made: Guess) -> bool:
-    """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
-    parts = ("params",) * bool(made.params) + ("shared",) * (made.shared != "0")
-    return is_launched_so(made) and all(is_said(made, part) for part in parts)
 
 
 def _body(made: Guess) -> str:

@@ -12,6 +12,7 @@ from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
+from gemmviz.catalogue.guessing.disused import launches_in_comments
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -71,7 +72,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     chosen = next(iter(named or ranked), None)
     if chosen is None:
         return Guess(path, text)
-    seen = _evaluated(chosen, source) if is_cuda(path) else ()
+    seen = _evaluated(chosen, source, text, around) if is_cuda(path) else ()
     unknown = {word for word in (*chosen.body, *chosen.bounds) if word not in source.constants}
     computed = global_constants(source.files, source.structs, unknown) if is_cuda(path) else {}
     source = replace(source, launches=(*seen, *source.launches), constants=computed | source.constants)
@@ -82,11 +83,18 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     return replace(next(described), others=tuple(described)) if is_cuda(path) else made
 
 
-def _evaluated(chosen: Function, source: ParsedSource) -> tuple[HostLaunch, ...]:
-    """Return the launches of a kernel by the host code; those of another one with the same parameters if none does."""
+def _evaluated(
+    chosen: Function, source: ParsedSource, text: str, around: Surroundings | None
+) -> tuple[HostLaunch, ...]:
+    """Return the launches of a kernel by the host code.
+
+    If none launches it, those in comments, or else those of another kernel with the same parameters.
+    """
     found = evaluated(chosen, source.files, source.structs, source.fields)
     if found or host_launch.find(source, chosen):
         return tuple(found)
+    if disused := launches_in_comments(text, chosen, around):
+        return disused
     plain = chosen.name.rpartition("::")[2]
     for one in source.kernels:
         if one.name != chosen.name and _form(one) == _form(chosen):
@@ -148,6 +156,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
         adds=_adds(read.index.pointers.get(read.roles.parameter("C")), read.source),
+        reads_result=_reads(read.index.pointers.get(read.roles.parameter("C")), read.roles),
         structs=tuple(structures),
     )
     found = [_launched(made, shape, read, named, maps) for shape in shapes]
@@ -209,6 +218,11 @@ def _adds(result: indexing.Pointer | None, source: ParsedSource) -> bool:
         return result is not None
     words = source.words | {word for one in source.callers for word in one.body}
     return 0 < result.sums == result.writes and not _ZEROES.isdisjoint(words)
+
+
+def _reads(result: indexing.Pointer | None, roles: Roles) -> bool:
+    """Return whether a kernel reads a C that it has no beta for."""
+    return result is not None and bool(result.reads or result.sums) and "beta" not in roles.of.values()
 
 
 def _strangeness(by_host: Shape, by_code: Shape) -> tuple[bool, ...]:

@@ -46,7 +46,9 @@ class Guess:
     settled
         The result of the recordings that tested the guess; empty before the first recording.
     adds
-        Whether the kernel adds its result to the old values of C, with atomicAdd.
+        Whether C is zero before the launch: the kernel adds its result to the old values.
+    reads_result
+        Whether the kernel reads C, or adds to it.
     stores
         The element type of C.
     epilogue
@@ -81,6 +83,7 @@ class Guess:
     settled: str = ""
     right: bool = False
     adds: bool = False
+    reads_result: bool = False
     stores: SumType = "float32"
     epilogue: str = ""
     boxes: dict[str, tuple[str, str, int, int]] = field(default_factory=dict)

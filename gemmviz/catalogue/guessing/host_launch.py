@@ -14,12 +14,14 @@ from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
-from gemmviz.catalogue.guessing.quotients import rounded_text
+from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
 _DEEPEST, _LONGEST_VALUE, _LEAST_SIZE = 4, 150, 64
+# What a test of a kernel chooses, whatever the host code passes.
+_GIVEN = ("M", "N", "K", "alpha", "beta")
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 SIZES = {
@@ -83,15 +85,17 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     asked = (text for text in made.requires if not (_FIXED.fullmatch(text) and text[0] in in_grid))
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
-    requires += _exact(grid, requires)
+    requires += exact(grid, requires)
     if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
         requires.append("M == N")  # the host code has square matrices only
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
-    sure = 0.95 if launch.whole else 0.92
+    sure = 0.95 if launch.whole and not _is_part(launch, function) else 0.92
     why["block"] = why["grid"] = GuessReason(sure, "the file launches the kernel like this itself")
-    if launch.of_another:
+    if launch.disused:
+        why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
+    elif launch.of_another:
         why["block"] = why["grid"] = GuessReason(
             0.6, "the file launches another kernel with these parameters like this"
         )
@@ -101,11 +105,10 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     return Shape(given.params, block, grid, shared, requires, why, tiles)
 
 
-def _exact(grid: tuple[str, ...], requires: list[str]) -> list[str]:
-    """Return the conditions for the quotients of a grid that are rounded down: no block computes their remainder."""
-    found = [quotient for text in grid for quotient in re.findall(r"floor\(([MNK]) / (\w+|\([^()]*\))\)", text)]
-    made = [f"{size} % {bracket(divisor)} == 0" for size, divisor in dict.fromkeys(found)]
-    return [text for text in made if text not in requires]
+def _is_part(launch: HostLaunch, function: Function) -> bool:
+    """Return whether a launch gets a place inside a matrix: it may be one of several that make the product."""
+    given = zip(function.parameters, launch.arguments, strict=False)
+    return any(parameter.pointer and "+" in argument for parameter, argument in given)
 
 
 def expression(
@@ -139,6 +142,8 @@ def expression(
 def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
     """Return the whole parameters to which a launch gives more than a size, such as ``4 * N``: by name, what it gives.
 
+    The scales of the product, alpha and beta, are left out.
+
     Parameters
     ----------
     launch, function, source, roles
@@ -147,7 +152,7 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
-        if parameter.pointer or parameter.type not in WHOLE or roles.of.get(parameter.name) in ("M", "N", "K"):
+        if parameter.pointer or parameter.type not in WHOLE or roles.of.get(parameter.name) in _GIVEN:
             continue
         text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):

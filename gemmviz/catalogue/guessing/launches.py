@@ -26,7 +26,8 @@ class HostLaunch:
 
     `constants` are the constants that the host code declares in the scopes around the launch. `whole` says whether all
     parts are there: those of a kernel that is handed to a function may be only its grid and its block. `of_another`
-    says whether it is the launch of another kernel of the file, with the same parameters.
+    says whether it is the launch of another kernel of the file, with the same parameters; `disused`, whether it stands
+    in a comment.
     """
 
     name: str
@@ -38,6 +39,7 @@ class HostLaunch:
     constants: dict[str, tuple[str, ...]] = field(default_factory=dict)
     whole: bool = True
     of_another: bool = False
+    disused: bool = False
 
 
 def tidy(tokens: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import ast
 import re
 
+from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.tokens import tokens_of
 
@@ -22,6 +23,21 @@ def rounded_text(text: str) -> str:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
     return ast.unparse(_Rounding().visit(tree))
+
+
+def exact(grid: tuple[str, ...], requires: list[str]) -> list[str]:
+    """Return the conditions for the quotients of a grid that are rounded down: no block computes their remainder.
+
+    Parameters
+    ----------
+    grid
+        Its extents.
+    requires
+        The conditions that are known already.
+    """
+    found = [quotient for text in grid for quotient in re.findall(r"floor\(([MNK]) / (\w+|\([^()]*\))\)", text)]
+    made = [f"{size} % {bracket(divisor)} == 0" for size, divisor in dict.fromkeys(found)]
+    return [text for text in made if text not in requires]
 
 
 class _Rounding(ast.NodeTransformer):

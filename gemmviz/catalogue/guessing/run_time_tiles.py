@@ -1,4 +1,4 @@
-"""Parameters of a kernel that give the side of its tile at run time, such as ``int tile_width``."""
+"""Parameters of a kernel that give the side of its tile at run time, such as ``int tile_width``, or a loop's step."""
 
 import re
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.host_launch import find, number_at
-from gemmviz.catalogue.guessing.roles import WHOLE
+from gemmviz.catalogue.guessing.roles import WHOLE, is_size_word
 
 _CALLED = re.compile(r"(?i)_*(?:tile|blo?c?k)_*(?:width|size|dim|side|w|sz|len|length)?|ts|bs|tw")
 _USUAL = 16
@@ -22,11 +22,19 @@ def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for place, parameter in enumerate(function.parameters):
-        if parameter.pointer or parameter.type not in WHOLE or not _CALLED.fullmatch(parameter.name):
+        if parameter.pointer or parameter.type not in WHOLE:
+            continue
+        if not _CALLED.fullmatch(parameter.name) and not _is_step(parameter.name, function):
             continue
         said = (number_at(launch, source, place) for launch in find(source, function))
         found[parameter.name] = next((value for value in said if value), _USUAL)
     return found
+
+
+def _is_step(name: str, function: Function) -> bool:
+    """Return whether a loop advances by a parameter that is called like no size."""
+    step = rf"\bfor \([^{{}}]*?\+= {re.escape(name)} \)" if name else ""
+    return bool(step) and not is_size_word(name) and re.search(step, " ".join(function.body)) is not None
 
 
 def with_tiles(source: ParsedSource, tiles: dict[str, int]) -> ParsedSource:

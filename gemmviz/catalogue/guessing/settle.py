@@ -3,7 +3,7 @@
 import math
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
@@ -11,6 +11,7 @@ from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.candidates import (
     MOST_DIVISOR,
     SHARED,
+    SQUARE,
     candidates,
     guessed_shared,
     is_launched_so,
@@ -18,6 +19,7 @@ from gemmviz.catalogue.guessing.candidates import (
     relaxed,
     whole_grid,
 )
+from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -38,6 +40,8 @@ _MOST_ELEMENTS = 512 * 512
 _MOST_PRODUCTS = 3 * 2**19
 _WIDE = 64
 _LEAST_DIVISOR = 8
+C_IS_ZERO_BEFORE = "C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it"
+ONLY_WHERE_EQUAL = "C is wrong with the launch in the file itself"
 GRID_IS_TURNED = "the sides of the grid are exchanged: as the file itself has them, it is wrong"
 TryOne = Callable[[Kernel, Problem], str]
 
@@ -108,8 +112,18 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
     made = _least_shared(_relaxed(right, guess, try_one), size, try_one)
     size = _first_size(guessed_kernel(made)) or size
     found = _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
-    turned = found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess)
-    return replace(found, settled=f"{found.settled}; {GRID_IS_TURNED}") if found.right and turned else found
+    return replace(found, settled="; ".join([found.settled, *_notes(found, guess)])) if found.right else found
+
+
+def _notes(found: Guess, guess: Guess) -> Iterator[str]:
+    """Yield what the file itself has and the launch that is right has not."""
+    if found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess):
+        yield GRID_IS_TURNED
+    if found.adds and not guess.adds:
+        yield C_IS_ZERO_BEFORE
+    narrow = [one for one in SQUARE if one in found.requires and one not in guess.requires]
+    if narrow and found.roles == guess.roles and {"M", "N", "K"} <= {*guess.roles} and is_known(guess):
+        yield f"unless {' and '.join(narrow)}, {ONLY_WHERE_EQUAL}"
 
 
 def _broad_size(kernel: Kernel) -> Problem | None:
@@ -166,7 +180,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if last is None:
         made, last = _on_whole_grid(right, try_one)
     if last is None:
-        own = isinstance(wrong, Verdict) and wrong.comparable and is_launched_so(right)
+        own = isinstance(wrong, Verdict) and wrong.comparable and is_known(right)
         also = f"; {OWN_LAUNCH_IS_WRONG}" if own else ""
         return replace(right, settled=f"{said}, but at {odd}: {wrong}{also}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)

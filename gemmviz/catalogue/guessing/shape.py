@@ -1,5 +1,6 @@
 """The most likely launch of a kernel, from its own code: block, grid, shared memory and constraints."""
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -12,9 +13,10 @@ from gemmviz.catalogue.guessing.guards import flat, guarded, k_of, tail_guarded
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
 from gemmviz.catalogue.guessing.roles import GuessReason, Term, kind_of
+from gemmviz.catalogue.guessing.tunable import THREADS
 from gemmviz.language import tr
 
-_WARP = 32
+_WARP, _MOST_THREADS, _USUAL_THREADS = 32, 1024, 256
 _OF_WARPS = re.compile(r"\basm\b|\bmma_sync\b|\b__shfl_\w+|\bmma\w*\b")
 _ASSERTED = re.compile(r"\bassert \( (\w+) % ([^;&|,=]+?) == 0 \) ;")
 # Usual texts for the number of a warp in its row of the grid.
@@ -33,7 +35,7 @@ class Shaper(Fitting):
         self._choose(made, rows, columns)
         values = {name: v[0] for name, v in made.params.items()}
         self.values = values
-        made.block = self._block(rows, columns, values, made)
+        made.block = self._legal(self._block(rows, columns, values, made), values, made)
         self._grid(made, rows, columns, values)
         self._shared(made, values)
         self._asked(made)
@@ -92,6 +94,19 @@ class Shaper(Fitting):
             0.75, tr("the thread indices of C, each up to the next larger part of its row or column index")
         )
         return tuple(block)
+
+    def _legal(self, block: tuple[str, ...], values: Mapping[str, int], made: Shape) -> tuple[str, ...]:
+        """Return a block; a usual one in place of one that cannot be launched, or that has no whole warps for them."""
+        sides = [evaluate(side, values) for side in block]
+        threads = math.prod(side or 1 for side in sides)
+        whole = threads % _WARP == 0 or not _OF_WARPS.search(self.body) or self.body.count("threadIdx") == 0
+        if None in sides or (1 <= threads <= _MOST_THREADS and whole):
+            return block
+        named = (n for name, n in sorted(self.constants.items()) if re.fullmatch(THREADS, name, re.IGNORECASE))
+        likely = _WARP if threads < _WARP else _USUAL_THREADS
+        usual = next((n for n in named if n % _WARP == 0 and _WARP <= n <= _MOST_THREADS), likely)
+        made.why["block"] = GuessReason(0.3, tr("nothing shows the number of threads: this is a usual one"))
+        return (str(usual),)
 
     def _mentions_lanes(self) -> bool:
         return "wmma" not in self.body

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from gemmviz.catalogue.guessing.candidates import LEAST_DEPTH, SQUARE
+from gemmviz.catalogue.guessing.candidates import LEAST_DEPTH, SQUARE, is_said
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.problem import Problem
@@ -57,8 +57,11 @@ class Untried:
         """
         if not isinstance(verdict, Verdict) or not verdict.comparable:
             return
+        in_grid = {name for side in tried.grid for name in re.findall(r"\b[MNK]\b", side)}
         for reading in verdict.readings:
-            self._next += _so_read(tried, reading)
+            # Where the grid grows with a size, its blocks have to cover that size.
+            if not (reading.rows and "M" in in_grid) and not (reading.columns and "N" in in_grid):
+                self._next += _so_read(tried, reading)
         if not verdict.readings and size.m == size.n == size.k and size.k >= LEAST_DEPTH:
             self._hopeless.add(_key(tried))
 
@@ -70,11 +73,36 @@ def _key(made: Guess) -> _Key:
     return roles, repr(made.params), made.block, grid, made.shared
 
 
+def _in_part(requires: tuple[str, ...], reading: Reading) -> tuple[str, ...]:
+    """Return the conditions of a launch whose C is right in its first rows and columns only: its sizes are those."""
+    sizes = {"M": reading.rows, "N": reading.columns, "K": reading.depth}
+    fixed = {name: size for name, size in sizes.items() if size}
+    if not fixed:
+        return requires
+    kept = (one for one in requires if one not in SQUARE and one.partition(" ")[0] not in fixed)
+    return (*kept, *(f"{name} == {size}" for name, size in fixed.items()))
+
+
+def _of_blocks(made: Guess, reading: Reading) -> Iterator[Guess]:
+    """Yield launches of many blocks, where one block was tried and the right part of C shows what it computes."""
+    if is_said(made, "grid") or "blockIdx" not in made.text or reading.depth or not (reading.rows or reading.columns):
+        return
+    tile = {name: size for name, size in (("M", reading.rows), ("N", reading.columns)) if size}
+    kept = (one for one in made.requires if one not in SQUARE and one.partition(" ")[0] not in tile)
+    whole = replace(made, requires=(*kept, *(f"{name} % {size} == 0" for name, size in tile.items())))
+    sides = [f"{name} / {size}" for name, size in tile.items()]
+    for grid in ((*sides[::-1],), (*sides,), (" * ".join(f"({side})" for side in sides),)):
+        yield replace(whole, grid=grid)
+
+
 def _so_read(tried: Guess, reading: Reading) -> Iterator[Guess]:
     """Yield a launch with other layouts: for any size, with the grid turned, and as it was tried."""
     swap = {"A": "B", "B": "A", "lda": "ldb", "ldb": "lda"} if reading.exchanged else {}
     roles = tuple(swap.get(role, role) for role in tried.roles)
     made = replace(tried, column_major=reading.column_major, roles=roles)
+    made = replace(made, epilogue=reading.epilogue)
+    yield from _of_blocks(made, reading)
+    made = replace(made, requires=_in_part(tried.requires, reading))
     free = replace(made, requires=tuple(one for one in made.requires if one not in SQUARE))
     yield free
     if len(free.grid) == 2:

@@ -13,10 +13,19 @@ class Reading:
         The matrices that are stored by columns.
     exchanged
         Whether the matrix that was given as A is B, and the other way round.
+    rows, columns, depth
+        The first rows and columns of C that are right, and the terms of their sums; 0 for all. A kernel for one tile,
+        or for a fixed number of columns, has no others.
+    epilogue
+        The function that was applied to the product: ``"relu"``, or an empty text for none.
     """
 
     column_major: frozenset[str]
     exchanged: bool = False
+    rows: int = 0
+    columns: int = 0
+    depth: int = 0
+    epilogue: str = ""
 
 
 class Verdict(str):

@@ -6,7 +6,7 @@ from gemmviz.catalogue.guessing.host.expressions import WORDS_OF_TYPES, Node, To
 from gemmviz.catalogue.guessing.host.names import Stop
 from gemmviz.catalogue.guessing.host.outside import outside
 from gemmviz.catalogue.guessing.host.statements import Block
-from gemmviz.catalogue.guessing.host.values import Array, Cell, Frame, Struct, Value, copied
+from gemmviz.catalogue.guessing.host.values import Array, Cell, Code, Frame, Struct, Value, copied
 from gemmviz.catalogue.guessing.host_launch import SIZES
 
 _LEAVES = frozenset({"return", "exit", "abort", "throw", "continue", "break", "EXIT_FAILURE", "TORCH_CHECK"})
@@ -108,8 +108,10 @@ class Run(Calls):
             for name, *_ in node[1][2] if node[1] else ():
                 frame.scopes[-1][name] = Cell(copied(item), name)
         elif node[0] == "declare":
-            for name, *_ in node[2]:
-                frame.scopes[-1][name] = Cell(None, name)
+            # The first turn of a loop: ``for (int T = 16; ...)`` launches with 16, and later with other values.
+            for name, _, _, given in node[2]:
+                first = self.value(given[1], frame) if given and given[0] == "=" else None
+                frame.scopes[-1][name] = Cell(self.named(name, first) if isinstance(first, Code) else None, name)
         elif node[0] == "expression" and node[1][0] == "assign":
             cell = self.cell(node[1][2], frame)
             if cell is not None:

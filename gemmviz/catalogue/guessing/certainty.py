@@ -1,0 +1,70 @@
+"""Whether a file gives every argument of a launch: only then a wrong C is the kernel's own fault."""
+
+import re
+
+from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said, whole_grid
+from gemmviz.catalogue.guessing.folding import evaluate
+from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
+from gemmviz.catalogue.guessing.roles import GuessReason
+from gemmviz.catalogue.problem import Problem
+
+_MATRICES = ("A", "B", "C")
+_SIZES = ("M", "N", "K")
+_SCALES = re.compile(r"(?i).*(?:alpha|beta).*")
+_LEAST_SURE_OF_MATRIX = 0.6
+# Elements of such a type are several values, bits of another type, or of no type.
+_HIDES_VALUES = re.compile(
+    r"\b(?:void|unsigned|u?short\d?|uint(?:16|32|64)_t|int(?:16|64)_t|uint\d?|u?(?:char|int|long|longlong)[1-4]|ulong\w*|"
+    r"(?:float|double|half|__half|bfloat16)_?[2-4]|\w*bfloat162|half2|__half2|u?char[24])\b"
+)
+# The host may have put the elements of a matrix in another order, or left some out.
+_PACKED = re.compile(r"(?i)pack|swizzled|reorder|interleav|permut|shuffled|sparse|compress|blocked_layout|prepro")
+
+
+def is_known(made: Guess) -> bool:
+    """Return whether the file has the whole launch, and no argument of it is only guessed.
+
+    The grid has to cover C at any size: the blocks of a constant grid compute a C of one size, which nobody knows.
+
+    Parameters
+    ----------
+    made
+        The launch.
+    """
+    if _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
+        return False
+    sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}
+    arguments = zip(made.parameters, made.roles, strict=True)
+    return (
+        is_launched_so(made)
+        and {"M", "N"} <= sized
+        and all(_is_known(made, name, kind, role) for (name, kind), role in arguments)
+    )
+
+
+def has_whole_blocks(made: Guess, size: Problem) -> bool:
+    """Return whether the blocks of a launch end where C ends: a file whose sizes are multiples has no others.
+
+    Parameters
+    ----------
+    made, size
+        The launch.
+    """
+    values = {name: given[0] for name, given in made.params.items()} | {"M": size.m, "N": size.n, "K": size.k}
+    return all(evaluate(condition, values) for condition in whole_grid(made))
+
+
+def is_whole(made: Guess) -> bool:
+    """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
+    parts = ("params",) * bool(made.params) + ("shared",) * (made.shared != "0")
+    return is_known(made) and all(is_said(made, part) for part in parts)
+
+
+def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:
+    confidence = made.why.get(name, GuessReason(0, "")).confidence
+    if role in _MATRICES:
+        return confidence >= _LEAST_SURE_OF_MATRIX and not _HIDES_VALUES.search(kind)
+    if role in ("alpha", "beta"):
+        return _SCALES.fullmatch(name) is not None
+    # A number, or no role: with another value C may be right.
+    return (role in _SIZES or role.startswith("ld") or not role.isdecimal()) and bool(role) and confidence >= SURE

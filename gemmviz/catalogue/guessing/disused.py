@@ -1,0 +1,36 @@
+"""Launches in comments: people leave a line out and keep it. They say how a kernel was launched once."""
+
+import re
+from dataclasses import replace
+
+from gemmviz.catalogue.guessing import cxx, host_launch
+from gemmviz.catalogue.guessing.cxx import Surroundings
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.host.launched import evaluated
+from gemmviz.catalogue.guessing.launches import HostLaunch
+
+_LINE = re.compile(r"^([ \t]*)//+([^\n]*(?:<<<[^\n]*>>>[^\n]*;|\bdim3\s+\w+\s*[({=][^\n]*;)[^\n]*)$", re.MULTILINE)
+
+
+def launches_in_comments(text: str, kernel: Function, around: Surroundings | None) -> tuple[HostLaunch, ...]:
+    """Return the launches of a kernel that stand in comments of one line; the code may have changed since.
+
+    Parameters
+    ----------
+    text, around
+        The file, and the files around it.
+    kernel
+        The kernel.
+    """
+    around = around or Surroundings()
+    others = tuple(map(_without_marks, around.others))
+    whole = _without_marks(text)
+    if (whole, others) == (text, around.others):
+        return ()
+    source = cxx.read_source(whole, replace(around, others=others))
+    found = [*evaluated(kernel, source.files, source.structs, source.fields), *host_launch.find(source, kernel)]
+    return tuple(replace(one, whole=False, disused=True) for one in found)
+
+
+def _without_marks(text: str) -> str:
+    return _LINE.sub(lambda line: line[1] + line[2], text) if "<<<" in text else text
