@@ -300,8 +300,8 @@ def feeding(recording: Recording, found: Staged) -> dict[int, list[int]]:
         pair = of[read[linked]].astype(np.int64) * len(arrays) + of[row[linked]]
         pairs += np.bincount(pair, minlength=len(pairs))
     held: dict[int, list[int]] = {array: [] for array in (A, B)}
-    for number in np.flatnonzero(pairs).tolist():
-        source, target = divmod(number, len(arrays))
+    for link in np.flatnonzero(pairs).tolist():
+        source, target = divmod(link, len(arrays))
         if source in held and arrays[target].space == "shared":
             held[source].append(target)
     return held
