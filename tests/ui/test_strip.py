@@ -76,7 +76,13 @@ def test_the_doors_show_the_way_from_a_kernel_to_the_best_one(strip, qtbot):
     assert strip.headline.text().startswith(f"stream_k is {bars[1].gflops / bars[0].gflops:.3g}× as fast")
     with qtbot.waitSignal(strip.page_wanted):  # no kernel is chosen yet
         qtbot.mouseClick(strip.button, Qt.MouseButton.LeftButton)
+    strip.session.results.set_references([])  # as long as they are not loaded
+    strip.refresh()
+    assert strip.headline.text() == "" and strip.shown() == []
     strip.compare_from("")
+    assert strip.headline.text() == "not measured yet"
+    strip.session.results.set_references(reference_results.load()[0])
+    strip.refresh()
     assert "gputiled" in [bar.kernel.name for bar in strip.shown()]
 
 

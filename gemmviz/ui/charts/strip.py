@@ -182,7 +182,8 @@ class Strip(QWidget):
         tip = ""
         if chosen is None or not chosen.gflops:
             failed = row is not None and row["status"] in FAILURES
-            said = [status_name(row["status"]) if row is not None and failed else tr("not measured yet")]
+            nothing_chosen = "" if self._first else tr("not measured yet")
+            said = [status_name(row["status"]) if row is not None and failed else nothing_chosen]
             tip = status_text(row)
         elif not said:
             said = [tr("{gflops} GFLOPS", gflops=gflops_text(chosen.gflops))]

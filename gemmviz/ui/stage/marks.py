@@ -84,10 +84,11 @@ class Marks:
             self._draw_wrong(painter, panel, seen, moment)
             if panel.array == accessed:
                 self._draw_misread(painter, panel, seen, moment)
+        if near is not None and moment.cell is not None and moment.cell[0] == C:
+            for panel in placed if only is None else only:
+                self._draw_operands(painter, panel, near)
         for panel in placed:
             self._draw_selection(painter, panel, placed, moment)
-            if near is not None and moment.cell is not None and moment.cell[0] == C:
-                self._draw_operands(painter, panel, near)
 
     def _draw_held(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
         """Outline the tile of A or B that the chosen block holds in shared memory, and the block itself in C."""
