@@ -58,6 +58,8 @@ def expand(
         start = _opening(tokens, at + 1) if token in functions and token not in busy and len(busy) < DEEPEST else 0
         if start:
             names, value = functions[token]
+            while out[-1:] == ["::"]:  # the namespace of a small function: ``utils::ceil_div(n, 16)``
+                del out[-2 if len(out) > 1 and out[-2].isidentifier() else -1 :]
             end = closing(tokens, start)
             inner = [expand(list(part), objects, functions, busy) for part in split(tokens[start + 1 : end])]
             given = dict(zip(names, inner, strict=False))

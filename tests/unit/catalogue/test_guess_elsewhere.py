@@ -131,3 +131,37 @@ def test_a_loop_over_sizes_leaves_the_sizes_open(tmp_path: Path) -> None:
 
 def test_a_step_that_nothing_launches_is_a_usual_one(tmp_path: Path) -> None:
     assert read(tmp_path, STEPPED).roles[-1] == "16"
+
+
+def test_a_small_function_of_a_namespace_is_filled_in_with_its_namespace(tmp_path: Path) -> None:
+    helper = "namespace outer { namespace util { constexpr int up(int a, int b) { return (a + b - 1) / b; } } }\n"
+    host = HOST.replace("(N + 3) / 4", "outer::util::up(N, 4)").replace("(M + 11) / 12", "::outer::util::up(M, 12)")
+    made = read(tmp_path, helper + KERNEL + host)
+    assert made.grid == ("ceil(N / 4)", "ceil(M / 12)") and is_launched_so(made)
+
+
+def test_of_kernels_with_one_name_each_has_the_launch_of_its_namespace(tmp_path: Path) -> None:
+    version = """namespace VERSION {
+template <int SIDE>
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int row = blockIdx.y * SIDE + threadIdx.y, col = blockIdx.x * SIDE + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+template <TEMPLATE>
+void launch(const float *a, const float *b, float *c, int m, int n, int k) {
+    gemm<SIDE><<<dim3(n / SIDE, m / SIDE), dim3(SIDE, SIDE)>>>(a, b, c, m, n, k);
+}
+}
+"""
+    first = version.replace("VERSION", "first").replace("TEMPLATE", "int SIDE, int MORE")
+    second = version.replace("VERSION", "second").replace("TEMPLATE", "int SIDE")
+    table = "Launcher table[] = {first::launch<4, 2>, second::launch<12>};\n"
+    path = tmp_path / "gemm.cu"
+    path.write_text(first + second + table)
+    text = path.read_text()
+    for name, side in (("first::gemm", 4), ("second::gemm", 12)):
+        made = guess(text, path, name, surroundings(path, text))
+        assert made.entry.startswith(name) and made.params == {"SIDE": (side,)}

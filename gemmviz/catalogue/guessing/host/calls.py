@@ -102,7 +102,11 @@ class Calls(Evaluation):
                 frame.scopes[-1][parameter.name] = Cell(self.named(parameter.name, value), parameter.name)
             else:
                 frame.scopes[-1][parameter.name] = Cell(value, parameter.name)
-        return self.run(statements(function.body), frame)
+        self.inside.append(function.name)
+        try:
+            return self.run(statements(function.body), frame)
+        finally:
+            self.inside.pop()
 
     def _template(self, function: Function, template: tuple[Tokens, ...], given: list[Value], frame: Frame) -> None:
         for place, (kind, name, default) in enumerate(function.template):
@@ -157,9 +161,12 @@ class Calls(Evaluation):
         arguments = tuple(one.tokens if isinstance(one, Code) else ("?",) for one in given or ())
         used = self._reached([*grid, *block, shared, *arguments, *called.template])
         made = HostLaunch(called.name, called.template, grid, block, shared, arguments, used)
-        if made not in self.launches:
-            self.launches.append(made)
-        if len(self.launches) >= _MOST_LAUNCHES:
+        # A kernel of another namespace may have the same name: the one beside the function that launches it is meant.
+        here = tuple(self.inside[-1].split("::")[:-1]) if self.inside else ()
+        kept = self.launches if here[: len(self.space)] == self.space else self.launches_elsewhere
+        if made not in kept:
+            kept.append(made)
+        if len(self.launches) + len(self.launches_elsewhere) >= _MOST_LAUNCHES:
             raise Stop
 
     def _reached(self, some: Sequence[Tokens]) -> dict[str, Tokens]:

@@ -85,8 +85,8 @@ class Evaluation(Names):
             if found is not None:
                 return found
         if name in self.functions or name == self.wanted or name in self.reaching:
-            some = tuple(one for one, _ in self.functions.get(name, ()))
             given = tuple(self.argument(one, frame) for one in node[2] or ())
+            some = self.meant(path, len(given))
             owner = frame.this if any(one.owner for one in some) else None
             called = Called(name, some, given, owner)
             if given and name in self.reaching and name != self.wanted:

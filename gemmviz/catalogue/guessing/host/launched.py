@@ -36,6 +36,7 @@ def evaluated(
     functions = [one for file in files for one in file.functions]
     reaching = _reaching(name, functions)
     found: list[HostLaunch] = []
+    elsewhere: list[HostLaunch] = []
     for root in _roots(reaching, functions)[:_MOST_ROOTS]:
         run = Run(files, structs, fields, kernel, reaching)
         with suppress(Stop, RecursionError):
@@ -44,7 +45,8 @@ def evaluated(
             _start(run, root)
             _start_mentioned(run)
         found += [one for one in run.launches if one not in found]
-    return found
+        elsewhere += [one for one in run.launches_elsewhere if one not in elsewhere]
+    return found or elsewhere
 
 
 def global_constants(

@@ -47,7 +47,10 @@ class Names:
     ) -> None:
         self.files, self.structs, self.fields, self.reaching = files, structs, fields, reaching
         self.wanted = wanted.name.rpartition("::")[2]
+        self.space = tuple(wanted.name.split("::")[:-1])
+        self.inside: list[str] = []
         self.launches: list[HostLaunch] = []
+        self.launches_elsewhere: list[HostLaunch] = []
         self.mentioned: list[Called] = []
         self.constants: dict[str, Tokens] = {}
         self.names: dict[str, Tokens | None] = {}
@@ -112,6 +115,12 @@ class Names:
                 return value
             return self.symbol(name, value.tokens)
         return value
+
+    def meant(self, path: tuple[str, ...], arguments: int) -> tuple[Function, ...]:
+        """Return the functions that a name may mean: of the namespace that it gives, with as many arguments."""
+        some = tuple(one for one, _ in self.functions.get(path[-1], ()))
+        in_space = tuple(one for one in some if tuple(one.name.split("::")[-len(path) :]) == path) or some
+        return tuple(one for one in in_space if len(one.template) >= arguments) or in_space
 
     def run(self, block: Block, frame: Frame) -> Value:
         """Run a function's body and return what it returns."""
