@@ -27,6 +27,11 @@ SIZE = (1280, 800)
 PAGES = ("charts", "claims", "versions")
 SETTLED_MS = 20_000
 _TRIES, _MOMENT_MS = 3, 20
+STAYS = (
+    *("kernels", "unsaved", "trust", "made", "undo", "preferences.finished", "preferences.calm", "choice.sweep"),
+    *("results.document", "results.device", "results.references_wanted", "tuning.kernel", "versions.before"),
+)
+"""What `put_back` cannot change."""
 DEEP = 4
 """Levels of lists, dictionaries and data classes that are compared."""
 
@@ -45,7 +50,7 @@ def state_of(window):
     found["unsaved"] = [kernel.name for kernel in session.choice.all_unsaved()]
     found["trust"] = plain(vars(session.permission.trust.kept))
     found["window"] = (window.size().toTuple(), window.windowState(), window.inspector.panel)
-    found["pages"] = (window.pages.name(), [name for name in PAGES if window.pages.made(name)])
+    found["page"], found["made"] = window.pages.name(), [name for name in PAGES if window.pages.made(name)]
     found["places"] = (window.stage.geometry().getRect(), window.columns.sizes(), window.stage.view)
     found["undo"] = (window.source.document().isUndoAvailable(), window.source.document().isRedoAvailable())
     found["progress"] = {engine: session.progress[engine] for engine in session.progress}
@@ -125,8 +130,10 @@ def put_back(window, first):
         choice.choose_kernel(next(kernel for kernel in choice.kernels if kernel.name == first[0]))
         window.controller.recording.record()
     window.controller.recording.pause.stop()
+    session.comparison.kernel = None
     if session.playback.loop_range is not None:
         session.playback.loop_all()
+    session.playback.set_speed(1.0)
     session.cursor.seek(0)
     session.cursor.pick(None, 0)
     session.cursor.choose_warp(0)
@@ -208,6 +215,9 @@ class WindowOfAFile:
         window = self._window
         if not window.isVisible() or window.session.progress["bench"] is not None:
             return False
+        (first, _), (now, _) = self._first, state_of(window)
+        if any(now[name] != first[name] for name in STAYS):
+            return False
         put_back(window, self._choice)
         # Some parts follow a moment later.
         return self._settle() and any(self._looks_as_at_first() for _ in range(_TRIES))
@@ -230,6 +240,7 @@ class WindowOfAFile:
         window = self._window
         window.activateWindow()
         there = self._wait_until(lambda: window.isActiveWindow() and rests(window), SETTLED_MS)
+        window.strip.refresh()  # otherwise a moment later
         QApplication.processEvents()
         return there
 

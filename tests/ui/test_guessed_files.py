@@ -1,12 +1,15 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Files without front matter in the window: their launch is guessed, shown, corrected and saved."""
 
+import pytest
 from window_driving import RECORDING_MS, check_guess, need_qt, open_trusted, wait_shown
 
 need_qt()
 
 from gemmviz.ui.source.bare_files import _is_text_with_comments
 from gemmviz.ui.source.describe_form import DescribeForm
+
+pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
 
 
 def bare(window, tmp_path):

@@ -14,6 +14,8 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.bench import store
 
+pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
+
 BENCH_MS = 120_000
 
 

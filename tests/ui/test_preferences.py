@@ -25,8 +25,18 @@ def kept(tmp_path, monkeypatch):
     return path
 
 
+@pytest.fixture(scope="module")
+def drawn(window_of_the_file):
+    """A window that is drawn at one size after the other, with all its pages."""
+    yield window_of_the_file.take()
+    window_of_the_file.give_back()
+
+
 @pytest.mark.parametrize("scale", [0.5, 0.64, 0.79, 0.82, 3.0])
-def test_the_window_is_drawn_at_every_size_of_type(window, qtbot, scale):
+def test_the_window_is_drawn_at_every_size_of_type(drawn, qtbot, scale):
+    window = drawn
+    window.session.choice.choose(params={"TS": 4})
+    wait_recorded(window, qtbot)
     window.session.preferences.set_type_scale(scale)
     QCoreApplication.processEvents()
     for page in ("stage", "charts", "claims"):

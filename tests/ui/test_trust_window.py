@@ -19,6 +19,8 @@ from gemmviz.engine.messages import Failed, ProbeRequest
 from gemmviz.engine.process import EngineProcess
 from gemmviz.session.trust import Trust
 
+pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
+
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 HOSTILE = """
 #include <stdio.h>

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QFileDialog
 
 from gemmviz.catalogue.ladder import find
 
+pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
+
 MATTER = """// ---gemmviz
 // title = "Mine"
 // entry = "mine"
