@@ -18,6 +18,7 @@ _EVEN = Problem.cube(32)
 _UNEVEN = tuple(Problem(*s) for s in ((37, 45, 41), (48, 32, 64), (64, 32, 96), (96, 64, 32), (256, 128, 64)))
 # Each offered value needs its own compilation; with these limits a check ends within seconds.
 _MOST_VALUES = 8
+_MOST_PRODUCTS_OF_EQUAL_SIZES = 2**23
 
 
 class CheckEntry(TypedDict):
@@ -103,11 +104,12 @@ def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[
     """Return sizes with one tile and with three along K, if the kernel's conditions give the length of a tile.
 
     A pipeline has separate code for the first and the last tile. With one tile both are the same; with three there is
-    one tile in the middle, which is neither.
+    one tile in the middle, which is neither. Where equal sizes are required, C grows with K: large ones are left out.
     """
     one = nearest_size(kernel, Problem(size.m, size.n, 1), base)
     three = nearest_size(kernel, Problem(size.m, size.n, 3 * one.k), base) if one else None
-    return [found for found in (one, three) if found]
+    sizes = [found for found in (one, three) if found]
+    return [s for s in sizes if s.m <= size.m or s.m * s.n * s.k <= _MOST_PRODUCTS_OF_EQUAL_SIZES]
 
 
 def telling(kernel: Kernel, base: dict[str, int]) -> list[tuple[Problem, dict[str, int]]]:

@@ -97,3 +97,10 @@ def test_a_barrier_that_hardware_survives_is_no_wrong_launch() -> None:
     recording = record(launch(kernel(apart), Problem(16, 16, 32)))
     assert recording.wrong == 0 and [found.kind for found in recording.diagnostics] in ([], ["barrier divergence"])
     assert _verdict(recording, kernel(apart)) == ""
+
+
+@pytest.mark.parametrize(("tile", "largest"), [(16, 48), (128, 128)])
+def test_three_tiles_along_k_are_left_out_where_equal_sizes_make_c_large(tile: int, largest: int) -> None:
+    square = MATTER.replace('"K % 16 == 0"', f'"K % {tile} == 0", "M == N", "K == N"')
+    assert max(size.k for size, _ in plan(kernel(PIPELINED, square), (), {}).launches if size.k % tile == 0) >= largest
+    assert all(size.m * size.n * size.k <= 2**23 for size, _ in plan(kernel(PIPELINED, square), (), {}).launches)
