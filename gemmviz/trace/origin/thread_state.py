@@ -73,8 +73,23 @@ class Products:
         """Return the sums of some of the products, per element of C."""
         return np.bincount(self.element[done], self._factors[done], len(self.rows)).astype(np.float64)
 
+    @cached_property
+    def counts(self) -> Ints:
+        """The number of products, per element of C."""
+        return np.bincount(self.element, minlength=len(self.rows))
+
     def stored_otherwise(self, recording: Recording) -> npt.NDArray[np.bool_]:
-        """Return, for each element of C, whether the thread stored (or added) another value than these products."""
+        """Return, for each element of C, whether the thread stored (or added) another value than its products give.
+
+        Only where it makes all K products: an element whose other products are not its own is in `shared_out`.
+        """
+        return self._differs(recording) & (self.counts >= recording.k)
+
+    def shared_out(self, recording: Recording) -> npt.NDArray[np.bool_]:
+        """Return, for each element of C, whether its value has more than the thread's own products, fewer than K."""
+        return self._differs(recording) & (self.counts < recording.k)
+
+    def _differs(self, recording: Recording) -> npt.NDArray[np.bool_]:
         stored = recording.c - recording.there_before
         return ~same(self.totals, stored[self.rows, self.columns])
 

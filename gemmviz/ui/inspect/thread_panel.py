@@ -261,6 +261,16 @@ class ThreadPanel(InspectPanel):
             ]
         else:
             said = [tr("{name}[{row}, {column}]: {done} of {all} products, {sum}", **values)]
+        if known.shared_out(recording)[element]:
+            said.append(
+                tr(
+                    "The thread stored {stored}. The products that it made itself ({count} of {all}) give {total}.",
+                    stored=number(float(recording.c[row, column])),
+                    count=int(known.counts[element]),
+                    all=recording.k,
+                    total=number(float(known.totals[element])),
+                )
+            )
         info = recording.arrays[C]
         at = column * info.grid[0] + row if info.column_major else row * info.grid[1] + column
         if playable.history.last_write(2, state.step)[at] >= 0:

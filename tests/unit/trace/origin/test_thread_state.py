@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from demo_recordings import at_demo
 from recordings import rung
 
 from gemmviz.catalogue.ladder import find, ladder
@@ -92,6 +93,19 @@ def test_a_loop_that_reads_packed_panels_adds_up_its_stored_sums(name: str) -> N
         known = products(shown, 0, 0, at)
         assert state_at(shown, known, last).sums.tolist() == [recording.c[at]]
         assert not known.stored_otherwise(recording).any()
+
+
+def test_an_element_with_parts_of_other_blocks_is_no_mistake_of_its_thread() -> None:
+    shown = at_demo("stream_k")
+    recording = shown.recording
+    shared = 0
+    for block in (0, recording.blocks - 1):
+        known = products(shown, block, 128)  # of the first warp that multiplies
+        assert not known.stored_otherwise(recording).any()
+        rest = known.shared_out(recording)
+        assert (known.counts[rest] < recording.k).all()
+        shared += int(rest.sum())
+    assert shared
 
 
 def test_every_element_of_a_fragment_lies_with_one_lane() -> None:
