@@ -5,7 +5,7 @@
 // entry    = "register_block"
 // args     = ["C", "A", "B", "M", "N", "K"]
 // params   = { MR = [6, 4, 8], NR = [16, 32], KC = [256, 128, 512], NC = [512, 1024] }
-// demo     = { size = 8, params = { MR = 4, NR = 4, KC = 4, NC = 8 }, stop = { step = 230 }, lens = "thread tile" }
+// demo     = { size = 8, params = { MR = 4, NR = 4, KC = 4, NC = 8 }, stop = { step = 232 }, lens = "thread tile" }
 // requires = ["MR >= 1", "NR >= 1", "KC >= 1", "NC >= NR", "NC % NR == 0"]
 // ---
 
