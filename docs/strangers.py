@@ -21,9 +21,10 @@ END = "<!-- end of the tables -->\n"
 PARTS = {
     "development": "Used while gemmviz was made",
     "held out 2": "Held out once: tried before, then used for repairs",
-    "held out 3": "Held out before: the last count but two, then used for repairs",
-    "held out 4": "Held out before: the last count but one, then used for repairs",
-    "held out 5": "Held out: first tried when gemmviz was finished",
+    "held out 3": "Held out (134 kernels): first tried when gemmviz was finished, then used for repairs",
+    "held out 4": "Held out (128 kernels): first tried when gemmviz was finished, then used for repairs",
+    "held out 5": "Held out (142 kernels): first tried when gemmviz was finished, then used for repairs",
+    "held out 6": "Held out (157 kernels): first tried when gemmviz was finished",
 }
 """The parts of the list that have a section, with its heading; the first has what the others have not."""
 Row = dict[str, Any]

@@ -14,7 +14,8 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-KEPT_S = 14 * 24 * 3600
+DAY_S = 24 * 3600
+KEPT_S = 14 * DAY_S
 GPU_TESTS = Path(__file__).parent / "gpu"
 OURS = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
 """The user's cache; what tests compile is below ``tests`` in there."""
@@ -182,7 +183,12 @@ def _choose_for_openblas() -> None:
 
 
 def _forget(folder: Path) -> None:
-    """Remove what was compiled long ago; another run may do so at the same time."""
+    """Remove what was compiled long ago, once a day; another run may do so at the same time."""
+    looked = folder / "looked_through"
+    with suppress(OSError):
+        if time.time() - looked.stat().st_mtime < DAY_S:
+            return
+    looked.touch()
     for file in folder.rglob("*"):
         with suppress(OSError):
             if file.is_file() and time.time() - file.stat().st_mtime > KEPT_S:
