@@ -3,9 +3,11 @@
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QLabel
 from window_driving import wait_recorded
 
 from gemmviz.session import preferences_file
+from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
 
 
@@ -109,3 +111,21 @@ def test_the_small_recording_has_the_names_of_its_arrays_alone(doors):
     small = next(stage for stage in doors.findChildren(Stage))
     names = [panel for panel in small.panels() if panel.array < 3]
     assert max(p.y + p.height for p in names) - min(p.y for p in names) > 0.9 * small.height()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1152, 720), (1280, 800)])
+def test_the_titles_stand_below_the_pictures(window, doors, qtbot, width, height):
+    window.showNormal()
+    window.resize(width, height)
+    qtbot.waitUntil(lambda: window.height() == height)
+    QApplication.processEvents()
+    headings = [label for label in doors.findChildren(QLabel) if label.objectName() == "heading"]
+    pictures = [
+        doors.findChild(SectorsPicture),
+        next(w for w in doors.findChildren(QLabel) if w.objectName() == "drop"),
+    ]
+    assert len(headings) == 3
+    for picture in (*pictures, doors.findChild(Stage)):
+        bottom = picture.mapTo(doors, QPoint(0, picture.height())).y()
+        assert picture.height() >= 110
+        assert all(bottom <= heading.mapTo(doors, QPoint(0, 0)).y() for heading in headings)

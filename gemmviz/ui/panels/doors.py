@@ -33,7 +33,8 @@ from gemmviz.ui.stage.stage import Stage
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 ASKED = "matmul_kernel_naive"
 """The kernel of the second door."""
-_WIDEST, _GAP, _PICTURE, _BUTTON = 1240, 24, 220, 28  # pixels, at a scale of type of 1
+_WIDEST, _GAP, _BUTTON = 1240, 24, 28  # pixels, at a scale of type of 1
+_PICTURE, _LEAST_PICTURE = 220, 110  # the height, and the least one in a low window
 _SMALL_TYPE = 11
 # The title, the text and the button's text of each door.
 _DOORS = (
@@ -297,7 +298,8 @@ def _add_card(
     row.setSpacing(_GAP // 2)
     row.addWidget(button, 1)
     row.addWidget(key)
-    picture.setFixedHeight(round(scaled(_PICTURE)))
+    picture.setMinimumHeight(round(scaled(_LEAST_PICTURE)))
+    picture.setMaximumHeight(round(scaled(_PICTURE)))
     parts = [_boxed(part) for part in (picture, title, body)]
     doors.addWidget(frame, 0, at, len(parts) + 1, 1)
     for line, part in enumerate((*parts, row)):
