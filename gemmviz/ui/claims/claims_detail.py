@@ -9,6 +9,7 @@ from gemmviz.control.claims_runner import ClaimsRunner
 from gemmviz.language import mark, tr
 from gemmviz.ui.claims.claims_charts import ClaimChart
 from gemmviz.ui.claims.claims_text import RUNNING, Badge, badge, of_state, reference_badge
+from gemmviz.ui.discard import discard
 from gemmviz.ui.known import known
 from gemmviz.ui.look.theme import THEMES
 
@@ -99,10 +100,10 @@ class ClaimDetail(QScrollArea):
         label.setStyleSheet(f"color: {getattr(theme, found.colour)}; font-weight: bold;")
 
     def _fill_checks(self, verdict: ClaimVerdict) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
+        while (item := self._grid.itemAt(0)) is not None:
             widget = known(item.widget())
-            widget.hide()
-            widget.deleteLater()
+            self._grid.removeWidget(widget)  # which deletes the item; nothing deletes one that takeAt() returns
+            discard(widget)
         self.checks.setVisible(bool(verdict.findings))
         for column, heading in enumerate(_HEADINGS):
             self._grid.addWidget(_label("muted", tr(heading)), 0, column)

@@ -29,6 +29,7 @@ from gemmviz.session.film import Film, film, trail
 from gemmviz.session.preferences import ThemeName
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
+from gemmviz.ui.discard import forget_style
 from gemmviz.ui.export.films import fitting, kind_of
 from gemmviz.ui.export.frames import Frames, Look, draw_svg
 from gemmviz.ui.export.job import FilmJob
@@ -358,6 +359,7 @@ class ExportDialog(QDialog):
         self.session.cursor.recorded.disconnect(self._on_recorded, missing_ok=True)
         self._folder.cleanup()
         super().done(result)
+        forget_style(self)
 
 
 def _box(name: str, entries: list[tuple[str, str | None]]) -> QComboBox:

@@ -21,6 +21,7 @@ from gemmviz.session.film import FPS, film, trail
 from gemmviz.session.tour.lessons import locate
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import CellName, block_number, cell_name, cell_number, owner_block, warp_number
+from gemmviz.ui.discard import discard
 from gemmviz.ui.export.films import FILMS, fitting, kind_of, moments, open_writer, samples
 from gemmviz.ui.export.frames import Frames, Look, draw_svg, pixels
 from gemmviz.ui.stage.moment import Moment
@@ -224,4 +225,4 @@ class _WindowFrames:
 
     def close(self) -> None:
         self._window.close()
-        self._window.deleteLater()
+        discard(self._window)

@@ -25,6 +25,7 @@ from gemmviz.session import Session
 from gemmviz.ui.charts.result_card import ResultCard
 from gemmviz.ui.charts.what_next import WhatNext
 from gemmviz.ui.connections import listen
+from gemmviz.ui.discard import discard
 from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.short_label import ShortLabel
@@ -72,11 +73,11 @@ class ParamsRow(QWidget):
 
     def _build(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        while self._row.count():
-            widget = known(self._row.takeAt(0)).widget()
-            if widget is not None:
-                widget.setParent(None)
-                widget.deleteLater()
+        while (item := self._row.itemAt(0)) is not None:
+            widget = known(item.widget())
+            self._row.removeWidget(widget)  # which deletes the item; nothing deletes one that takeAt() returns
+            discard(widget)
+            widget.setParent(None)
         self.boxes = {}
         requires = "; ".join(c.expression.text for c in conditions(kernel)) or tr("no constraint")
         for name, offered in kernel.params.items():

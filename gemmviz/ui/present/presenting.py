@@ -9,6 +9,7 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.predict import Predict
 from gemmviz.ui import connections
+from gemmviz.ui.discard import discard
 from gemmviz.ui.known import qt
 from gemmviz.ui.present import screens
 from gemmviz.ui.window.actions import Action
@@ -82,8 +83,7 @@ class Presenting(QObject):
         presenter, self.presenter = self.presenter, None
         if presenter is not None:
             connections.close(presenter)
-            presenter.hide()
-            presenter.deleteLater()
+            discard(presenter)
 
     def _place(self) -> None:
         presenter, screen = self.presenter, screens.for_audience(self._window.screen())

@@ -35,6 +35,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.language import tr
 from gemmviz.session.trust import Trust
+from gemmviz.ui.discard import forget_style
 from gemmviz.ui.look.fonts import mono_style
 from gemmviz.ui.look.style import scaled, style_sheet
 from gemmviz.ui.look.theme import DARK, LIGHT, Theme
@@ -176,6 +177,8 @@ class DescribeForm(QDialog):
             field.setParent(None)
         for field in (self.dtype, self.accumulate, self.stores):
             field.setParent(None)
+        for box in (*self._rows, *self._params.values()):
+            forget_style(box)
         while self._form.rowCount():
             self._form.removeRow(0)
         self._form.addRow(tr("Entry"), self.entry)
@@ -385,3 +388,4 @@ class DescribeForm(QDialog):
         """Close: whatever is still being tried is given up."""
         self._stop()
         super().done(result)
+        forget_style(self)

@@ -6,6 +6,7 @@ from PySide6.QtGui import QFontDatabase
 from gemmviz.control.controller import Controller
 from gemmviz.session import Message, Session
 from gemmviz.ui import connections
+from gemmviz.ui.discard import discard
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.window import window_state
@@ -73,8 +74,7 @@ class Windows(QObject):
         if presenting:
             new.presenting.start(scale)
         QTimer.singleShot(0, new, lambda: window_state.give_scrolls(new, state))
-        old.hide()
-        old.deleteLater()
+        discard(old)
         self.exchanged.emit()
         self._say_font()
 
