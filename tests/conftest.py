@@ -149,9 +149,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _prepare_the_compiler() -> None:
-    """Compile the recorder's runtime, and the compiler's own, in one process of tests while the others wait for it.
+    """Compile the recorder's runtime in one process of tests while the others wait for it.
 
-    With an empty cache each of them would do it: 15 s of processor time each.
+    With an empty cache each of them would do it: 6 s of processor time each.
     """
     from gemmviz.catalogue.errors import BuildError, Unavailable
     from gemmviz.catalogue.ladder import find, ladder
