@@ -20,9 +20,8 @@ GPU_TESTS = Path(__file__).parent / "gpu"
 OURS = Path(platformdirs.user_cache_dir("gemmviz", appauthor=False))
 """The user's cache; what tests compile is below ``tests`` in there."""
 if sys.dont_write_bytecode:
-    # As many containers have it. Tests start hundreds of Pythons: each would compile all modules anew.
+    # As many containers have it. Tests start hundreds of Pythons: each would compile all modules of gemmviz anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(OURS / "tests" / "python")
     sys.dont_write_bytecode = False
 
 
