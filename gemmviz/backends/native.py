@@ -3,7 +3,7 @@
 import ctypes
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from gemmviz.backends.library import load
 from gemmviz.backends.toolchain import (
     Compiler,
     build_folder,
+    compile_object,
     compile_shared,
     compiler,
     included,
@@ -185,10 +186,12 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
         return known, Build(None, told, notes=notes)
     started = time.perf_counter()
     with build_folder() as name:
-        source, library = Path(name) / "kernel.c", Path(name) / "kernel.so"
+        source, compiled, library = (Path(name) / f"kernel.{kind}" for kind in ("c", "o", "so"))
         source.write_text(wrapper, encoding="utf-8")
         try:
-            compile_shared([source, _GUARD], library, [*flags, "-w"], launch.kernel.path)
+            compile_object(source, compiled, [*flags, "-w"], launch.kernel.path)
+            plain = [*OPTIMISATION, *_plain(tool)]
+            compile_shared([compiled, _guard(tool, plain, folder)], library, [*plain, "-lm"], launch.kernel.path)
         except BuildError as error:
             raise entry.explain(error, launch) from None
         made = kept.keep(library, folder, key)
@@ -197,9 +200,24 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
 
 def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:
     """Return the flags that determine a kernel's machine code."""
+    return (*OPTIMISATION, *_plain(tool), *entry.flags(launch), f"-I{_our_headers()}")
+
+
+def _plain(tool: Compiler) -> tuple[str, ...]:
     # Otherwise `zig cc` inserts checks for undefined behaviour.
-    plain = ("-fno-sanitize=undefined",) if tool.kind == "clang" else ()
-    return (*OPTIMISATION, *plain, *entry.flags(launch), f"-I{_our_headers()}")
+    return ("-fno-sanitize=undefined",) if tool.kind == "clang" else ()
+
+
+def _guard(tool: Compiler, flags: Sequence[str], folder: Path) -> Path:
+    """Return the compiled guard of the stack, which all kernels have in common, from the cache folder."""
+    parts = [_GUARD.read_text(encoding="utf-8"), *flags, *tool.command, tool.version]
+    key = "guard-" + hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    if known := kept.find(folder, key):
+        return known
+    with build_folder() as name:
+        made = Path(name) / "guard.o"
+        compile_object(_GUARD, made, [*flags, "-w"], _GUARD)
+        return kept.keep(made, folder, key)
 
 
 def _our_headers() -> Path:

@@ -28,7 +28,7 @@ _ASKED = re.compile(
 )
 # The messages of the C library, and of Zig.
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\bNoSpaceLeft\b|\bDiskQuota\b")
-# The first use of a compiler is slow: it may build its own runtime first.
+# The first use of a compiler may be slow: it may build its own runtime first.
 BUILD_TIMEOUT_S = 300
 
 
@@ -190,22 +190,33 @@ def preprocess(source: Path, output: Path, flags: Sequence[str], blame: Path) ->
 
 
 def _build(arguments: Sequence[str], output: Path, blame: Path, precompiled: Path | None = None) -> None:
-    tool = compiler()
-    result = None
-    if command := zig.direct(tool.start, tool.version, arguments, output, _ask):
-        read = [*arguments, str(precompiled)] if precompiled else arguments
-        result = _started(zig.with_precompiled(command, precompiled), output.parent, read)
-        # Other errors than those of a source are the command's own, or the linker's: Zig knows better.
-        if result.code != 0 and not result.stopped and not _DIAGNOSTIC.search(result.errors):
-            result = None
-            if precompiled:
-                precompiled.unlink(missing_ok=True)
-    if result is None:
-        result = _started([*tool.start, *arguments, "-o", str(output)], output.parent, arguments)
+    """Start the compiler, and raise its error."""
+    if "-shared" in arguments and zig.is_zig(compiler().start):
+        without = [zig.WITHOUT_RUNTIME, *arguments]
+        result = _result([zig.COMPLETE, *without], output)
+        if zig.UNDEFINED in result.errors:
+            # A name that the kernel's author has forgotten is reported when the library is loaded.
+            result = _result(arguments if zig.OF_RUNTIME in result.errors else without, output)
+    else:
+        result = _result(arguments, output, precompiled)
     if result.stopped and not _DIAGNOSTIC.search(result.errors):
         raise CompileStopped(tr("{file} does not compile: {why}", file=blame.name, why=result.stopped))
     if result.code != 0:
         raise no_room(result.errors, output.parent) or first_error(result.errors, blame)
+
+
+def _result(arguments: Sequence[str], output: Path, precompiled: Path | None = None) -> confined.Compiled:
+    """Start Clang or the linker directly if possible, and the compiler itself if they fail without a diagnostic."""
+    tool = compiler()
+    if command := zig.direct(tool.start, tool.version, arguments, output, _ask):
+        read = [*arguments, str(precompiled)] if precompiled else arguments
+        result = _started(zig.with_precompiled(command, precompiled), output.parent, read)
+        if result.code == 0 or result.stopped or _DIAGNOSTIC.search(result.errors) or zig.UNDEFINED in result.errors:
+            return result
+        # Other errors than those of a source are the command's own, or the linker's: Zig knows better.
+        if precompiled:
+            precompiled.unlink(missing_ok=True)
+    return _started([*tool.start, *arguments, "-o", str(output)], output.parent, arguments)
 
 
 def _ask(command: list[str], folder: Path) -> str:

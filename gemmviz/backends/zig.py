@@ -19,6 +19,13 @@ from gemmviz.sandbox import confined, kept
 
 VERBOSE = {"ZIG_VERBOSE_CC": "1", "ZIG_VERBOSE_LINK": "1"}
 """The variables with which Zig prints the commands that it starts."""
+WITHOUT_RUNTIME = "-rtlib=none"
+"""Links a library without Clang's own runtime. Zig builds it at its first use, which takes 8 s of processor time."""
+COMPLETE = "-Wl,-z,defs"
+"""Ends a link with an error for each symbol that is defined nowhere."""
+UNDEFINED = "undefined symbol: "
+OF_RUNTIME = "undefined symbol: __"
+"""In the errors of a link that needs the runtime, as few kernels do: for example to divide numbers of 128 bits."""
 Ask = Callable[[list[str], Path], str]
 """Starts a command with `VERBOSE` and returns its errors; the second argument is a folder that it may write."""
 
@@ -28,6 +35,11 @@ _SOURCES, _OUTPUT = "<sources>", "<output>"
 _EMPTY = "empty"
 # The facts of a processor on which Zig's flags for Clang depend.
 _PROCESSOR = ("model name", "flags", "Features", "CPU part", "isa")
+
+
+def is_zig(start: Sequence[str]) -> bool:
+    """Return whether a compiler is Zig, by the command that starts it."""
+    return len(start) == 2 and Path(start[0]).name == "zig"
 
 
 def direct(start: Sequence[str], version: str, arguments: Sequence[str], output: Path, ask: Ask) -> list[str] | None:
@@ -49,7 +61,7 @@ def direct(start: Sequence[str], version: str, arguments: Sequence[str], output:
     list of str or None
         None if only ``zig cc`` itself can do this, or if the compiler is not Zig.
     """
-    if len(start) != 2 or Path(start[0]).name != "zig":
+    if not is_zig(start):
         return None
     shape, passed_on, sources = _parts(arguments)
     if "-shared" in shape:

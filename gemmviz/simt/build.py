@@ -221,8 +221,8 @@ def runtime_flags(tool: Compiler) -> list[str]:
 
 
 def _link_flags(tool: Compiler) -> list[str]:
-    # Clang from the wheel builds its own runtime at the first link: optimised and without the checks for undefined
-    # behaviour that takes 3 s instead of 14, and the native builds use the same one.
+    # If a kernel needs Clang's own runtime, the wheel's Clang builds it, optimised and without the checks for undefined
+    # behaviour: with these flags the native builds use the same one.
     return ["-g", "-O3", "-lm", *(["-fno-sanitize=undefined"] if tool.kind == "clang" else [])]
 
 

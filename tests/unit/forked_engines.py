@@ -6,8 +6,9 @@ All else is as in the program: a separate process, confined before any work, wit
 
 import os
 from collections.abc import Callable
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
 from typing import Any
 
 from gemmviz.backends import toolchain
@@ -43,7 +44,21 @@ class ForkedEngines:
         self, *, target: Callable[..., None], args: tuple[Any, ...], name: str, daemon: bool
     ) -> ForkServerProcess:
         """Return a process that has this one's variables."""
+        _serve()
         return self._context.Process(target=_call, args=(dict(os.environ), target, args), name=name, daemon=daemon)
+
+
+def _serve() -> None:
+    """Start the process that forks engines, if it does not run yet: it has to find `ready_engine`, too."""
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *filter(None, [before])])
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def _call(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:

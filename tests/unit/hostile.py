@@ -36,6 +36,8 @@ OVERFLOWS_THE_STACK = source(
 TOO_LARGE_AN_ARRAY = source("    volatile float local[1 << 23]; local[m] = 0; c[0] = local[m];")
 EXITS = source("    exit(3);", top="#include <stdlib.h>")
 ENDLESS = source("    for (volatile int forever = 1; forever;) ;")
+# Endless as well, for tests of what happens meanwhile: it takes no processor time.
+SLEEPS = source("    for (;;) nanosleep(&(struct timespec){1, 0}, 0);", top="#include <time.h>")
 SYNTAX = source("    this is not C;")
 PRINTS = source('    printf("hello from a kernel\\n"); fflush(stdout);', top="#include <stdio.h>")
 NO_FRONT_MATTER = "void mine(void) {}\n"

@@ -20,6 +20,7 @@
 //   scheduler                                the order in which threads run
 //   workers                                  blocks shared between processes
 //   record layout                            the calls of Python
+//   halves                                   a rounding that the compiler calls; it calls nothing
 #pragma once
 #include "recording.h"
 

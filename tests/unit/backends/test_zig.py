@@ -1,11 +1,13 @@
 """Clang and the linker are started directly, with the commands that `zig cc` starts: the code is the same."""
 
+import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
+from gemmviz import data
 from gemmviz.backends import toolchain, zig
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.ladder import find, ladder
@@ -15,6 +17,12 @@ from gemmviz.simt import build, precompiled
 
 if len(toolchain.compiler().start) != 2 or Path(toolchain.compiler().start[0]).name != "zig":
     pytest.skip("the compiler is not the wheel's", allow_module_level=True)
+
+
+@pytest.fixture
+def runtime() -> list[Path]:
+    """The recorder's compiled runtime, from the cache of all tests; ask for it before `started`."""
+    return build._runtime_objects(toolchain.compiler(), data.cache_folder("recorders")[0])
 
 
 @pytest.fixture
@@ -64,7 +72,7 @@ def test_zig_is_asked_once_and_another_process_knows_its_commands(started, tmp_p
 
 
 @pytest.mark.parametrize("as_written", [False, True])
-def test_the_code_is_the_same_as_from_zig_cc(started, tmp_path, monkeypatch, as_written):
+def test_the_code_is_the_same_as_from_zig_cc(runtime, started, tmp_path, monkeypatch, as_written):
     job = launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4})
     tool, text = toolchain.compiler(), build._wrapper(job)
     flags = build._flags(tool, job, as_written, text)
@@ -74,10 +82,11 @@ def test_the_code_is_the_same_as_from_zig_cc(started, tmp_path, monkeypatch, as_
     assert header is not None
     libraries = []
     for way in ("direct", "zig cc"):
-        kernel, runtime, library = (tmp_path / f"{way}.{end}" for end in ("kernel.o", "runtime.o", "so"))
+        kernel, notes, library = (tmp_path / f"{way}.{end}" for end in ("kernel.o", "runtime.o", "so"))
         toolchain.compile_object(tmp_path / "kernel.cpp", kernel, flags, job.kernel.path, header)
-        toolchain.compile_object(part, runtime, build.runtime_flags(tool), part)
-        toolchain.compile_shared([kernel, runtime], library, build._link_flags(tool), job.kernel.path)
+        toolchain.compile_object(part, notes, build.runtime_flags(tool), part)
+        others = [made for made in runtime if not made.name.startswith("notes-")]
+        toolchain.compile_shared([kernel, notes, *others], library, build._link_flags(tool), job.kernel.path)
         libraries.append(sections(library))
         if way == "direct":
             assert started[-1][1] == "ld.lld" and any("-include-pch" in command for command in started)
@@ -139,19 +148,46 @@ def test_a_wrong_source_is_reported_without_another_attempt(started, tmp_path):
 
 
 def test_a_file_of_the_command_that_is_gone_is_found_by_zig_itself(started, tmp_path, monkeypatch):
-    # The flags of all other links: for others Zig builds its own runtime anew, which takes half a minute.
     first, flags = object_of("int a;\n", tmp_path, "first"), build._link_flags(toolchain.compiler())
     toolchain.compile_shared([first], tmp_path / "a.so", flags, first)
     template = zig._template
 
     def without_library(*arguments):
         known = template(*arguments)
-        return known and [word.replace("crti.o", "gone.o").replace("libcompiler_rt.a", "gone.a") for word in known]
+        return known and [word.replace("crti.o", "gone.o") for word in known]
 
     monkeypatch.setattr(zig, "_template", without_library)
     before = asked(started)
     toolchain.compile_shared([first], tmp_path / "b.so", flags, first)
     assert (tmp_path / "b.so").is_file() and asked(started) == before + 1
+
+
+def test_clangs_own_runtime_is_linked_only_to_what_calls_it(started, tmp_path, monkeypatch):
+    # Zig would build its runtime for 8 s: a library with one function stands for it.
+    runtime = object_of("int __gv_of_the_runtime(void) { return 7; }\n", tmp_path, "runtime")
+    template, without = zig._template, (zig.COMPLETE, zig.WITHOUT_RUNTIME)
+
+    def with_runtime(start, version, shape, *others):
+        if zig.WITHOUT_RUNTIME in shape:
+            return template(start, version, shape, *others)
+        known = template(start, version, (*without, *shape), *others)
+        return known and [*known, str(runtime)]
+
+    def links(name: str, call: str) -> list[bool]:
+        """Whether each link that was started has the runtime."""
+        one = object_of(f"int {call}(void);\nint seven(void) {{ return {call}(); }}\n", tmp_path, name)
+        before = len(started)
+        with monkeypatch.context() as patch:
+            patch.setattr(zig, "_template", with_runtime)
+            toolchain.compile_shared([one], tmp_path / f"{name}.so", build._link_flags(toolchain.compiler()), one)
+        return [str(runtime) in command for command in started[before:] if command[1] == "ld.lld"]
+
+    assert links("plain", "rand") == [False]
+    assert links("calling", "__gv_of_the_runtime") == [False, True]
+    assert ctypes.CDLL(str(tmp_path / "calling.so")).seven() == 7
+    assert links("forgotten", "elsewhere") == [False, False]
+    with pytest.raises(OSError, match="undefined symbol: elsewhere"):
+        ctypes.CDLL(str(tmp_path / "forgotten.so"))
 
 
 def test_a_text_that_prints_a_command_is_not_believed(started, tmp_path):

@@ -141,9 +141,9 @@ def process_names():
 
 
 def test_ctrl_c_keeps_finished_work(tmp_path):
-    good, endless = write(tmp_path, "good.c", hostile.RIGHT), write(tmp_path, "endless.c", hostile.ENDLESS)
+    good, endless = write(tmp_path, "good.c", hostile.RIGHT), write(tmp_path, "endless.c", hostile.SLEEPS)
     # It writes no file, but may give its process another name.
-    text = hostile.ENDLESS.replace("for (volatile", 'prctl(PR_SET_NAME, "gv-endless"); for (volatile')
+    text = hostile.SLEEPS.replace("for (;;)", 'prctl(PR_SET_NAME, "gv-endless"); for (;;)')
     Path(endless).write_text(text.replace("\nvoid mine", "\n#include <sys/prctl.h>\nvoid mine"))
     target = tmp_path / "r.json"
     command = [sys.executable, "-m", "gemmviz", "bench", good, endless, "--size", "8", "--quick", "--json", str(target)]

@@ -1,6 +1,7 @@
 """``gemmviz compare`` of two kernels, as typed."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from listings import HAS_TOOLS, needs_tools
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.cli import guessed, run
 from gemmviz.control import version_course
+from gemmviz.engine.messages import Request
+from gemmviz.versions.version import Version
 
 TILED = """#include <stdio.h>
 #define TILE 8
@@ -41,6 +44,17 @@ MATTER = """// ---gemmviz
 """
 
 
+@pytest.fixture
+def no_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the machine code, which takes longer than the other figures together."""
+
+    def coded(version: Version, wanted: version_course.Wanted) -> Iterator[Request]:
+        yield from ()
+        return replace(version, no_code="not compiled")
+
+    monkeypatch.setattr(version_course, "_coded", coded)
+
+
 def files(folder: Path, before: str, after: str) -> list[str]:
     paths = [folder / "a.cu", folder / "b.cu"]
     for path, text in zip(paths, (before, after), strict=True):
@@ -58,6 +72,7 @@ def figures(found: dict[str, Any], group: str) -> dict[str, tuple[float | None, 
     return {figure["id"]: (figure["before"], figure["after"]) for figure in chosen["figures"]}
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_two_rungs_are_recorded_at_one_size(capsys):
     found = document(capsys, "matmul_kernel_naive", "gputiled", "--set", "TS=8", "--size", "16")
     assert (found["M"], found["N"], found["K"]) == (16, 16, 16)
@@ -66,6 +81,7 @@ def test_two_rungs_are_recorded_at_one_size(capsys):
     assert found["checked"] and not [change for change in found["findings"] if change["defect"]]
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_files_without_front_matter_are_guessed_and_a_wrong_one_is_launched_as_the_other(tmp_path, capsys):
     before, after = files(tmp_path, TILED, LOST)
     assert run(["compare", before, after]) == 1
@@ -81,6 +97,7 @@ def test_files_without_front_matter_are_guessed_and_a_wrong_one_is_launched_as_t
     assert "right" in row and "WRONG in" in row
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_a_defect_that_is_mended_is_gone_and_is_no_regression(tmp_path, capsys):
     before, after = files(tmp_path, MATTER + LOST, MATTER + TILED)
     found = document(capsys, before, after, "--size", "16")
@@ -95,6 +112,7 @@ def test_the_same_text_twice_differs_in_nothing(tmp_path, capsys):
     assert found["findings"] == []
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_a_folder_may_have_a_tilde_in_its_name(tmp_path, capsys):
     folder = tmp_path / "old~1"
     folder.mkdir()
@@ -123,11 +141,13 @@ def test_files_that_nobody_can_launch_are_refused(tmp_path, monkeypatch, capsys)
     assert "b.cu has no front matter, and no guess is right" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_a_broken_rung_is_compared_with_its_rung(capsys):
     found = document(capsys, "gputiled", "gputiled~no-second-barrier", "--set", "TS=8", code=1)
     assert any(c["state"] == "new" and c["after"]["kind"] == "race" for c in found["findings"])
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_a_kernel_that_crashes_leaves_the_rest_of_the_page(tmp_path, capsys):
     crash = TILED.replace("    C[row * n + col] = sum;", "    *(volatile float *)0 = sum;")
     before, after = files(tmp_path, MATTER + TILED, MATTER + crash)
@@ -169,6 +189,7 @@ def test_without_the_tools_a_line_installs_them(capsys):
     assert "pip install 'gemmviz[assembly]'" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_the_figures_that_differ_are_printed_alone(capsys):
     arguments = ["gputiled", "gputiled~no-second-barrier", "--set", "TS=8", "--size", "16", "--changed"]
     assert run(["compare", *arguments]) == 1
@@ -177,6 +198,7 @@ def test_the_figures_that_differ_are_printed_alone(capsys):
     assert "A, global memory" not in said
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_nothing_is_measured_unless_it_is_asked_for(monkeypatch, capsys):
     def refuse(*_: object) -> None:
         raise AssertionError("measured")
@@ -186,6 +208,7 @@ def test_nothing_is_measured_unless_it_is_asked_for(monkeypatch, capsys):
     assert "speed: not measured; --measure does so on this machine" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_a_measurement_is_made_and_kept(capsys):
     found = document(capsys, "hostmult0", "hostmult1", "--size", "4", "--measure-size", "16", "--quick")
     (speed,) = (group for group in found["groups"] if group["id"] == "speed")

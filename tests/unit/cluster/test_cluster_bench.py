@@ -96,7 +96,7 @@ def test_certificates_of_another_authority_are_refused(address, tls, tmp_path, c
 
 
 def test_a_cancellation_keeps_what_was_measured_and_frees_the_worker(address, tls):
-    right, endless = (("/nowhere/right.c", hostile.RIGHT), ("/nowhere/endless.c", hostile.ENDLESS))
+    right, endless = (("/nowhere/right.c", hostile.RIGHT), ("/nowhere/endless.c", hostile.SLEEPS))
     kernels = [{"path": path, "text": text, "params": {}} for path, text in (right, endless)]
     protocol = Protocol.quick().to_plain()
     requests = [BenchRequest(1, kernels, [(8, 8, 8)], protocol), BenchRequest(2, kernels[1:], [(9, 9, 9)], protocol)]
@@ -145,7 +145,7 @@ def busy(client):
 def test_a_network_that_is_lost_costs_no_row_that_has_arrived(address, tls):
     kernels = [
         {"path": f"/nowhere/{name}.c", "text": text, "params": {}}
-        for name, text in (("right", hostile.RIGHT), ("endless", hostile.ENDLESS))
+        for name, text in (("right", hostile.RIGHT), ("endless", hostile.SLEEPS))
     ]
     requests = [BenchRequest(n, kernels, [(8 + n, 8, 8)], Protocol.quick().to_plain()) for n in range(4)]
     files, line = Tls(*map(Path, tls[1::2])), Line(address)
@@ -170,7 +170,7 @@ def test_a_network_that_is_lost_costs_no_row_that_has_arrived(address, tls):
 
 
 def test_ctrl_c_ends_the_command(address, tls, tmp_path):
-    (tmp_path / "endless.c").write_text(hostile.ENDLESS)
+    (tmp_path / "endless.c").write_text(hostile.SLEEPS)
     target = tmp_path / "r.json"
     command = [*GEMMVIZ, "bench", str(tmp_path / "endless.c"), "--size", "8", "12", "--json", str(target)]
     process = subprocess.Popen([*command, "--cluster", address, *tls], stderr=subprocess.DEVNULL)

@@ -260,7 +260,7 @@ def test_a_kernel_s_output_stays_out_of_the_standard_output(tmp_path):
 
 
 def test_the_process_dies_with_its_parent_even_inside_an_endless_kernel(tmp_path):
-    script = parent_script(tmp_path, "ENDLESS")
+    script = parent_script(tmp_path, "SLEEPS")
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
         pid = int(parent.stdout.readline())
         assert is_alive(pid)

@@ -5,9 +5,10 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gemmviz.backends.toolchain import compile_object, compiler
+from gemmviz.backends.toolchain import compile_object, compile_shared, compiler
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -80,6 +81,38 @@ def test_the_compiler_has_nothing_to_say_about_the_runtime(tmp_path: Path) -> No
     flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-w"]
     for file in sorted(RUNTIME.glob("*.c")):
         compile_object(file, tmp_path / f"{file.stem}.o", [*flags, *WARNINGS], file)
+
+
+@pytest.mark.skipif(compiler().kind != "clang", reason="another compiler brings the rounding with it")
+def test_a_double_is_rounded_to_a_half_once(tmp_path: Path) -> None:
+    text = """
+_Float16 __truncdfhf2(double exact);
+void round_all(const double *exact, _Float16 *rounded, int count)
+{
+    for (int i = 0; i < count; i++) rounded[i] = __truncdfhf2(exact[i]);
+}
+"""
+    (tmp_path / "caller.c").write_text(text)
+    flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-fvisibility=hidden"]
+    for source in (tmp_path / "caller.c", RUNTIME / "halves.c"):
+        compile_object(source, tmp_path / f"{source.stem}.o", flags, source)
+    objects = [tmp_path / "caller.o", tmp_path / "halves.o"]
+    compile_shared(objects, tmp_path / "halves.so", build._link_flags(compiler()), objects[0])
+    numbers = np.random.default_rng(1)
+    halves = numbers.integers(0, 0x7C00, 4000).astype(np.uint16).view(np.float16)  # all but infinities and NaNs
+    halves, nearer = (h.astype(np.float64) for h in (halves, np.nextafter(halves, np.float16(0))))
+    ties = np.concatenate([halves + nearer, -halves - nearer]) / 2
+    near = [np.nextafter(ties, np.inf), np.nextafter(ties, -np.inf), ties * (1 + 2.0**-30), ties * (1 - 2.0**-30)]
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 65519.999, 65520.0, -1e300, 5e-324, 2.0**-25, 1.5 * 2.0**-25]
+    exact = np.concatenate([halves, ties, *near, numbers.normal(size=1000), special])
+    with np.errstate(all="ignore"):
+        expected = exact.astype(np.float16)
+    rounded = np.zeros_like(expected)
+    code = ctypes.CDLL(str(tmp_path / "halves.so"))
+    code.round_all(ctypes.c_void_p(exact.ctypes.data), ctypes.c_void_p(rounded.ctypes.data), len(exact))
+    numbered = ~np.isnan(exact)
+    assert np.array_equal(rounded.view(np.uint16)[numbered], expected.view(np.uint16)[numbered])
+    assert np.isnan(rounded[~numbered]).all()
 
 
 def built() -> Path:
