@@ -9,6 +9,7 @@ from window_driving import need_qt
 
 need_qt()
 
+from pixels import pixel, pixels
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QImage, QPainter
 
@@ -68,15 +69,14 @@ def painted(shown: Playable, moment: Moment) -> QImage:
 def marked_cells(shown: Playable, image: QImage, array: int) -> set[int]:
     """Return the cells of an array with more than a few pixels in the colour of wrong values."""
     panel = StagePainter(shown, THEME, QFont()).panels(QRectF(0, 0, 900, 700), Moment().view)[array]
-    found = set()
+    bad, found = pixels(image) == pixel(THEME.bad), set()
     for cell in range(panel.rows * panel.columns):
         row, column = divmod(cell, panel.columns)
         across, down = (
-            range(int(begin + at * panel.cell) + 1, int(begin + (at + 1) * panel.cell))
+            slice(int(begin + at * panel.cell) + 1, int(begin + (at + 1) * panel.cell))
             for begin, at in ((panel.x, column), (panel.y, row))
         )
-        bad = sum(image.pixelColor(x, y).name() == THEME.bad for x in across for y in down)
-        if bad > panel.cell / 2:
+        if bad[down, across].sum() > panel.cell / 2:
             found.add(cell)
     return found
 
@@ -116,7 +116,7 @@ def test_many_wrong_elements_are_one_outline_where_cells_are_small(qapp):
     painter = QPainter(image)
     WrongMarks(THEME).draw(painter, Panel(2, "C", 100, 100, 0, 0, 3), wrong, QRectF(0, 0, 400, 400), 1)
     painter.end()
-    marked = {(x // 3, y // 3) for x in range(300) for y in range(300) if image.pixel(x, y) & 0xFFFFFF}
+    marked = {(x // 3, y // 3) for y, x in np.argwhere(pixels(image)[:300, :300] & 0xFFFFFF)}
     assert marked and all(x in (19, 20, 68, 69) or y in (9, 10, 58, 59) for x, y in marked)
 
 
@@ -138,8 +138,8 @@ def test_the_arrow_of_a_misread_value_is_drawn_as_wrong(qapp):
     for place, wrong in ((int(lost.argmax()), True), (int(lost.argmin()), False)):
         hop = hop_at(shown, fed, place, (2, 3))
         without, drawn = (painted(shown, Moment(0, hop=one)) for one in (None, hop))
-        at = [(x, y) for x in range(0, 900, 2) for y in range(700) if drawn.pixel(x, y) != without.pixel(x, y)]
-        assert any(drawn.pixelColor(*point).name() == THEME.bad for point in at) == wrong
+        drawn, without = pixels(drawn), pixels(without)
+        assert bool(((drawn != without) & (drawn == pixel(THEME.bad))).any()) == wrong
         assert ("the thread READ" in hop_text(shown, hop)) == wrong
 
 

@@ -4,12 +4,14 @@
 import gc
 import weakref
 
+import numpy as np
 import pytest
 from inspector_driving import goto, playable, recorded_anew
 from window_driving import need_qt
 
 need_qt()
 
+from pixels import pixel, pixels
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
@@ -204,9 +206,8 @@ def test_pictures_use_the_colours_of_the_theme(inspector):
         inspector.show_panel(name)
         for theme in THEMES.values():
             session.preferences.set_theme(theme.name)
-            picture = inspector.grab().toImage()
-            colours = {picture.pixelColor(x, y).name() for x in range(0, 576, 3) for y in range(60, 210, 3)}
-            assert {theme.background, theme.read} <= colours
+            colours = {*pixels(inspector.grab().toImage())[60:210:3, :576:3].flat}
+            assert {pixel(theme.background), pixel(theme.read)} <= colours
 
 
 def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):
@@ -219,11 +220,11 @@ def test_a_frozen_warps_lanes_are_outlined_on_the_stage(qapp):
     assert image.pixelColor(round(panels[0].x + 1), round(panels[0].y + 4.5 * panels[0].cell)) == Qt.GlobalColor.magenta
     ValuePaths(shown, theme, QFont()).draw(painter, panels, Moment(0, 0, None, warp=1, frozen=True))
     painter.end()
-    drawn = [(x, y) for x in range(900) for y in range(700) if image.pixelColor(x, y) != Qt.GlobalColor.magenta]
+    drawn = np.argwhere(pixels(image) != pixel("magenta"))
     # Warp 1 reads rows 4 to 7 of the block's tile of A: eight columns, a lane each.
     a = panels[0]
     box = (a.x, a.y + 4 * a.cell, a.x + 8 * a.cell, a.y + 8 * a.cell)
-    edges = (min(x for x, _ in drawn), min(y for _, y in drawn), max(x for x, _ in drawn), max(y for _, y in drawn))
+    edges = (*drawn.min(0)[::-1], *drawn.max(0)[::-1])
     assert edges == pytest.approx(box, abs=3)
 
 
@@ -264,6 +265,7 @@ def test_a_scroll_bar_never_makes_a_picture_need_another_height(inspector, monke
     monkeypatch.setattr(view, "_take_height", counted)
     inspector.show_panel(panel)
     session.frozen_warp.toggle()
+    inspector.setUpdatesEnabled(False)  # only the layout matters here
     for width in range(340, 1300, 160):
         for height in range(90, 420, 5):
             turns.clear()

@@ -8,6 +8,7 @@ from window_driving import need_qt
 
 need_qt()
 
+from pixels import pixel, pixels
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
@@ -37,7 +38,7 @@ def moment(name, step=None):
 
 
 def drawn(lens, of, width, height, theme, px=12):
-    """Draw a lens with room around it, and return the pixels: uint8 (height + 2 margins, width + 2 margins, 4)."""
+    """Draw a lens with room around it, and return its `pixels`, with a margin on each side."""
     image = QImage(width + 2 * MARGIN, height + 2 * MARGIN, QImage.Format.Format_RGB32)
     image.fill(QColor(OUTSIDE))
     font = QFont()
@@ -47,21 +48,18 @@ def drawn(lens, of, width, height, theme, px=12):
     painter.fillRect(rect, QColor(theme.background))
     lens.paint(painter, rect, of, theme, font)
     painter.end()
-    pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)
-    return pixels[..., :3].copy()
+    return pixels(image)
 
 
-def inked(pixels):
+def inked(picture):
     """Return the share of pixels inside that are not background."""
-    inside = pixels[MARGIN:-MARGIN, MARGIN:-MARGIN]
-    return float((inside != inside[-1, -1]).any(axis=2).mean())
+    inside = picture[MARGIN:-MARGIN, MARGIN:-MARGIN]
+    return float((inside != inside[-1, -1]).mean())
 
 
-def assert_inside(pixels):
-    outside = np.ones(pixels.shape[:2], bool)
-    outside[MARGIN:-MARGIN, MARGIN:-MARGIN] = False
-    colour = QColor(OUTSIDE)
-    assert (pixels[outside] == (colour.blue(), colour.green(), colour.red())).all()
+def assert_inside(picture):
+    for side in (picture[:MARGIN], picture[-MARGIN:], picture[:, :MARGIN], picture[:, -MARGIN:]):
+        assert (side == pixel(OUTSIDE)).all()
 
 
 def test_the_registry_has_these_lenses_in_the_order_of_their_names():
@@ -76,10 +74,10 @@ def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp,
     lens, of = LENSES_BY_NAME[DRAWN[name]], moment(name)
     assert lens.suits(of.playable)
     for width, height in SIZES:
-        pixels = drawn(lens, of, width, height, THEMES[theme])
-        assert_inside(pixels)
-        assert inked(pixels) > 0.05  # more than a sentence
-        assert np.array_equal(pixels, drawn(lens, of, width, height, THEMES[theme]))
+        picture = drawn(lens, of, width, height, THEMES[theme])
+        assert_inside(picture)
+        assert inked(picture) > 0.05  # more than a sentence
+        assert np.array_equal(picture, drawn(lens, of, width, height, THEMES[theme]))
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -87,9 +85,9 @@ def test_a_lens_has_content_at_every_moment_and_changes_with_it(qapp, name):
     lens, playable = LENSES_BY_NAME[DRAWN[name]], at_demo(name)
     last = playable.timeline.steps - 1
     pictures = [drawn(lens, moment(name, step), 560, 330, THEMES["dark"]) for step in (0, last // 2, last)]
-    for pixels in pictures:
-        assert_inside(pixels)
-        assert inked(pixels) > 0.02
+    for picture in pictures:
+        assert_inside(picture)
+        assert inked(picture) > 0.02
     if name != "wgmma":  # its sums stay with their lanes, and its operands are in no register
         assert not all(np.array_equal(pictures[0], other) for other in pictures[1:])
 
@@ -100,9 +98,9 @@ def test_a_lens_without_content_shows_a_message(qapp, lens, name):
     playable, lens = at_demo(name), LENSES_BY_NAME[lens]
     for block in {0, playable.recording.blocks - 1}:
         of = LensMoment(playable, 0, block, 0, 0)
-        pixels = drawn(lens, of, 560, 330, THEMES["light"])
-        assert_inside(pixels)
-        assert inked(pixels) > 0.005
+        picture = drawn(lens, of, 560, 330, THEMES["light"])
+        assert_inside(picture)
+        assert inked(picture) > 0.005
 
 
 def test_lenses_suit_the_recordings_that_have_their_subject(qapp):
