@@ -16,6 +16,7 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed
+from gemmviz.trace.lenses.warp_requests import warp_requests
 from gemmviz.ui.comparison.chooser import Chooser
 
 D = Qt.Key.Key_D
@@ -60,6 +61,21 @@ def test_both_stages_show_the_same_lens(window, qtbot, comparison):
         assert [stage._painter_now().lens.name for stage in stages] == [name, name]
     window.session.lens.show(None)
     assert [stage._painter_now().lens for stage in stages] == [None, None]
+
+
+def test_the_lens_of_banks_has_a_table_of_lanes_and_banks_of_both_kernels(window, qtbot, comparison):
+    lanes = window.arena.race.lanes
+    assert not lanes.isVisible()
+    window.session.lens.show("banks")
+    assert lanes.isVisible()
+    for side, cursor in enumerate((window.session.cursor, comparison.second.cursor)):
+        asked = warp_requests(cursor.playable).shown(cursor.playable, cursor.step, 0, cursor.warp, "shared")
+        words = dict(zip(asked.access.tolist()[::-1], asked.place.tolist()[::-1], strict=True))
+        banks = {int(lane): words[at] % 32 for at, lane in enumerate(asked.lane)}
+        assert {row[side][0]: row[side][1] for row in lanes.rows} == banks
+    window.session.predict.toggle()
+    assert not lanes.isVisible()  # it would show the answer
+    window.session.predict.toggle()
 
 
 def test_the_lines_that_differ_stand_below_the_figures(window, qtbot, comparison):

@@ -7,6 +7,7 @@ from window_driving import need_qt, put_cursor
 need_qt()
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QRegion
 from PySide6.QtTest import QTest
 
 from gemmviz.ui.look.theme import THEMES
@@ -104,3 +105,19 @@ def test_the_first_paint_does_not_wait_for_colours(qtbot):
     qtbot.waitUntil(lambda: coloured() == [True, True])
     editor.fill("int a;\nint c;\nint b;", anew=False)
     assert coloured() == [True, True], "from now on at once"
+
+
+def test_a_change_of_two_lines_far_apart_paints_their_numbers_alone(qtbot, monkeypatch):
+    editor = Editor(THEMES["dark"])
+    qtbot.addWidget(editor)
+    editor.setPlainText("\n".join("int a;" for _ in range(30)))
+    editor.resize(300, 700)
+    editor.show()
+    qtbot.waitExposed(editor)
+    written = []
+    monkeypatch.setattr(editor, "fold_sign", lambda line: written.append(line) or "")
+    top = {line: y for line, y, _ in editor.visible_lines()}
+    QTest.qWait(50)
+    written.clear()
+    editor.gutter.repaint(QRegion(0, top[2] + 2, 9, 2) | QRegion(0, top[20] + 2, 9, 2))
+    assert written == [2, 20]

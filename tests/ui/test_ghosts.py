@@ -25,7 +25,7 @@ from gemmviz.ui.look.theme import THEMES, rgb
 from gemmviz.ui.stage.cell_values import LIVE, STORED, CellValues
 from gemmviz.ui.stage.ghosts import places
 from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.stage.painter import StagePainter, View
 
 RECT = QRectF(0, 0, 1000, 700)
 COPYING = ("packed", "gputiled", "vectorised", "async_pipeline", "wmma_shared", "mma_pipeline", "wgmma", "tma_store")
@@ -175,3 +175,36 @@ def test_running_sums_are_in_c_and_stored_ones_are_bold(qapp):
     assert {text for row in found.at(2, 0, 0, whole, summed=True).texts for text in row} == {""}
     assert shown_at(steps - 3) == (playable.live_sums.at(steps - 3).tolist(), {LIVE})
     assert rgb(THEME.read) != THEME.owner(0, 0)
+
+
+def test_what_is_added_stands_at_its_sum_while_the_product_is_on_its_way(qapp, monkeypatch):
+    painter, moment = StagePainter(shown("gputiled"), THEME, QFont()), at(19.5, motion="full", cell=(2, 17))
+    written = []
+    monkeypatch.setattr(painter._gestures, "_chip", lambda into, text, *of: written.append(text))
+    picture(painter, moment)
+    (added, product), known = written[-2:], painter._gestures.products(moment)
+    assert product.endswith(f"= {added.lstrip('+')}") and known is not None and len(known) == 1
+    written.clear()
+    picture(painter, at(19.0, motion="full", cell=(2, 17)))
+    assert not written
+
+
+def test_below_a_lens_copies_are_drawn_inside_their_matrices_only(qapp):
+    playable = shown("gputiled")
+    step = int(np.flatnonzero((playable.timeline.array == 1) & ~playable.timeline.write)[0])
+    stage, moment = StagePainter(playable, THEME, QFont()), at(step + 0.6)
+    panels = stage.panels(QRectF(0, 0, 900, 700), View())
+    images = []
+    for covered in (False, True):
+        image = QImage(900, 700, QImage.Format.Format_RGB32)
+        image.fill(0)
+        into = QPainter(image)
+        stage._ghosts.draw(into, panels, moment, 1.0, covered)
+        into.end()
+        images.append(np.frombuffer(image.constBits(), np.uint32).reshape(700, 900) & 0xFFFFFF)
+    outside = np.ones((700, 900), bool)
+    for p in panels[:3]:
+        box = QRectF(p.x, p.y, p.width, p.height).toRect()
+        outside[box.top() : box.bottom() + 1, box.left() : box.right() + 1] = False
+    assert (images[0][outside] > 0).any()
+    assert not (images[1][outside] > 0).any()

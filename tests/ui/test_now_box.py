@@ -45,7 +45,7 @@ def test_while_it_plays_the_box_does_not_get_lower_so_that_the_source_above_rest
         now.access.setText(text)
         QApplication.processEvents()
         heights.append(now.height())
-        now.refresh()
+        session.cursor.seek(session.cursor.step + 1)
         QApplication.processEvents()
     assert heights[0] < heights[1] == now.height()
     session.playback.pause()
@@ -104,3 +104,16 @@ def test_a_new_text_in_the_box_leaves_the_source_above_as_it_is(window):
     for _ in range(3):
         QApplication.processEvents()
     assert painted.count
+
+
+def test_a_step_that_is_described_already_is_not_described_again(window, monkeypatch):
+    from gemmviz.ui.source import now_box
+
+    window.inspector.show_panel("source")
+    described = []
+    monkeypatch.setattr(now_box, "access_text", lambda *of: described.append(of) or "")
+    window.session.cursor.seek(3)
+    window.session.playback.changed.emit()
+    assert len(described) == 1
+    window.session.cursor.show(window.session.cursor.playable)
+    assert len(described) == 2  # a recording begins at its first step

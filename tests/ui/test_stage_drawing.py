@@ -30,6 +30,7 @@ from gemmviz.trace.recording.record import record
 from gemmviz.ui.look.theme import THEMES, contrast, rgb
 from gemmviz.ui.stage import legend, sum_owners
 from gemmviz.ui.stage.accessed_cells import AccessedCells
+from gemmviz.ui.stage.borders import outline
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.cell_text import dark_on
 from gemmviz.ui.stage.colours import DIMMED, SECTOR_TINT, UNTOUCHED, Colours
@@ -303,3 +304,16 @@ def test_the_row_and_the_column_of_the_tiles_that_feed_the_chosen_element_are_ou
     assert outlined("As", 2, 0.5) and outlined("As", 3, 0.5)  # above and below row 2
     assert outlined("Bs", 1.5, 1) and outlined("Bs", 3.5, 2)  # left and right of column 1
     assert not outlined("As", 1, 0.5) and not outlined("Bs", 1.5, 3)
+
+
+def test_the_outline_of_a_rectangle_is_the_same_as_that_of_any_area():
+    inside = np.zeros((5, 6), bool)
+    inside[1:3, 2:6] = True
+    assert outline(inside) == [(2, 1, 6, 1), (2, 3, 6, 3), (2, 1, 2, 3), (6, 1, 6, 3)]
+    inside[4, 0] = True
+    assert set(outline(inside)) == {(2, 1, 6, 1), (2, 3, 6, 3), (2, 1, 2, 3), (6, 1, 6, 3)} | {
+        (0, 4, 1, 4),
+        (0, 5, 1, 5),
+        (0, 4, 0, 5),
+        (1, 4, 1, 5),
+    }

@@ -9,6 +9,7 @@ from window_driving import wait_recorded
 
 from gemmviz.catalogue.scheduled import usual
 from gemmviz.session import Message
+from gemmviz.ui.panels.on_stage import OnStage
 from gemmviz.ui.source.folding import regions
 from gemmviz.ui.stage.painter import View
 
@@ -265,3 +266,14 @@ def test_each_tab_but_the_source_shows_the_line_that_executes(window, qtbot):
         assert window.session.cursor.line in [number for number, _ in window.inspector.lines.lines()]
     window.inspector.show_panel("source")
     qtbot.waitUntil(lambda: not window.inspector.lines.isVisible())
+
+
+def test_the_text_is_placed_again_after_an_exception(window, monkeypatch):
+    placer = window.findChild(OnStage)
+    monkeypatch.setattr(placer, "_arrange", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        placer.arrange()
+    placed = []
+    monkeypatch.setattr(placer, "_arrange", lambda: placed.append(True))
+    placer.arrange()
+    assert placed

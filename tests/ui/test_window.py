@@ -8,7 +8,7 @@ need_qt()
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.source.source import Source
@@ -308,6 +308,16 @@ def test_every_action_has_keys_and_an_entry_in_the_help(window):
     assert len(keys) == len(set(keys))
     for action in window.actions_table:
         assert action.keys and action.title in text
+
+
+def test_no_menu_has_more_entries_than_can_be_read_at_a_glance(window):
+    menus = {menu.title(): [a for a in menu.actions() if not a.isSeparator()] for menu in _menus(window)}
+    assert len(menus["View"]) <= 13
+    assert {"Go to", "Zoom and shift", "Second kernel", "Type size"} <= set(menus)
+
+
+def _menus(window):
+    return window.menuBar().findChildren(QMenu)
 
 
 def test_quit_is_the_last_entry_of_its_menu(window):

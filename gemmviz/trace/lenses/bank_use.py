@@ -48,6 +48,13 @@ class BankUse:
         first = np.flatnonzero(~self.late)
         return int(np.diff(first, append=len(self.late)).max(initial=1))
 
+    def first_words(self) -> list[tuple[int, int, bool]]:
+        """Return for each active lane, ascending: its number, the bank of its first word, and whether that is late."""
+        asked = self.request
+        which, first = np.unique(asked.access, return_index=True)
+        banks, late = asked.place[first] % BANKS, self.late[asked.served[first]]
+        return list(zip(asked.lane[which].tolist(), banks.tolist(), late.tolist(), strict=True))
+
     def lanes_of(self, wavefront: int) -> list[int]:
         """Return the lanes that a wavefront serves, ascending."""
         asked = self.request

@@ -12,6 +12,7 @@ from gemmviz.trace.order.requests import Ints, Requests, align, changes, earlier
 from gemmviz.trace.recording.recording import WARP, Recording
 
 Order = Literal["grid", "block"]
+_ROWS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,14 @@ class Timeline:
     @cached_property
     def step_of_row(self) -> Ints:
         """The step of each row of the recording."""
-        # Each step has a row. A running sum lets other threads work; `np.repeat` would stop them for all rows.
-        begins, steps = np.zeros(len(self.order), np.int64), np.empty(len(self.order), np.int64)
-        begins[self.start[1:-1]] = 1
-        steps[self.order] = np.cumsum(begins, out=begins)
+        # Neither a running sum nor `np.repeat` lets other threads work meanwhile: the window would stop for all rows.
+        steps = np.empty(len(self.order), np.int64)
+        for begin in range(0, len(self.order), _ROWS_AT_ONCE):
+            rows = self.order[begin : begin + _ROWS_AT_ONCE]
+            end = begin + len(rows)
+            first, last = np.searchsorted(self.start[:-1], (begin, end - 1), side="right") - 1
+            bounds = np.clip(self.start[first : last + 2], begin, end)
+            steps[rows] = np.repeat(np.arange(first, last + 1), np.diff(bounds))
         return steps
 
     def next_on_line(self, step: int, sites: Ints) -> int | None:

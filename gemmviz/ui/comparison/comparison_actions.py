@@ -4,14 +4,16 @@ from gemmviz.language import tr
 from gemmviz.ui.comparison.arena import Arena
 from gemmviz.ui.window.actions import Action
 
+_MENU = "View > Second kernel"
+
 
 def actions(arena: Arena) -> list[Action]:
     """Return the actions of a comparison."""
     comparison = arena.comparison
     return [
-        Action("beside", "View", tr("Another kernel beside / one stage"), ("D",), comparison.toggle),
-        Action("beside_which", "View", tr("Choose the kernel beside…"), ("Ctrl+D",), arena.choose),
+        Action("beside", _MENU, tr("Another kernel beside / one stage"), ("D",), comparison.toggle),
+        Action("beside_which", _MENU, tr("Choose the kernel beside…"), ("Ctrl+D",), arena.choose),
         Action(
-            "beside_pace", "View", tr("In step by work on K / by bytes moved"), ("Ctrl+Shift+D",), comparison.next_pace
+            "beside_pace", _MENU, tr("In step by work on K / by bytes moved"), ("Ctrl+Shift+D",), comparison.next_pace
         ),
     ]

@@ -8,6 +8,7 @@ from gemmviz.session import Session
 from gemmviz.session.comparison import PACES
 from gemmviz.session.comparison_figures import figure_pairs, sentence
 from gemmviz.ui.comparison.bars import Bars
+from gemmviz.ui.comparison.lane_banks import LaneBanks, lane_banks
 from gemmviz.ui.comparison.lines_panel import LinesPanel
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name
@@ -52,6 +53,7 @@ class FiguresPanel(QWidget):
             self.pace.setItemData(number, tip, Qt.ItemDataRole.ToolTipRole)
         self.pace.currentIndexChanged.connect(self._on_pace)
         self.bars = Bars(session.playback, session.preferences)
+        self.lanes = LaneBanks(session)
         self.lines = LinesPanel(session)
         head = QVBoxLayout()
         head.setContentsMargins(8, 4, 8, 4)
@@ -62,6 +64,7 @@ class FiguresPanel(QWidget):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self.bars, 3)
+        column.addWidget(self.lanes)
         column.addWidget(self.lines, 2)
         # Numbers that change sixty times a second cannot be read, and cost the stages their frames.
         self._timer = QTimer(self)
@@ -73,6 +76,8 @@ class FiguresPanel(QWidget):
             listen(self, signal, self._on_changed)
         listen(self, session.cursor.recorded, self._on_changed)
         listen(self, session.choice.bench_chosen, self._on_changed)
+        for signal in (session.lens.changed, session.cursor.picked, comparison.second.cursor.picked):
+            listen(self, signal, self._on_changed)
         listen(self, session.cursor.stepped, self._on_step)
         listen(self, comparison.second.cursor.stepped, self._on_step)
         listen(self, comparison.second.cursor.recorded, self._on_changed)
@@ -105,3 +110,5 @@ class FiguresPanel(QWidget):
         step, problem = session.cursor.step, session.choice.bench_problem
         self.sentence.setText(sentence(comparison, step, names))
         self.bars.show_lanes(figure_pairs(comparison, step, session.results, problem), comparison.finished)
+        beside = comparison.second.cursor
+        self.lanes.show_requests(names, lane_banks(session.cursor), lane_banks(beside))

@@ -313,6 +313,6 @@ def actions(inspector: Inspector) -> list[Action]:
         Action("freeze", "Cell", tr("Freeze the warp / release it"), ("W",), inspector.freeze),
         Action("warp_on", "Cell", tr("Choose the next warp"), (".",), lambda: freeze.next_warp(1)),
         Action("warp_back", "Cell", tr("Choose the previous warp"), (",",), lambda: freeze.next_warp(-1)),
-        Action("inspector", "View", tr("To the tabs beside the stage"), ("Ctrl+5",), inspector.take_focus),
-        Action("next_panel", "View", tr("Next tab beside the stage"), ("I",), inspector.next_panel),
+        Action("inspector", "View > Go to", tr("To the tabs beside the stage"), ("Ctrl+5",), inspector.take_focus),
+        Action("next_panel", "View > Go to", tr("Next tab beside the stage"), ("I",), inspector.next_panel),
     ]

@@ -21,7 +21,7 @@ from gemmviz.ui.turns import InTurn
 _SMALL, _ROW, _LEAST_ROW, _HEAD = 0.9, 1.7, 1.15, 1.5  # in sizes and heights of the window's type
 _MARGIN = 8.0
 _COLUMNS = (0.0, 0.10, 0.25, 0.40, 0.56)  # where k, a, b and the product end, in widths; then the bars begin
-_SUM = 0.15  # of the width: of the sums at the right
+_SUM = 0.2  # of the width: of the sums at the right
 _TINT = 0.22
 _MOST_TEXTS, _MOST_ROWS = 1024, 96
 _TINTED = 4  # pixels that the tint of a row is wider at each side
@@ -152,8 +152,11 @@ class Waterfall(QWidget):
             painter.fillRect(area.adjusted(-_TINTED, 0, _TINTED, 0), tint)
         colour = theme.faint if row.look == "to come" else theme.text
         signed = f"{'+' if row.product >= 0 else ''}{number(row.product)}"
-        for cell, text in enumerate((str(row.k), number(row.a), number(row.b), signed, number(row.after))):
+        for cell, text in enumerate((str(row.k), number(row.a), number(row.b), signed)):
             self._write(painter, self._column(area, cell), text, colour, row.look == "now", small=True, right=True)
+        room = self._column(area, len(_COLUMNS) - 1)
+        after = self._sum_text(row, room.width())
+        self._write(painter, room, after, colour, row.look == "now", small=True, right=True)
         ends = sorted((x(row.after - row.product), x(row.after)))
         bar = QRectF(ends[0], area.top() + 0.2 * area.height(), max(ends[1] - ends[0], 1.5), 0.6 * area.height())
         if row.look == "to come":
@@ -163,6 +166,13 @@ class Waterfall(QWidget):
             painter.fillRect(bar, QColor(theme.write if row.look == "now" else theme.good))
         painter.end()
         return picture
+
+    def _sum_text(self, row: "_Row", room: float) -> str:
+        """Return the sum after a product; of the one that is made now also the sum before, where it has room."""
+        after = number(row.after)
+        both = f"{number(row.after - row.product)} → {after}"
+        fits = row.look == "now" and self._type(small=True, bold=True)[1].horizontalAdvance(both) <= room
+        return both if fits else after
 
     def _column(self, line: QRectF, at: int) -> QRectF:
         """Return the place of a column: k, a, b, the product, the sum, and last the bars between these two."""

@@ -58,6 +58,12 @@ class OnStage(QObject):
         if self._arranging:
             return
         self._arranging = True
+        try:
+            self._arrange()
+        finally:
+            self._arranging = False
+
+    def _arrange(self) -> None:
         stage, text = self._stage, self._text
         room = (stage.in_quadrant() or stage.width() >= scaled(_ROOMY)) and self._wanted()
         beside = self._beside.sizeHint().width() + round(scaled(_GAP)) if room else 0
@@ -75,7 +81,6 @@ class OnStage(QObject):
         if beside:
             title, size = stage.title_place(), self._beside.sizeHint()
             self._beside.setGeometry(QRect(title.right() - size.width(), title.top() + 2, size.width(), size.height()))
-        self._arranging = False
 
     def _move(self, text: QWidget, on_stage: bool) -> None:
         """Put the text onto the stage or into the column; a part of it that has the keyboard keeps it."""

@@ -84,10 +84,13 @@ class Gutter(QWidget):
         painter.fillRect(event.rect(), QColor(theme.panel))
         left = Qt.AlignmentFlag.AlignLeft
         mark, arrow = round(scaled(_MARK)), round(scaled(_ARROW))
+        # Of two lines far apart, the region has only these; its bounding rectangle has all between, too.
+        region, wide = event.region(), self.width()
         for line, top, height in source.visible_lines():
-            if not event.rect().intersects(QRect(0, top, self.width(), height)):
+            if not region.intersects(QRect(0, top, wide, height)):
                 continue
-            kind, sign = next((s for s in _SIGNS if has(source, line, s[0])), ("", ""))
+            marked = line in source.marks
+            kind, sign = next((s for s in _SIGNS if marked and has(source, line, s[0])), ("", ""))
             wrong, runs = kind == "error", line == source.line
             if sign:
                 painter.setPen(QColor(theme.bad if wrong else theme.warn))

@@ -1,5 +1,8 @@
 """Below the source: what the executing line does at this step, by the chosen thread and by its warp."""
 
+from collections.abc import Callable
+from weakref import ref
+
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -50,6 +53,8 @@ class NowBox(QWidget):
         column.addLayout(head)
         column.addWidget(self.access)
         column.addWidget(self.cost)
+        self._of: Callable[[], Playable | None] = lambda: None
+        self._described: tuple[int, int, int, int, int] | None = None
         self.in_turn = InTurn(self, self.refresh)
         cursor = session.cursor
         listen(self, cursor.stepped, self._on_step)
@@ -80,11 +85,15 @@ class NowBox(QWidget):
         self.setVisible(shown)
         if playable is None or not shown:
             return
+        step, block, warp = session.cursor.step, session.cursor.shown_block, session.cursor.warp
+        described = id(playable), step, block, warp, session.inspection.thread
+        if described == self._described and self._of() is playable:
+            return  # a new recording alone is announced by several models
+        self._of, self._described = ref(playable), described
         self.heading.setText(tr("Now: line {line}", line=line))
         self.tag.say(tr("recorded"))
-        step, block = session.cursor.step, session.cursor.shown_block
         self.access.setText(access_text(playable, step, block, session.inspection.thread))
-        asked = warp_request(playable, step, block, session.cursor.warp)
+        asked = warp_request(playable, step, block, warp)
         self.cost.setText(tr("Warp {warp}: {cost}", warp=asked.warp, cost=request_cost(asked)) if asked else "")
         self.cost.setVisible(asked is not None)
 

@@ -196,6 +196,13 @@ def _edges(owner: Any, but: Any = None) -> _Edges:
 
 def outline(inside: Any) -> list[tuple[int, int, int, int]]:
     """Return the lines around the cells that are set in a matrix, in cells: (x1, y1, x2, y2)."""
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    if len(rows):
+        top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+        if inside[top:bottom, left:right].all():
+            return [(left, top, right, top), (left, bottom, right, bottom)] + [
+                (x, top, x, bottom) for x in (left, right)
+            ]
     around = np.pad(inside, 1).astype(np.int8)
     return [(x1 - 1, y1 - 1, x2 - 1, y2 - 1) for x1, y1, x2, y2 in _edges(around).lines]
 

@@ -152,17 +152,38 @@ class Colours:
         state = self.state(array, step, block)
         kept = self._bases.get(array)
         if kept is None or kept[0] != (state, shrink) or kept[1] is not near:
-            colours = self._base(array, step, block)
-            if near is not None:
-                dimmed = self._background + (colours - self._background) * DIMMED
-                dimmed.reshape(-1, 3)[near] = colours.reshape(-1, 3)[near]
-                colours = dimmed
-            if shrink > 1:
-                colours = _means(colours, shrink)
-            base = np.full((*colours.shape[:2], 4), 255, np.uint8)
-            base[..., :3] = np.rint(colours)
+            direct = array != C and shrink == 1
+            base = self._of_few(array, step, block, near) if direct else self._of_any(array, step, block, near, shrink)
             kept = self._bases[array] = (state, shrink), near, base
         return kept[2]
+
+    def _of_any(self, array: int, step: int, block: int, near: Ints | None, shrink: int) -> Image:
+        """Return the colours under the accesses, computed for each cell."""
+        colours = self._base(array, step, block)
+        if near is not None:
+            dimmed = self._dimmed(colours)
+            dimmed.reshape(-1, 3)[near] = colours.reshape(-1, 3)[near]
+            colours = dimmed
+        if shrink > 1:
+            colours = _means(colours, shrink)
+        base = np.full((*colours.shape[:2], 4), 255, np.uint8)
+        base[..., :3] = np.rint(colours)
+        return base
+
+    def _of_few(self, array: int, step: int, block: int, near: Ints | None) -> Image:
+        """Return the same for an array whose cells have few colours: each colour is computed once."""
+        colours, which = self._palette(array, step, block)
+        if near is not None:
+            size = self._playable.recording.arrays[array].size
+            which = np.where(self._is_near(array, near, size).reshape(which.shape), which, which + len(colours))
+            colours = np.concatenate([colours, self._dimmed(colours)])
+        whole = np.full((len(colours), 4), 255, np.uint8)
+        whole[:, :3] = np.rint(colours)
+        base: Image = np.take(whole.view(np.uint32)[:, 0], which).view(np.uint8).reshape(*which.shape, 4)
+        return base
+
+    def _dimmed(self, colours: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return self._background + (colours - self._background) * DIMMED
 
     def state(self, array: int, step: int, block: int) -> Any:
         """Return all that the colours of an array depend on, besides the accesses of the last steps."""
@@ -189,9 +210,8 @@ class Colours:
 
     def _base(self, array: int, step: int, block: int) -> npt.NDArray[np.float32]:
         # `np.take` picks whole colours many times faster than an index or `np.where` does.
-        playable, theme = self._playable, self._theme
-        recording = playable.recording
-        info = recording.arrays[array]
+        playable = self._playable
+        info = playable.recording.arrays[array]
         if array == C:
             share = UNTOUCHED + (WORKED - UNTOUCHED) / np.float32(_PROGRESS_LEVELS) * self._progress(step)
             waiting = np.take(share.astype(np.float32), self._owner)
@@ -201,6 +221,14 @@ class Colours:
                 wrong = playable.wrong_from <= step
                 colours[wrong] += (self._wrong - colours[wrong]) * np.float32(WRONG_TINT)
             return colours
+        few, which = self._palette(array, step, block)
+        cells: npt.NDArray[np.float32] = np.take(few, which, axis=0)
+        return cells
+
+    def _palette(self, array: int, step: int, block: int) -> tuple[npt.NDArray[np.float32], Any]:
+        """Return the colours of A, B or a shared array, (n, 3), and which of them each cell has."""
+        playable, theme = self._playable, self._theme
+        recording, info = playable.recording, playable.recording.arrays[array]
         cell = np.array(theme.cell, np.float32)
         hue = np.array(theme.owner(*recording.block_index(block)[:2]), np.float32)
         if info.space == "shared":
@@ -213,7 +241,7 @@ class Colours:
             which = np.zeros(info.size, np.int8)
             which[self.held(array, step, block)] = 1
         tint = np.concatenate([[np.float32(0)], tints])[:, None]
-        return np.take(cell * (1 - tint) + hue * tint, which.reshape(info.grid), axis=0)
+        return cell * (1 - tint) + hue * tint, which.reshape(info.grid)
 
     def held(self, array: int, step: int, block: int) -> Ints:
         """Return the drawn cells of A or B whose values a block's shared memory holds at a step.

@@ -22,6 +22,7 @@ MOST_CHIPS = 4
 _LEAST_CELL, _CHIP_CELL = 8.0, 14.0
 _DOT = 0.34  # of a cell
 _LEAST_TEXT, _MOST_TEXT = 11.0, 22.0
+_ADDED, _LEAST_ADDED = 0.22, 8.0  # the product at its sum's corner: of a cell, and in pixels
 
 
 class Gestures:
@@ -171,6 +172,7 @@ class Gestures:
                 self._chip(painter, number(value), at, size, self._theme.read, ratio)
             return
         at = middle + (target.center() - middle) * product_place(moment.fraction)
+        self._draw_added(painter, target, left * right, ratio)
         self._chip(painter, _product_text(left, right), at, size, self._theme.write, ratio)
 
     def _draw_from(
@@ -193,7 +195,17 @@ class Gestures:
             min(max(end.y(), covered.top() - size), covered.bottom() + size),
         )
         at = begin + (end - begin) * product_place(moment.fraction)
+        self._draw_added(painter, target, left * right, ratio)
         self._chip(painter, _product_text(left, right), at, size, self._theme.write, ratio)
+
+    def _draw_added(self, painter: QPainter, target: QRectF, product: float, ratio: float) -> None:
+        """Write at a sum's corner what will be added to it, while the product is on its way."""
+        size = target.width() * _ADDED
+        if size >= _LEAST_ADDED:
+            text = f"{'+' if product >= 0 else ''}{number(product)}"
+            wide = self._text.width_of(text, int(size)) + size
+            corner = QPointF(target.right() - wide / 2 - 2, target.bottom() - size)
+            self._chip(painter, text, corner, size, self._theme.write, ratio)
 
     def _chip(self, painter: QPainter, text: str, at: QPointF, size: float, colour: str, ratio: float) -> None:
         wide = self._text.width_of(text, int(size)) + size

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPen, QPolygonF, QRegion
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.motion.flights import BlockFlights, Flights
 from gemmviz.trace.motion.gestures import lift, place
 from gemmviz.trace.playable import Playable
@@ -104,7 +105,7 @@ class Ghosts:
             self._flights = moment.block, found
         return self._flights[1].at(moment.step)
 
-    def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float) -> None:
+    def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float, covered: bool = False) -> None:
         """Draw pads, bands and ghosts.
 
         Parameters
@@ -113,12 +114,19 @@ class Ghosts:
             The painter, the places of the arrays, and device pixels per pixel.
         moment
             The moment, with the chosen block and the amount of motion.
+        covered
+            Whether a lens stands on the shared tiles: copies to them are seen as long as they are in their matrix.
         """
         flights = self.flights(moment)
         if moment.motion == "none" or not len(flights):
             return
         at = places(self._playable, panels, flights, moment.step + moment.fraction)
         painter.save()
+        if covered:
+            inside = QRegion()
+            for panel in panels[: C + 1]:
+                inside += QRectF(panel.x, panel.y, panel.width, panel.height).toRect()
+            painter.setClipRegion(inside, Qt.ClipOperation.IntersectClip)
         self._draw_pads(painter, flights, at)
         if moment.motion == "line":
             self._draw_lines(painter, flights, at)

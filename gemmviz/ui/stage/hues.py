@@ -24,19 +24,23 @@ _MOST_WARPS = 32
 def owner_colours(recording: Recording, theme: Theme) -> Colour:
     """Return the colour of each element of C once it is written, float32 (m, n, 3); neutral where it never is."""
     block, thread = recording.owners
+    written, thread = block >= 0, np.maximum(thread, 0)
     if recording.backend != "cuda":
         # A loop alone has no owners worth a hue; threads that share the rows of C have.
         alone = recording.threads == 1
-        hues = np.array([loop_colour(theme)] if alone else [theme.owner(t, 0) for t in range(recording.threads)])
-        colours = hues[np.maximum(thread, 0)]
+        table = np.array([loop_colour(theme)] if alone else [theme.owner(t, 0) for t in range(recording.threads)])
+        colour = thread
     else:
         x, y, _ = recording.grid
         owner = np.maximum(block, 0)
         # As `Theme.owner` has it, for all elements at once.
         base = (owner % x + 3 * (owner // x % y)) % len(theme.owners)
-        lane = np.maximum(thread, 0) % WARP * LANE_GROUPS // WARP
-        colours = _table(recording, theme)[base, np.maximum(thread, 0) // WARP % _MOST_WARPS, lane]
-    return np.where((block >= 0)[..., None], colours, np.array(theme.cell)).astype(np.float32)
+        by_owner = _table(recording, theme)
+        _, warps, groups, _ = by_owner.shape
+        table = by_owner.reshape(-1, 3)
+        colour = (base * warps + thread // WARP % _MOST_WARPS) * groups + thread % WARP * LANE_GROUPS // WARP
+    table = np.vstack([table, theme.cell]).astype(np.float32)
+    return table[np.where(written, colour, len(table) - 1)]
 
 
 def group_colour(recording: Recording, theme: Theme, block: int, group: int) -> Rgb:
@@ -52,12 +56,8 @@ def _table(recording: Recording, theme: Theme) -> Any:
 
 @lru_cache(maxsize=64)
 def _table_of(theme: Theme, turns: tuple[float, ...]) -> Any:
-    return np.array(
-        [
-            [[_shaded(theme, _turned(hue, turn), g) for g in range(LANE_GROUPS)] for turn in turns]
-            for hue in theme.owners
-        ]
-    )
+    turned = [[_turned(hue, turn) for turn in turns] for hue in theme.owners]
+    return np.array([[[_shaded(theme, one, g) for g in range(LANE_GROUPS)] for one in of_hue] for of_hue in turned])
 
 
 def _turns(recording: Recording) -> list[float]:

@@ -263,8 +263,9 @@ class StagePainter:
         self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, cells, ratio, some))
         painter.save()
         painter.setClipRect(seen)
-        self._gestures.draw(painter, placed, moment, ratio, self._covered(plan))
-        self._ghosts.draw(painter, placed, moment, ratio)
+        covered = self._covered(plan)
+        self._gestures.draw(painter, placed, moment, ratio, covered)
+        self._ghosts.draw(painter, placed, moment, ratio, covered is not None)
         if self.lens is None:
             # A lens covers the shared tiles, where most ways begin.
             self._ways.draw(painter, placed, moment)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QWidget
@@ -11,8 +12,9 @@ from gemmviz.bench.model import devices
 from gemmviz.session import Message, Session
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.open_fonts import open_fonts
+from gemmviz.ui.window.gradual_import import gradually, resolve
 
-_KEPT_MS, _FIRST_LOOK_MS, _BREATH_MS = 120, 1500, 60
+_KEPT_MS, _FIRST_LOOK_MS, _BREATH_MS, _LOOK_AGAIN_MS = 120, 1500, 30, 400
 
 
 class LateTasks(QObject):
@@ -60,28 +62,34 @@ class LateTasks(QObject):
         load_references(self._session)
         yield _FIRST_LOOK_MS  # the first recording comes first
         # These imports let the lenses, the tabs and the other pages open faster.
-        import gemmviz.ui.lenses.registry
-
-        yield _BREATH_MS
-        import gemmviz.ui.inspect.origin_panel
-        import gemmviz.ui.inspect.warp_panel
-
-        yield _BREATH_MS
-        import gemmviz.ui.inspect.counters
-        import gemmviz.ui.inspect.thread_panel
-
-        yield _BREATH_MS
-        import gemmviz.ui.inspect.assembly_tab
-
-        yield _BREATH_MS
+        tabs = ("origin_panel", "warp_panel", "counters", "thread_panel", "assembly_tab")
+        for name in ("gemmviz.ui.lenses.registry", *(f"gemmviz.ui.inspect.{tab}" for tab in tabs)):
+            for _ in gradually(name):
+                yield _BREATH_MS
         fonts = open_fonts(qt())
         while fonts.open_next():  # some milliseconds each
             yield _BREATH_MS
-        import gemmviz.ui.charts.measure_page
+        yield from self._other_pages()
+
+    def _other_pages(self) -> Iterator[int]:
+        """Import what the other pages need."""
+        for _ in gradually("gemmviz.control.claims_runner"):
+            yield _BREATH_MS
+        for _ in resolve((QtCore, QtGui, QtWidgets)):
+            yield _BREATH_MS
+        while self._busy():
+            yield _LOOK_AGAIN_MS
+        import pyqtgraph  # noqa: F401  # the only long piece: at a moment in which nothing moves
 
         yield _BREATH_MS
-        import gemmviz.control.claims_runner
-        import gemmviz.ui.claims.claims_page  # noqa: F401
+        for page in ("gemmviz.ui.charts.measure_page", "gemmviz.ui.claims.claims_page"):
+            for _ in gradually(page):
+                yield _BREATH_MS
+
+    def _busy(self) -> bool:
+        """Return whether a recording plays, is made or arrives, or a kernel is measured."""
+        progress = self._session.progress
+        return self._session.playback.playing or any(progress[engine] is not None for engine in progress)
 
 
 def load_references(session: Session) -> None:

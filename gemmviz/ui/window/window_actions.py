@@ -41,6 +41,10 @@ MENUS = (
     mark("Play"),
     mark("Run"),
     mark("View"),
+    mark("Go to"),
+    mark("Zoom and shift"),
+    mark("Second kernel"),
+    mark("Type size"),
     mark("Language"),
     mark("Source"),
     mark("Cell"),
@@ -51,6 +55,7 @@ SUBMENU = " > "
 SCALE_STEP = 1.125
 """The growth of type by one press of a key."""
 _LANGUAGE_MENU = f"View{SUBMENU}Language"
+_GO_TO, _ZOOM, _TYPE = (f"View{SUBMENU}{title}" for title in ("Go to", "Zoom and shift", "Type size"))
 
 
 class Acting(Protocol):
@@ -155,7 +160,7 @@ def _view_actions(window: Acting) -> list[Action]:
     pages = [
         Action(
             f"page_{name}",
-            "View",
+            _GO_TO,
             tr("Page {title}", title=tr(title)),
             (key,),
             partial(window.pages.turn_to, name),
@@ -191,7 +196,7 @@ def _view_actions(window: Acting) -> list[Action]:
         ),
         Action("find", "Source", tr("Find in the source"), ("Ctrl+F",), on("source", side.find_bar.open)),
         Action("findings", "Source", tr("To the findings"), ("Ctrl+4",), on("findings", side.findings.take_focus)),
-        Action("next_chart", "View", tr("Next chart"), ("G",), window.next_chart),
+        Action("next_chart", _GO_TO, tr("Next chart"), ("G",), window.next_chart),
         Action(
             "references",
             "View",
@@ -199,13 +204,13 @@ def _view_actions(window: Acting) -> list[Action]:
             ("Ctrl+H",),
             lambda: session.results.want_references(not session.results.references_shown),
         ),
-        Action("reset", "View", tr("Show the whole stage"), ("0",), stage.reset_view),
-        Action("zoom_in", "View", tr("Zoom in"), ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
-        Action("zoom_out", "View", tr("Zoom out"), ("Ctrl+-",), lambda: stage.zoom(-1)),
-        Action("shift_left", "View", tr("Shift the stage left"), ("Ctrl+Left",), lambda: stage.shift(-1, 0)),
-        Action("shift_right", "View", tr("Shift the stage right"), ("Ctrl+Right",), lambda: stage.shift(1, 0)),
-        Action("shift_up", "View", tr("Shift the stage up"), ("Ctrl+Up",), lambda: stage.shift(0, -1)),
-        Action("shift_down", "View", tr("Shift the stage down"), ("Ctrl+Down",), lambda: stage.shift(0, 1)),
+        Action("reset", _ZOOM, tr("Show the whole stage"), ("0",), stage.reset_view),
+        Action("zoom_in", _ZOOM, tr("Zoom in"), ("Ctrl++", "Ctrl+="), lambda: stage.zoom(1)),
+        Action("zoom_out", _ZOOM, tr("Zoom out"), ("Ctrl+-",), lambda: stage.zoom(-1)),
+        Action("shift_left", _ZOOM, tr("Shift the stage left"), ("Ctrl+Left",), lambda: stage.shift(-1, 0)),
+        Action("shift_right", _ZOOM, tr("Shift the stage right"), ("Ctrl+Right",), lambda: stage.shift(1, 0)),
+        Action("shift_up", _ZOOM, tr("Shift the stage up"), ("Ctrl+Up",), lambda: stage.shift(0, -1)),
+        Action("shift_down", _ZOOM, tr("Shift the stage down"), ("Ctrl+Down",), lambda: stage.shift(0, 1)),
         Action(
             "cell_left", "Cell", tr("Choose the cell to the left"), ("Shift+Left",), lambda: stage.picking.beside(0, -1)
         ),
@@ -220,9 +225,9 @@ def _view_actions(window: Acting) -> list[Action]:
         Action("cell_down", "Cell", tr("Choose the cell below"), ("Shift+Down",), lambda: stage.picking.beside(1, 0)),
         Action("cell_array", "Cell", tr("Choose in the next array"), ("X",), stage.picking.next_array),
         Action("cell_none", "Cell", tr("Choose no cell"), ("Backspace",), stage.picking.let_go),
-        Action("focus_ladder", "View", tr("To the kernels"), ("Ctrl+1",), to_kernels),
-        Action("focus_stage", "View", tr("To the stage"), ("Ctrl+2",), lambda: stage.setFocus(by_key)),
-        Action("focus_source", "View", tr("To the source"), ("Ctrl+3",), source),
+        Action("focus_ladder", _GO_TO, tr("To the kernels"), ("Ctrl+1",), to_kernels),
+        Action("focus_stage", _GO_TO, tr("To the stage"), ("Ctrl+2",), lambda: stage.setFocus(by_key)),
+        Action("focus_source", _GO_TO, tr("To the source"), ("Ctrl+3",), source),
     ]
 
 
@@ -233,11 +238,11 @@ def _type_actions(window: Acting) -> list[Action]:
         session.preferences.set_type_scale(round(session.preferences.type_scale * SCALE_STEP**direction, 3))
 
     return [
-        Action("larger", "View", tr("Larger type"), ("Ctrl+Alt++", "Ctrl+Alt+="), lambda: scale(1)),
-        Action("smaller", "View", tr("Smaller type"), ("Ctrl+Alt+-",), lambda: scale(-1)),
+        Action("larger", _TYPE, tr("Larger type"), ("Ctrl+Alt++", "Ctrl+Alt+="), lambda: scale(1)),
+        Action("smaller", _TYPE, tr("Smaller type"), ("Ctrl+Alt+-",), lambda: scale(-1)),
         Action(
             "type_size",
-            "View",
+            _TYPE,
             tr("Type as large as at first"),
             ("Ctrl+Alt+0",),
             lambda: session.preferences.set_type_scale(1),

@@ -123,3 +123,16 @@ def test_bank_conflicts_are_counted() -> None:
     traffic = measure(recording, build(recording))
     tile = next(a for a in traffic.arrays if a.name == "As")
     assert tile.read_units == 4 * tile.read_requests
+
+
+def test_the_steps_of_rows_are_the_same_in_pieces_of_any_length(
+    tiled: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gemmviz.trace.order import timeline as module
+
+    whole = build(tiled)
+    for length in (7, 64, 100):
+        monkeypatch.setattr(module, "_ROWS_AT_ONCE", length)
+        pieces = build(tiled).step_of_row
+        assert (pieces == whole.step_of_row).all()
+        assert all((pieces[whole.rows(step)] == step).all() for step in range(whole.steps))

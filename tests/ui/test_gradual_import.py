@@ -1,0 +1,30 @@
+"""Modules are imported in pieces, each after those that it needs."""
+
+import subprocess
+import sys
+
+_SCRIPT = """
+import sys
+from PySide6 import QtCore
+import gemmviz.ui.window.window
+from gemmviz.ui.window.gradual_import import gradually, resolve
+
+longest, order = 0, []
+before = set(sys.modules)
+for name in gradually("gemmviz.ui.charts.roofline"):
+    new = {m for m in sys.modules if m.startswith("gemmviz.")} - before
+    longest, before = max(longest, len(new)), before | new
+    order.append(name)
+assert order[-1] == "gemmviz.ui.charts.roofline", order
+assert len(order) > 5, order
+print(longest)
+pieces = sum(1 for _ in resolve((QtCore,)))
+print(pieces)
+"""
+
+
+def test_no_piece_has_more_than_two_modules_and_their_packages():
+    printed = subprocess.run([sys.executable, "-c", _SCRIPT], check=True, capture_output=True, text=True).stdout.split()
+    longest, pieces = map(int, printed)
+    assert longest <= 2
+    assert pieces >= 2
