@@ -2,21 +2,27 @@
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from gemmviz.catalogue.guessing.cxx import Surroundings, given_launches
-from gemmviz.catalogue.includes import begins, search_folders
+from gemmviz.catalogue.header_places import HeaderPlaces, nearest_first, project_begin, project_folders
+from gemmviz.catalogue.host_words import header_kind
+from gemmviz.catalogue.includes import INCLUDE_ALONE, begins, search_folders
+from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.sandbox import scratch
 
 _HEAD = re.compile(r"__global__([^;{}]*)\{")
+_BUILD_FILES = (".txt", "", ".mk", ".cmake", ".py", ".sh", ".md", ".toml", ".ipynb")
+_MOST_SCRIPTS = 30
+_GIVES = re.compile(r"(?<![\w-])-D\s*[A-Za-z_]|\w+_compile_definitions\b", re.IGNORECASE)
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)|\bconst(?:expr)?\b[^;=(){}]*?(\w+)\s*=", re.MULTILINE)
+_BY_DEFAULT = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)\s*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+\S", re.MULTILINE)
+_CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 _SCRIPTS = (".py", ".ipynb")
 _LONG_TEXT = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 _MOST_NEIGHBOURS = 12
-_MOST_ABOVE, _MOST_FOLDERS, _DEEPEST = 4, 60, 3
-_PROJECT_FILES = (".git", "README.md", "LICENSE", "CMakeLists.txt", "Makefile", "setup.py", "pyproject.toml")
-# Folders that hold no code of the project itself.
-_OF_OTHERS = re.compile(r"\..*|build.*|third_?party|3rdparty|external|extern|deps|cutlass|node_modules|venv")
 
 
 def surroundings(path: Path, text: str) -> Surroundings:
@@ -28,9 +34,10 @@ def surroundings(path: Path, text: str) -> Surroundings:
         The kernel's file.
     """
     folders = tuple(search_folders(path))
-    headers = [body.decode("utf-8", "replace") for _, body in scratch.reached(text, path.parent, folders)]
+    places = scratch.header_places(path, folders)
+    headers = [body.decode("utf-8", "replace") for _, body in scratch.reached(text, path.parent, places)]
     for file, begin in begins(path, scratch.neighbours(folders), scratch.text_of):
-        reached = scratch.reached(begin, file.parent, folders)
+        reached = scratch.reached(begin, file.parent, places)
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
     others = _launching(names, path, folders) or _launching(names, path, project_folders(path)) if names else []
@@ -39,40 +46,48 @@ def surroundings(path: Path, text: str) -> Surroundings:
     # A template that launches the kernel gets its arguments where it is used.
     if used := given_launches(text).union(*map(given_launches, others)):
         others += [body for body in _using(used, path, project_folders(path)) if body not in others]
-    return Surroundings(tuple(headers), tuple(others))
+    scripts = _defining(path, [text, *headers])
+    return Surroundings(tuple(headers), tuple(others), tuple(scripts), tuple(_missing(text, path, places)))
 
 
-def project_folders(path: Path) -> tuple[Path, ...]:
-    """Return the folders of the project that a file belongs to; none where no project is seen.
-
-    A project begins at the highest folder near the file that has a file that projects begin with.
-
-    Parameters
-    ----------
-    path
-        The file.
-    """
-    begin: Path | None = None
-    for folder in list(path.absolute().parents)[:_MOST_ABOVE]:
-        if len(folder.parts) <= 2 or folder == Path.home():  # these folders are not specific to one project
+def _defining(path: Path, texts: Sequence[str]) -> list[str]:
+    """Return the texts that may give a compiler a value for a name in capitals that the sources do not define."""
+    defined = {name for text in texts for pair in _DEFINED.findall(text) for name in pair}
+    defined -= {name for text in texts for name in _BY_DEFAULT.findall(text)}
+    if not any(name not in defined for text in texts for name in _CAPITALS.findall(without_comments(text))):
+        return []
+    found: list[str] = []
+    for file in scratch.neighbours(nearest_first((path.parent, *project_folders(path)), path), _BUILD_FILES):
+        if len(found) == _MOST_SCRIPTS:
             break
-        begin = folder if _begins_project(folder) else begin
-        if (folder / ".git").exists():
-            break
-    found: list[Path] = []
-    waiting = [(begin, 0)] if begin else []
-    while waiting and len(found) < _MOST_FOLDERS:
-        folder, depth = waiting.pop(0)
-        found.append(folder)
-        if depth < _DEEPEST:
-            with suppress(OSError):
-                inside = sorted(one for one in folder.iterdir() if one.is_dir() and not one.is_symlink())
-                waiting += [(one, depth + 1) for one in inside if not _OF_OTHERS.fullmatch(one.name)]
-    return tuple(found)
+        if not file.suffix and file.name.lower() not in ("makefile", "gnumakefile", "justfile"):
+            continue
+        with suppress(OSError):
+            body = scratch.text_of(file)
+            found += [body] if _GIVES.search(body) else []
+    return found
 
 
-def _begins_project(folder: Path) -> bool:
-    return any((folder / name).exists() for name in _PROJECT_FILES)
+def _missing(text: str, path: Path, places: HeaderPlaces) -> Iterator[tuple[str, str]]:
+    """Yield the headers of a source that are nowhere, and the empty submodule that each may be in."""
+    begin = project_begin(path)
+    for _, name in INCLUDE_ALONE.findall(without_comments(text)):
+        name = name.strip()
+        if header_kind(name) or any(one.is_file() for one in places(name, path.parent)):
+            continue
+        yield name, _submodule(begin, name) if begin else ""
+
+
+def _submodule(begin: Path, header: str) -> str:
+    """Return the path of a project's submodule that is not here and may have a header; empty for none."""
+    empty: list[str] = []
+    with suppress(OSError):
+        for name in re.findall(r"^\s*path\s*=\s*(\S+)", scratch.text_of(begin / ".gitmodules"), re.MULTILINE):
+            folder = begin / name
+            empty += [] if folder.is_dir() and any(folder.iterdir()) else [name]
+    first = re.split(r"[/._-]", header)[0].lower()
+    likely = [name for name in empty if first in name.lower()]
+    return next(iter(likely or empty), "")
 
 
 def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Literal
 from gemmviz import data
 from gemmviz.backends import zig
 from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
+from gemmviz.catalogue.header_places import HeaderPlaces, nearest_first
 from gemmviz.catalogue.includes import begins, search_folders, with_headers
 from gemmviz.language import mark, tr
 from gemmviz.sandbox import confined, rules, scratch
@@ -292,10 +293,17 @@ def with_own_headers(text: str, path: Path) -> str:
     def around() -> Iterator[Path]:
         yield from scratch.neighbours(folders())
 
+    @cache
+    def places() -> HeaderPlaces:
+        if own is None:
+            return scratch.header_places(path, folders())
+        # The folders of the user are closed to this process: those with copies stand for them.
+        return HeaderPlaces(folders(), lambda: nearest_first(scratch.copied_folders(own), place))
+
     return with_headers(
         text,
         place,
-        lambda name, folder: scratch.own_header(name, folder, folders()),
+        lambda name, folder: scratch.own_header(name, folder, places()),
         scratch.text_of,
         begins(place, around(), scratch.text_of),
     )

@@ -30,4 +30,7 @@ def without_comments(text: str) -> str:
 
 
 def _spaces(found: re.Match[str]) -> str:
-    return "\n".join(" " * len(line) for line in found[0].split("\n"))
+    # A text may go on in the next line: then the sign for it stays, since a macro around the text goes on, too.
+    is_text = found[0].startswith('"')
+    lines = found[0].split("\n")
+    return "\n".join(" " * (len(one) - 1) + "\\" if is_text and one.endswith("\\") else " " * len(one) for one in lines)

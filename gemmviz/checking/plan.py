@@ -109,6 +109,10 @@ def _tiles_along_k(kernel: Kernel, base: dict[str, int], size: Problem) -> list[
     one = nearest_size(kernel, Problem(size.m, size.n, 1), base)
     three = nearest_size(kernel, Problem(size.m, size.n, 3 * one.k), base) if one else None
     sizes = [found for found in (one, three) if found]
+    least = nearest_size(kernel, Problem.cube(1), base)
+    if least and least.m == least.n == least.k and size.m == size.n == size.k:
+        # Equal sizes are tried at three tiles, too: other sizes of this kind are often powers of two.
+        sizes += filter(None, [nearest_size(kernel, Problem.cube(3 * least.k), base)])
     return [s for s in sizes if s.m <= size.m or s.m * s.n * s.k <= _MOST_PRODUCTS_OF_EQUAL_SIZES]
 
 

@@ -6,10 +6,11 @@ A copy has the same path below the scratch folder as the file below the root, so
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from gemmviz.catalogue.header_places import HeaderPlaces, project_folders_for_headers
 from gemmviz.catalogue.includes import begins, search_folders, walk
 
 _COPIES = "sources"
@@ -59,10 +60,29 @@ def needed(path: Path, text: str) -> list[tuple[Path, bytes]]:
         Its text.
     """
     folders = tuple(search_folders(path))
-    found = list(reached(text, path.parent, folders))
+    places = header_places(path, folders)
+    found = list(reached(text, path.parent, places))
     for file, begin in begins(path, neighbours(folders), text_of):
-        found += [(file, text_of(file).encode()), *reached(begin, file.parent, folders)]
+        found += [(file, text_of(file).encode()), *reached(begin, file.parent, places)]
     return found
+
+
+def header_places(path: Path, folders: Iterable[Path]) -> HeaderPlaces:
+    """Return the places of a source's headers.
+
+    Parameters
+    ----------
+    path
+        The path of the source.
+    folders
+        The folders that are searched first.
+    """
+    return HeaderPlaces((path.parent, *folders), lambda: project_folders_for_headers(path))
+
+
+def copied_folders(scratch: Path) -> list[Path]:
+    """Return the folders that have copies of files."""
+    return [Path(folder) for folder, _, files in os.walk(copies(scratch)) if files]
 
 
 def folder_of(path: Path, scratch: Path | None) -> Path:
@@ -80,7 +100,7 @@ def copy_of(folder: Path, scratch: Path | None) -> Path:
     return folder if scratch is None else _copy_of(scratch, folder)
 
 
-def own_header(name: str, beside: Path, folders: Iterable[Path]) -> Path | None:
+def own_header(name: str, beside: Path, places: HeaderPlaces) -> Path | None:
     """Return the file of an include: the first one of that name that a source may read, or None.
 
     Parameters
@@ -89,16 +109,11 @@ def own_header(name: str, beside: Path, folders: Iterable[Path]) -> Path | None:
         The name as written.
     beside
         The folder of the file that includes it.
-    folders
-        Further folders, in the order in which they are searched.
+    places
+        The files that a name may mean.
     """
-    if Path(name).is_absolute() or "\0" in name:
-        return None
-    for place in (beside, *folders):
-        path = Path(os.path.normpath(place / name))
-        if _may_be_read(path, place):
-            return path
-    return None
+    found = places.with_folders(name, beside)
+    return next((path for path, folder in found if _may_be_read(path, folder)), None)
 
 
 def neighbours(folders: Iterable[Path], suffixes: tuple[str, ...] = _SOURCES) -> Iterator[Path]:
@@ -117,7 +132,9 @@ def text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
 
 
-def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tuple[Path, bytes]]:
+def reached(
+    text: str, folder: Path, places: Callable[[str, Path], Iterable[Path]] | None = None
+) -> Iterator[tuple[Path, bytes]]:
     """Return the files that a text includes, directly or not, each once.
 
     Files that a source need not read are left out: hidden files, files whose name is not that of a source, links to
@@ -129,26 +146,21 @@ def reached(text: str, folder: Path, others: Iterable[Path] = ()) -> Iterator[tu
         A source.
     folder
         The folder of the source.
-    others
-        Further folders for its headers.
+    places
+        Returns the files that a name may mean in a folder; by default the one in that folder, and in the source's own.
 
     Returns
     -------
     iterator of tuple
         A file, by the name under which it was included, and its content.
     """
-    others = tuple(others)
-
-    def places(name: str, beside: Path) -> Iterator[Path]:
-        if not Path(name).is_absolute():
-            yield from (Path(os.path.normpath(place / name)) for place in (beside, folder, *others))
 
     def read(path: Path) -> bytes | None:
         with suppress(OSError):
             return path.read_bytes() if _may_be_read(path, folder) else None
         return None
 
-    return walk([(text, folder)], places, read, _MOST_FILES)
+    return walk([(text, folder)], places or HeaderPlaces((folder,), tuple), read, _MOST_FILES)
 
 
 def _may_be_read(path: Path, folder: Path, suffixes: tuple[str, ...] = _SOURCES) -> bool:

@@ -48,11 +48,13 @@ def _headers(path: Path, text: str) -> tuple[list[tuple[Path, str]], bool]:
     """Return a source's own headers, each with the text that is used, and whether these are all files that it reads."""
     folders, closed = tuple(search_folders(path)), []
 
+    usual = scratch.header_places(path, folders)
+
     def places(name: str, beside: Path) -> Iterator[Path]:
-        for place in (beside, *folders) if "\0" not in name else ():
-            yield (found := Path(os.path.normpath(place / name)))
-            # A compiler that is in the folder itself resolves ".." after following a link.
-            if ".." in name and (real := (place / name).resolve()) != found.resolve():
+        yield from usual(name, beside)
+        # A compiler that is in the folder itself resolves ".." after following a link.
+        for place in (beside, *folders) if ".." in name and "\0" not in name else ():
+            if (real := (place / name).resolve()) != Path(os.path.normpath(place / name)).resolve():
                 yield real
 
     def read(header: Path) -> bytes | None:

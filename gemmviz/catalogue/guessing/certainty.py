@@ -3,6 +3,7 @@
 import re
 
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said, whole_grid
+from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.roles import GuessReason
@@ -31,6 +32,9 @@ def is_known(made: Guess) -> bool:
     made
         The launch.
     """
+    # With another type of its elements, or with the file's own values of its constants, C may be right.
+    if ELEMENTS in made.why or made.constants:
+        return False
     if _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
         return False
     sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}

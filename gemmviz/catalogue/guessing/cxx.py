@@ -11,7 +11,7 @@ from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import body_at, bounds_of, head_of, parameter_of, template_of
 from gemmviz.catalogue.guessing.launches import HostLaunch, by_pointer, launches, tidy
-from gemmviz.catalogue.guessing.macros import DEEPEST, DIRECTIVE, Macro, expand, macros, rounded, small
+from gemmviz.catalogue.guessing.macros import DIRECTIVE, Macro, expand, macros, rounded, small
 from gemmviz.catalogue.guessing.struct_parameters import Layouts, layouts, with_sizes
 from gemmviz.catalogue.guessing.struct_types import StructType, aliases, bodies, full_type, structs, with_members
 from gemmviz.catalogue.guessing.tokens import (
@@ -24,6 +24,7 @@ from gemmviz.catalogue.guessing.tokens import (
     split,
     without_comments,
 )
+from gemmviz.catalogue.guessing.type_aliases import resolved, type_aliases
 
 _LAUNCHES = {"<<<", "cudaLaunchKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC"}
 _MOST_WAYS = 8  # ways in which a launching function is called
@@ -59,6 +60,8 @@ class ParsedSource:
         The file, its headers and the files that launch its kernels.
     fields
         The members of plain structures, by name.
+    definitions
+        The values of macros that the compiler gets from outside of the files.
     """
 
     kernels: tuple[Function, ...]
@@ -73,6 +76,7 @@ class ParsedSource:
     callers: tuple[Function, ...] = ()
     files: tuple[HostFile, ...] = ()
     fields: Mapping[str, Fields] = field(default_factory=dict)
+    definitions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -81,10 +85,24 @@ class ParsedSource:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The texts around a file: `headers` are compiled with it, `others` launch its kernels."""
+    """The texts around a file.
+
+    Attributes
+    ----------
+    headers
+        They are compiled with it.
+    others
+        They launch its kernels.
+    scripts
+        They start the compiler, and may give it definitions.
+    missing
+        The headers that are nowhere, and the path of the submodule that they may be in; empty where none is known.
+    """
 
     headers: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    missing: tuple[tuple[str, str], ...] = ()
 
 
 def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
@@ -116,7 +134,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         known_layouts |= layouts(inside[0])
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
-    renamed = {new: old for body in (*plain_headers, plain) for new, old in _aliases(body)}
+    renamed = type_aliases((*plain_headers, plain), objects)
     tokens, lines = _assigned(tokens, lines)
     known_structs |= structs(tokens)
     known_objects = known_objects.and_those_of(tokens)
@@ -137,8 +155,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     for neighbour in around_it:
         found += _launches_of(neighbour, names, callers, known_structs, known_layouts)
     return ParsedSource(
-        tuple(_resolved(kernel, renamed) for kernel in kernels),
-        (*(_resolved(other, renamed) for other in others), *helpers),
+        tuple(resolved(kernel, renamed) for kernel in kernels),
+        (*(resolved(other, renamed) for other in others), *helpers),
         constants,
         tunable,
         tuple(found),
@@ -230,25 +248,6 @@ def _blank(plain: str) -> str:
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-
-_ALIAS = re.compile(r"\btypedef\s+([\w\s]+?)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*([\w\s]+?)\s*;")
-
-
-def _aliases(plain: str) -> list[tuple[str, str]]:
-    """Return (new name, old name) of every type alias."""
-    return [(new or other, (old or before).split()[-1]) for old, new, other, before in _ALIAS.findall(plain)]
-
-
-def _resolved(function: Function, renamed: dict[str, str]) -> Function:
-    """Return a function with every alias in the types of its parameters replaced by the original type."""
-
-    def resolved(kind: str) -> str:
-        for _ in range(DEEPEST):
-            kind = renamed.get(kind, kind)
-        return kind
-
-    parameters = tuple(replace(p, type=resolved(p.type)) for p in function.parameters)
-    return replace(function, parameters=parameters)
 
 
 def _assigned(tokens: list[str], lines: list[int]) -> tuple[list[str], list[int]]:

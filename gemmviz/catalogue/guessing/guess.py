@@ -12,7 +12,9 @@ from gemmviz.catalogue.dtypes import ElementType, SumType, sums_of
 from gemmviz.catalogue.guessing import cxx, host_launch, host_maps, indexing, struct_types
 from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
+from gemmviz.catalogue.guessing.definitions import definitions_of
 from gemmviz.catalogue.guessing.disused import launches_in_comments
+from gemmviz.catalogue.guessing.element_types import element_types
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
@@ -76,6 +78,8 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     unknown = {word for word in (*chosen.body, *chosen.bounds) if word not in source.constants}
     computed = global_constants(source.files, source.structs, unknown) if is_cuda(path) else {}
     source = replace(source, launches=(*seen, *source.launches), constants=computed | source.constants)
+    if is_cuda(path):
+        source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
@@ -122,7 +126,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     whole = function
     function, matrices = flattened(function, source.layouts)
-    types = _types(function, source)
+    types, unsaid = element_types(function, source)
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     read = sized(function, with_tiles(source, tiles), tiles)
@@ -152,7 +156,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         accumulate=_sums(read.function, sums_of(stored)),
         math="tf32" if dtype == "float32" and "tf32" in read.function.body else "",
         column_major=read.roles.column_major,
-        why={**named.why, **_reasons_of_members(matrices, named), **dict.fromkeys(computed, computes)},
+        why={**named.why, **unsaid, **_reasons_of_members(matrices, named), **dict.fromkeys(computed, computes)},
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
         adds=_adds(read.index.pointers.get(read.roles.parameter("C")), read.source),
@@ -237,31 +241,6 @@ def _used(
     """Leave out the parameters that no expression uses any more."""
     words = set(re.findall(r"\w+", " ".join([entry, *made.block, *made.grid, made.shared, *made.requires])))
     return {name: values for name, values in params.items() if name in words | source.words}
-
-
-def _types(function: Function, source: ParsedSource) -> dict[str, str]:
-    """Return the types that a template is launched with: float where the file launches it so, or says nothing."""
-    names = [name for _, name, _ in function.template]
-    found = {}
-    for kind, name, default in function.template:
-        if kind in ("typename", "class"):
-            place = names.index(name)
-            given = [one.template[place] for one in host_launch.find(source, function) if place < len(one.template)]
-            of_structs = (_struct_type(argument, source) for argument in given)
-            if struct := next(filter(None, of_structs), ""):
-                found[name] = struct
-                continue
-            said = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
-            said += [default] if default in DTYPES else []
-            found[name] = "float" if "float" in said or not said else said[0]
-    return found
-
-
-def _struct_type(argument: tuple[str, ...], source: ParsedSource) -> str:
-    """Return the structure that a template is launched with, with numbers for its arguments; empty for another type."""
-    if not argument or argument[0] not in source.structs:
-        return ""
-    return struct_types.spelled(argument)
 
 
 def _typed(function: Function, types: dict[str, str], source: ParsedSource) -> Function:

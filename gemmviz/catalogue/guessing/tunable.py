@@ -63,7 +63,8 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
         value = parse(given.split()).value if given else None
         usual = (0, 1) if name in switches else _WARP_TILES if tiled and _OF_WARP.fullmatch(name) else _usual(name)
         found[name] = (value,) if value is not None else usual
-    return found
+    own = others | declared | (source.constants.keys() - source.tunable)
+    return found | {name: values for name, values in source.definitions.items() if name not in own}
 
 
 def _declared(body: tuple[str, ...]) -> set[str]:

@@ -1,0 +1,63 @@
+"""The types that a template of a kernel gets: those that the files say, else those that its tensor cores take."""
+
+import re
+
+from gemmviz.catalogue.guessing import host_launch, struct_types
+from gemmviz.catalogue.guessing.cxx import ParsedSource
+from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason
+from gemmviz.language import tr
+
+ELEMENTS = "elements"
+"""The key of the evidence for a type that no file gives."""
+_OPERAND = {"matrix_a", "matrix_b"}
+_CLOSES = re.compile(r"[;(){}]")
+
+
+def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, str], dict[str, GuessReason]]:
+    """Return the type of each parameter of a template that is a type, and the evidence where no file gives one.
+
+    Parameters
+    ----------
+    function, source
+        The kernel, and its file.
+    """
+    names = [name for _, name, _ in function.template]
+    launched = host_launch.find(source, function)
+    found: dict[str, str] = {}
+    unsaid: list[str] = []
+    for kind, name, default in function.template:
+        if kind not in ("typename", "class"):
+            continue
+        place = names.index(name)
+        given = [one.template[place] for one in launched if place < len(one.template)]
+        of_structs = (_struct_type(argument, source) for argument in given)
+        if struct := next(filter(None, of_structs), ""):
+            found[name] = struct
+            continue
+        said = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
+        said += [default] if default in DTYPES else []
+        if said:
+            found[name] = "float" if "float" in said else said[0]
+        else:
+            found[name] = _of_fragments(function.body, name)
+            unsaid.append(name)
+    why = GuessReason(0.3, tr("nothing in the files says which type {names} is", names=", ".join(unsaid)))
+    return found, {ELEMENTS: why} if unsaid else {}
+
+
+def _of_fragments(body: tuple[str, ...], name: str) -> str:
+    """Return the type that tensor cores take where a template's type stands in a fragment: half; else float."""
+    for at, word in enumerate(body):
+        if word == "fragment":
+            end = next((i for i in range(at, len(body)) if _CLOSES.fullmatch(body[i])), len(body))
+            if name in body[at:end] and not _OPERAND.isdisjoint(body[at:end]):
+                return "half"
+    return "float"
+
+
+def _struct_type(argument: tuple[str, ...], source: ParsedSource) -> str:
+    """Return the structure that a template is launched with, with numbers for its arguments; empty for another type."""
+    if not argument or argument[0] not in source.structs:
+        return ""
+    return struct_types.spelled(argument)
