@@ -55,7 +55,8 @@ class Heading:
     late: bool = False
 
 
-@lru_cache(maxsize=128)
+# A lens has about ten kinds of type. Each font that is kept keeps its glyphs, tens of KiB.
+@lru_cache(maxsize=32)
 def _type(named: str, pixels: int, bold: bool, mono: bool) -> tuple[QFont, QFontMetricsF]:
     """Return a font, given as `QFont.toString` writes it, in another size, and its measures."""
     font = QFont()
@@ -67,7 +68,7 @@ def _type(named: str, pixels: int, bold: bool, mono: bool) -> tuple[QFont, QFont
     return font, QFontMetricsF(font)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _wide(named: str, pixels: int, bold: bool, mono: bool, text: str) -> float:
     """Return how wide a text is: most texts are asked for again at the next step."""
     return _type(named, pixels, bold, mono)[1].horizontalAdvance(text)

@@ -60,7 +60,8 @@ class _Type:
         return found
 
 
-@lru_cache(maxsize=128)
+# A lens has about ten kinds of type. Each font that is kept keeps its glyphs, tens of KiB.
+@lru_cache(maxsize=32)
 def _type(base: str, pixels: int, bold: bool, italic: bool) -> _Type:
     font = QFont()
     font.fromString(base)
