@@ -50,20 +50,35 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    """Let one process rewrite the assertions of all test files, if no run has done it; then the others read them."""
+def pytest_collection(session: pytest.Session):
+    """Let two processes rewrite the assertions of all test files, if no run has done it; then the others read them."""
     file = Path(cache_from_source(str(Path(__file__).parent / "unit" / "test_imports.py")))
     if "PYTEST_XDIST_WORKER" not in os.environ or any(file.parent.glob("test_imports.*-pytest-*")):
         return (yield)
     folder = OURS / "tests"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with (folder / "collected.lock").open("w") as lock:
+    with (folder / "collected.lock").open("w") as lock, (folder / "rewritten.lock").open("w") as other:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return (yield)
         except BlockingIOError:
+            with suppress(BlockingIOError):
+                fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _rewrite_from_the_end(session.config)
             fcntl.flock(lock, fcntl.LOCK_SH)
     return (yield)
+
+
+def _rewrite_from_the_end(config: pytest.Config) -> None:
+    """Rewrite the assertions of test files as pytest does, from the last one: another process begins with the first."""
+    from _pytest.assertion import assertstate_key
+    from _pytest.assertion.rewrite import PYC_TAIL, _rewrite_test, _write_pyc, get_cache_dir, try_makedirs
+
+    for file in sorted(Path(__file__).parent.rglob("test_*.py"), reverse=True):
+        kept = get_cache_dir(file) / (file.name[:-3] + PYC_TAIL)
+        if not kept.exists() and try_makedirs(kept.parent):
+            stat, code = _rewrite_test(file, config)
+            _write_pyc(config.stash[assertstate_key], code, stat, kept)
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -90,8 +90,7 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
         elf = ELFFile(stream)
         # The debug sections of a shared library need no relocation.
         dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False, follow_links=False)
-        exported = elf.get_section_by_name(".dynsym")
-        anchor, entry = (_address(exported, name) for name in ("gv_anchor", "gv_entry"))
+        anchor, entry = (_address(elf, name) for name in ("gv_anchor", "gv_entry"))
         lines: list[tuple[int, tuple[int, int]]] = []
         shared: list[SharedArray] = []
         by_gcc = False
@@ -110,8 +109,11 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
     return DebugInfo([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry)
 
 
-def _address(exported: Any, name: str) -> int:
-    for symbol in (exported and exported.get_symbol_by_name(name)) or ():
+def _address(elf: Any, name: str) -> int:
+    # The table of hashes finds a symbol without reading all of them.
+    hashes, exported = (elf.get_section_by_name(section) for section in (".gnu.hash", ".dynsym"))
+    found = [hashes.get_symbol(name)] if hashes else (exported and exported.get_symbol_by_name(name)) or ()
+    for symbol in filter(None, found):
         return int(symbol["st_value"])
     raise LookupError(f"the recorder has no symbol {name}")
 

@@ -19,8 +19,8 @@ def limited(**limits):
     return Engine(AllowsAll(), Limits(**limits))
 
 
-def record(engine, text, path="/nowhere/mine.c", n=4):
-    return list(engine.run(RecordRequest(1, path, text, n, n, n), threading.Event()))[-1]
+def record(engine, text, path="/nowhere/mine.c", n=4, **others):
+    return list(engine.run(RecordRequest(1, path, text, n, n, n, **others), threading.Event()))[-1]
 
 
 def told(engine, body, top=""):

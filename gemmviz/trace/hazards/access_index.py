@@ -39,6 +39,10 @@ def access_index(recording: Recording) -> AccessIndex:
     written[np.unique(log.array[log.write])] = True
     written |= [a.space == "shared" or i == C for i, a in enumerate(recording.arrays)]
     picked = np.flatnonzero(written[log.array])
+    # Rows are sorted by block, phase and thread; if lanes waited for each other, by the turn before the lane.
+    if log.turn.any():
+        keys = (log.turn[picked], log.thread[picked] // WARP, log.phase[picked], log.block[picked])
+        picked = picked[np.lexsort(keys)]
     position, element = recording.elements(picked)
     row = picked[position]
 
@@ -47,16 +51,15 @@ def access_index(recording: Recording) -> AccessIndex:
         base.append(base[-1] + array.size * (recording.blocks if array.space == "shared" else 1))
     starts = np.array(base, np.int64)
     per_block = np.array([a.size if a.space == "shared" else 0 for a in recording.arrays], np.int64)
-    block = log.block[row].astype(np.int64)
-    slot = starts[log.array[row]] + per_block[log.array[row]] * block + element
-    thread = log.thread[row].astype(np.int64)
-    columns = (slot, block, log.phase[row].astype(np.int64), thread // WARP, log.turn[row].astype(np.int64), thread)
-    # Rows are sorted by block, phase and thread; if lanes waited for each other, by the turn before the lane.
-    order = np.lexsort((row, *columns[::-1])) if log.turn.any() else np.argsort(slot, kind="stable")
+    which = log.array[row]
+    slot = starts[which] + per_block[which] * log.block[row] + element
+    # NumPy sorts numbers of 16 bits by their digits, which is several times as fast.
+    order = np.argsort(slot.astype(np.uint16) if base[-1] <= 1 << 16 else slot, kind="stable")
+    slot, row = slot[order], row[order]
+    block, phase, turn, thread = (c[row].astype(np.int64) for c in (log.block, log.phase, log.turn, log.thread))
     atomic = np.array([s.atomic for s in recording.sites] or [False])
-    slot, block, phase, warp, turn, thread = (c[order] for c in columns)
-    row = row[order]
-    return AccessIndex(slot, row, block, phase, warp, turn, thread, log.write[row], atomic[log.site[row]], starts)
+    write = log.write[row]
+    return AccessIndex(slot, row, block, phase, thread // WARP, turn, thread, write, atomic[log.site[row]], starts)
 
 
 def groups(columns: tuple[Ints, ...]) -> tuple[Ints, Ints]:

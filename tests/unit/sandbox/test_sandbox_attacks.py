@@ -160,6 +160,24 @@ def daemons():
     return found
 
 
+def cancelled(engine, request):
+    """Serve a request, and cancel it once the process that its kernel leaves behind is there."""
+    cancel, seen = threading.Event(), []
+
+    def wait():
+        end = time.monotonic() + 60
+        while not seen and time.monotonic() < end:
+            time.sleep(0.05)
+            seen.extend(daemons())
+        cancel.set()
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    list(engine.run(request, cancel))
+    waiting.join()
+    assert seen
+
+
 @pytest.fixture
 def no_daemons():
     yield
@@ -179,15 +197,8 @@ def test_what_forks_and_leaves_its_session_is_gone_when_its_run_is(engine, no_da
 
 
 def test_what_forks_and_leaves_its_session_is_gone_when_the_run_is_cancelled(engine, no_daemons):
-    text = attacks.device_attack(attacks.DAEMON + " for (volatile int forever = 1; forever;) ;")
-    cancel = threading.Event()
-    request = RecordRequest(1, "/nowhere/mine.cu", text, 32, 32, 32)
-    for _ in engine.run(request, cancel):
-        for _ in range(100):
-            if daemons():
-                cancel.set()
-                break
-            time.sleep(0.02 if cancel.is_set() else 0.001)
+    text = attacks.device_attack(attacks.DAEMON + " for (volatile int forever = 1; forever;) sleep(1);")
+    cancelled(engine, RecordRequest(1, "/nowhere/mine.cu", text, 32, 32, 32))
     assert daemons() == []
     assert_goes_on(engine)
 
@@ -200,10 +211,8 @@ def test_where_linux_offers_less_what_a_kernel_starts_still_ends_with_its_run(mo
         assert_goes_on(engine)
         record(engine, attacks.device_attack(attacks.DAEMON), "/nowhere/mine.cu", 32)
         assert daemons() == []
-        cancel = threading.Event()
-        text = attacks.device_attack(attacks.DAEMON + " for (volatile int forever = 1; forever;) ;")
-        threading.Timer(3.0, cancel.set).start()
-        list(engine.run(RecordRequest(1, "/nowhere/mine.cu", text, 32, 32, 32), cancel))
+        text = attacks.device_attack(attacks.DAEMON + " for (volatile int forever = 1; forever;) sleep(1);")
+        cancelled(engine, RecordRequest(1, "/nowhere/mine.cu", text, 32, 32, 32))
         assert daemons() == []
     finally:
         engine.close()
@@ -227,7 +236,8 @@ def test_a_forged_message_moves_nothing_in_the_parent(engine, outside):
 
 
 def test_closing_every_descriptor_costs_one_run(engine):
-    reply = record(engine, attacks.attack("for (int f = 0; f < 256; f++) close(f); sleep(30);"))
+    text = attacks.attack("for (int f = 0; f < 256; f++) close(f); sleep(30);")
+    reply = record(engine, text, deadline_s=1.0)
     assert isinstance(reply, Failed)
     assert reply.kind == "crash"
     assert_goes_on(engine)
