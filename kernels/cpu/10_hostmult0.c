@@ -6,7 +6,7 @@
 // alias  = "hostmult0"
 // entry  = "hostmult0"
 // args   = ["C", "A", "B", "M", "K", "N"]
-// demo   = { size = 8, stop = { line = "C[i * Bx + j] += A", nth = 2, array = "C", write = true } }
+// demo   = { size = 8, thread = [0, 0], stop = { line = "C[i * Bx + j] += A", nth = 2, array = "C", write = true } }
 // ---
 
 void hostmult0(float *C, const float *A, const float *B, int Ay, int Ax, int Bx)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QFont, QImage, QPainter
 
 from gemmviz.trace.origin.value_path import hop_at
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.inspect.waterfall import Waterfall
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import number
 from gemmviz.ui.stage.moment import Moment
@@ -183,3 +184,23 @@ def test_the_chosen_way_is_drawn_from_cell_to_cell(qapp):
             x, y = int(x0 + (x1 - x0) * share), int(y0 + (y1 - y0) * share)
             near = [(x + i, y + j) for i in (-1, 0, 1) for j in (-1, 0, 1)]
             assert any(drawn.pixel(*at) != without.pixel(*at) for at in near)
+
+
+def test_the_waterfall_of_a_loop_speaks_of_memory_and_of_the_sum_before_and_after(inspector, monkeypatch):
+    session, written, write = inspector.session, [], Waterfall._write
+
+    def noted(fall, painter, place, text, *rest, **more):
+        written.append(text)
+        write(fall, painter, place, text, *rest, **more)
+
+    monkeypatch.setattr(Waterfall, "_write", noted)
+    inspector.show_panel("thread")
+    session.cursor.show(playable("hostmult1", 4))
+    session.cursor.pick((2, 0), 0)
+    products = session.cursor.playable.products
+    session.cursor.seek([step for step in range(session.cursor.steps) if len(products.at(step))][1])
+    fall = inspector.findChild(Waterfall)
+    fall.resize(460, 700)
+    fall.grab()
+    assert "values from memory" in written and "values from global memory" not in written
+    assert any(" \N{RIGHTWARDS ARROW} " in text for text in written)

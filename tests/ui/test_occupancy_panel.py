@@ -157,3 +157,8 @@ def test_the_axes_label_their_ends(panel, qtbot, size):
     box = plot.plotItem.vb.sceneBoundingRect()
     assert box.left() + half <= plot.pixel(0, 0).x() and plot.pixel(1024, 0).x() <= box.right() - half
     assert plot.pixel(0, 0).y() < box.bottom()
+
+
+def test_a_number_of_bytes_has_no_comma_which_some_languages_read_as_a_point(panel):
+    panel.shared.box.setValue(2048)
+    assert panel.shared.box.text() == "2048 B"

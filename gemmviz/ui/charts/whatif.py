@@ -59,7 +59,6 @@ class WhatIf(QWidget):
         self.box = QSpinBox()
         self.box.setAccessibleName(title)
         self.box.setToolTip(title)
-        self.box.setGroupSeparatorShown(True)
         self.box.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.box.setKeyboardTracking(False)
         self.box.setSuffix(" B" if unit == "bytes" else "")

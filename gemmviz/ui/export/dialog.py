@@ -373,7 +373,6 @@ def _box(name: str, entries: list[tuple[str, str | None]]) -> QComboBox:
 def _spin(name: str, least: int = 1, most: int = 1, value: int = 1) -> QSpinBox:
     spin = QSpinBox()
     spin.setAccessibleName(name)
-    spin.setGroupSeparatorShown(True)
     spin.setRange(least, most)
     spin.setValue(value)
     return spin

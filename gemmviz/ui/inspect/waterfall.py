@@ -198,7 +198,9 @@ class Waterfall(QWidget):
         shared = np.array([one.space == "shared" for one in recording.arrays])[array]
         title = QRectF(place.left(), place.top(), place.width(), line)
         self._write(painter, title, tr("What it has cost so far"), bold=True)
-        figures = [(tr("values from global memory"), int((~shared & ~write).sum()))]
+        on_gpu = recording.backend == "cuda"
+        memory = tr("values from global memory") if on_gpu else tr("values from memory")
+        figures = [(memory, int((~shared & ~write).sum()))]
         if any(one.space == "shared" for one in recording.arrays):
             figures.append((tr("values from shared memory"), int((shared & ~write).sum())))
         figures.append((tr("products"), int(state.done.sum())))

@@ -14,6 +14,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import SMALL, Heading, Page, source_line
+from gemmviz.ui.lenses.request_text import other_step
 from gemmviz.ui.lenses.sheet import LEFT, RIGHT
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
@@ -50,7 +51,7 @@ class MemoryOrderLens:
                     tr(self.title),
                     (tr("recorded"),),
                     False,
-                    _said(playable, chosen, walks.on_gpu),
+                    _said(playable, chosen, walks.on_gpu, moment.step),
                     source_line(playable.recording, playable.line(chosen.step)),
                     _units(chosen, walks.on_gpu),
                     tr("{count} would do", count=chosen.least) if chosen.scattered else "",
@@ -79,8 +80,8 @@ def _most_important(walks: list[AddressWalk], chosen: AddressWalk, most: int) ->
     return [walk for walk in walks if walk in ranked]
 
 
-def _said(playable: Playable, walk: AddressWalk, on_gpu: bool) -> tuple[str, str]:
-    """Name the warp or loop, and explain the outlines; in little room without the outlines."""
+def _said(playable: Playable, walk: AddressWalk, on_gpu: bool, step: int) -> tuple[str, ...]:
+    """Name the warp or loop, its step if that is another one, and explain the outlines; in little room not these."""
     name, count = playable.recording.arrays[walk.array].name, len(walk.order)
     if on_gpu:
         outlined = tr("outlined: sectors of {bytes} bytes", bytes=SECTOR_BYTES)
@@ -94,6 +95,10 @@ def _said(playable: Playable, walk: AddressWalk, on_gpu: bool) -> tuple[str, str
             who = trn("the last write of {array}", "the last {count} writes of {array}", count, array=name)
         else:
             who = trn("the last read of {array}", "the last {count} reads of {array}", count, array=name)
+    if on_gpu and walk.step != step:
+        when = f"{name} ({other_step(walk.step, step)})"
+        who = f"{who} ({other_step(walk.step, step)})"
+        return f"{who}; {outlined}", who, when
     return f"{who}; {outlined}", who
 
 

@@ -68,6 +68,11 @@ def _which_request(recording: Recording, asked: WarpRequest, step: int) -> Seque
         said = [tr("warp {warp} of block {block} reads {array}", **values), tr("warp {warp} reads {array}", **values)]
     if asked.step == step:
         return said
-    number = thousands(asked.step + 1)
-    when = tr("last: step {step}", step=number) if asked.step < step else tr("next: step {step}", step=number)
+    when = other_step(asked.step, step)
     return [*(f"{text} ({when})" for text in said), f"{values['array']} ({when})"]
+
+
+def other_step(shown: int, step: int) -> str:
+    """Say at which step what is shown happened, or will happen, where that is not the moment's step."""
+    number = thousands(shown + 1)
+    return tr("last: step {step}", step=number) if shown < step else tr("next: step {step}", step=number)
