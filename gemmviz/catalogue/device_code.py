@@ -126,6 +126,9 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
         named = (using and using[1].strip(":") in spaces and "=" not in text) or text.startswith("static_assert")
         if named and (not text.startswith("static_assert") or not _unknown(declaration, kept, by_name)):
             kept.add(declaration)
+            # `using wmma::matrix_a` behind `namespace wmma = nvcuda::wmma`
+            space = using[1].strip(":") if using else ""
+            kept |= {one for one in by_name.get(space, []) if plain.startswith("namespace", one.start)}
     return kept
 
 

@@ -32,8 +32,10 @@ def is_known(made: Guess) -> bool:
     made
         The launch.
     """
-    # With another type of its elements, or with the file's own values of its constants, C may be right.
-    if ELEMENTS in made.why or made.constants:
+    # With another type of its elements C may be right. So it may at the file's own size, if only some of the constants
+    # that say it were found.
+    by_constants = {name for value in made.constants.values() for name in re.findall(r"\b[MNK]\b", value)}
+    if ELEMENTS in made.why or (made.constants and not {"M", "N"} <= by_constants | {*made.roles}):
         return False
     if _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
         return False

@@ -143,6 +143,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     functions = small((*helpers, *mine[0], *mine[1])) | functions
     functions |= rounded(functions)
     kernels, others = _functions(tokens, lines, objects, functions)
+    # A macro that is also a variable of some file would replace the name in the variable's declaration.
+    tunable -= declared.keys() | _declared(tokens).keys()
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
     kernels, others = ([known_objects.filled(one) for one in some] for some in (kernels, others))
     around_it = [_neighbour(header, objects, functions, known_objects) for header in plain_headers]

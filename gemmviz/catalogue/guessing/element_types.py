@@ -5,7 +5,7 @@ import re
 from gemmviz.catalogue.guessing import host_launch, struct_types
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
-from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason
+from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles
 from gemmviz.language import tr
 
 ELEMENTS = "elements"
@@ -39,11 +39,20 @@ def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, s
         said += [default] if default in DTYPES else []
         if said:
             found[name] = "float" if "float" in said else said[0]
+            unsaid += [name] if len(set(said)) > 1 else []
         else:
             found[name] = _of_fragments(function.body, name)
             unsaid.append(name)
-    why = GuessReason(0.3, tr("nothing in the files says which type {names} is", names=", ".join(unsaid)))
+    why = GuessReason(0.3, tr("the files do not say which one type {names} is", names=", ".join(unsaid)))
     return found, {ELEMENTS: why} if unsaid else {}
+
+
+def differing(function: Function, roles: Roles) -> dict[str, GuessReason]:
+    """Return the evidence where A and B have elements of different types, which front matter cannot say."""
+    a, b = ({p.type for p in function.parameters if roles.of.get(p.name) == matrix} for matrix in ("A", "B"))
+    if a == b or not a or not b:
+        return {}
+    return {ELEMENTS: GuessReason(0.3, tr("A has elements of {one}, B of {other}", one=a.pop(), other=b.pop()))}
 
 
 def _of_fragments(body: tuple[str, ...], name: str) -> str:

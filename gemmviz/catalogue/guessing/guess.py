@@ -14,10 +14,11 @@ from gemmviz.catalogue.guessing.byte_pitches import in_bytes, in_elements
 from gemmviz.catalogue.guessing.cxx import ParsedSource, Surroundings
 from gemmviz.catalogue.guessing.definitions import definitions_of
 from gemmviz.catalogue.guessing.disused import launches_in_comments
-from gemmviz.catalogue.guessing.element_types import element_types
+from gemmviz.catalogue.guessing.element_types import differing, element_types
 from gemmviz.catalogue.guessing.fourth_matrix import with_fourth
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.hindrances import hindrance
 from gemmviz.catalogue.guessing.host.launched import evaluated, global_constants
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.launch_shape import Shape
@@ -81,6 +82,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     if is_cuda(path):
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
+    made = replace(made, hindrance=hindrance(made, around))
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
@@ -156,7 +158,13 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         accumulate=_sums(read.function, sums_of(stored)),
         math="tf32" if dtype == "float32" and "tf32" in read.function.body else "",
         column_major=read.roles.column_major,
-        why={**named.why, **unsaid, **_reasons_of_members(matrices, named), **dict.fromkeys(computed, computes)},
+        why={
+            **named.why,
+            **unsaid,
+            **differing(read.function, read.roles),
+            **_reasons_of_members(matrices, named),
+            **dict.fromkeys(computed, computes),
+        },
         stores=sums_of(stored),
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
         adds=_adds(read.index.pointers.get(read.roles.parameter("C")), read.source),

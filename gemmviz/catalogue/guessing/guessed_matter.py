@@ -59,6 +59,8 @@ class Guess:
         The compute capability that its instructions need; empty where every GPU has them.
     structs
         The parameters that are members of a structure: the first, the one behind the last, and whether it is a pointer.
+    hindrance
+        Why no launch can be right, where the files show it.
     """
 
     path: Path
@@ -89,6 +91,7 @@ class Guess:
     boxes: dict[str, tuple[str, str, int, int]] = field(default_factory=dict)
     capability: str = ""
     structs: tuple[tuple[int, int, bool], ...] = ()
+    hindrance: str = ""
 
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end after it."""
@@ -187,7 +190,7 @@ class Guess:
         unknown = [m for m in self.mapped if m not in self.boxes]
         found += [tr("maps must give the size of a box of {matrix} and its swizzle.", matrix=m) for m in unknown]
         if not self.right:
-            for key in ("params", "block", "grid", "shared"):
+            for key in ("elements", "params", "block", "grid", "shared"):
                 known = self.why.get(key, GuessReason(1, ""))
                 if known.confidence < SURE + 0.05:
                     found.append(tr("{key} may be wrong: {why}.", key=key, why=known.why))

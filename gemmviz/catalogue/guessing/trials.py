@@ -107,7 +107,7 @@ class Trials:
         """Return the guess with what was wrong; or the file's own launch, where the kernel is wrong with it."""
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             said = self._own_refused or next(iter(self.refused.values()))
-            return replace(self.guess, settled=f"it cannot be compiled: {said}")
+            return self._hindered(f"it cannot be compiled: {said}")
         also = f"; {self.tried - 1} other launches are wrong too" if self.tried > 1 else ""
         said = f"recorded {self.first}{also}"
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
@@ -116,4 +116,8 @@ class Trials:
             return replace(self._never, requires=tuple(kept), settled=f"{said}; {OWN_LAUNCH_IS_WRONG}")
         if self._missing:
             return replace(self._missing, settled=f"{said}; {OWN_LAUNCH_MISSES}")
-        return replace(self.guess, settled=said if self.tried else self.first)
+        return self._hindered(said if self.tried else self.first)
+
+    def _hindered(self, said: str) -> Guess:
+        """Return the guess with what was wrong, and why, where its files show it."""
+        return replace(self.guess, settled="; ".join(filter(None, (said, self.guess.hindrance))))

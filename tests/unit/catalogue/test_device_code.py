@@ -139,3 +139,8 @@ template <class T> __global__ void gemm(T *A, T *B, T *C, int n) { C[0] = twice(
 )
 def test_a_text_with_words_of_a_newer_standard_is_compiled_as_such(text: str, standard: str) -> None:
     assert cxx_standard(text) == standard
+
+
+def test_another_name_of_a_namespace_stays_for_what_is_used_from_it() -> None:
+    text = "namespace cores = nvcuda::wmma;\nusing cores::matrix_a;\n__global__ void gemm(float *C) { *C = 1; }\n"
+    assert "namespace cores" in device_code(text, "gemm")

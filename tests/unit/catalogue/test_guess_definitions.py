@@ -1,16 +1,20 @@
 """Definitions from build scripts and from conditions, headers elsewhere in the project, and other names of types."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gemmviz.backends.surroundings import surroundings
+from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.guessing.asked_definitions import asked_definitions
 from gemmviz.catalogue.guessing.build_definitions import build_definitions
 from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.plain_code import plain_code
 from gemmviz.catalogue.problem import Problem
@@ -145,8 +149,50 @@ def test_a_kernel_whose_type_nothing_says_is_never_called_wrong() -> None:
     host += f"    gemm<TYPES><<<{grid}>>>(A, B, C, M, N, K);\n}}}}\n"
     said = guess(OF_CORES + host.format("half").replace("TYPES", "half, float"), Path("mine.cu"))
     assert is_known(said)
+    several = OF_CORES + "".join(
+        host.format(kind).replace("TYPES", f"{kind}, float").replace("run", f"run_{kind}") for kind in ("half", "float")
+    )
+    assert not is_known(guess(several, Path("mine.cu")))
+    mixed = host.format("half").replace("TYPES", "half, __nv_fp8_e4m3, float").replace("const half *B", "const char *B")
+    of_two = OF_CORES.replace("typename Out", "typename Other, typename Out").replace("In *B", "Other *B")
+    assert not is_known(guess(of_two + mixed, Path("mine.cu")))
     unsaid = guess(OF_CORES + host.format("Value").replace("<TYPES>", ""), Path("mine.cu"))
     assert not is_known(unsaid)
+
+
+def test_a_kernel_is_not_called_wrong_where_only_a_part_of_its_size_constants_was_found() -> None:
+    host = "void run(float *A, float *B, float *C, int M, int N, int K)\n{\n"
+    host += "    gemm<<<dim3((N + 3) / 4, (M + 3) / 4), dim3(4, 4)>>>(A, B, C, M, N, K);\n}\n"
+    made = guess(f"#define SIDE 4\n{TILED}{host}", Path("mine.cu"))
+    assert is_known(made)
+    fixed = replace(made, parameters=made.parameters[:3], roles=made.roles[:3])  # its sizes are constants
+    assert is_known(replace(fixed, constants={"ROWS": "M", "COLUMNS": "N"}))
+    assert not is_known(replace(fixed, constants={"DEPTH": "N / 8"}))
+
+
+def refused(made: Guess) -> str:
+    def none(kernel: Kernel, size: Problem) -> str:
+        raise BuildError("no")
+
+    return settle(made, none).settled
+
+
+def test_a_form_that_a_script_fills_in_is_named() -> None:
+    text = "__global__ void gemm(float *A, float *B, float *C) { const int m = {{ROWS}}, n = {{COLUMNS}}; C[m] = n; }"
+    assert "a script fills in {{ROWS}}, {{COLUMNS}}" in refused(guess(text, Path("mine.cu")))
+
+
+def test_packed_weights_are_named() -> None:
+    text = "__global__ void gemm(half *A, int *qweight, half *C, half *scales, half *zeros, int M, int N, int K) {}"
+    assert "scales, zeros belong to packed" in guess(text, Path("mine.cu")).hindrance
+
+
+def test_a_missing_header_is_named_with_the_empty_submodule_that_may_have_it(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("x")
+    text = '#include "tools/timer.hpp"\n#include <mma.h>\n' + TILED
+    assert "tools/timer.hpp: no folder" in read(tmp_path, text).hindrance
+    (tmp_path / ".gitmodules").write_text('[submodule "a"]\n\tpath = lib/other\n[submodule "b"]\n\tpath = lib/tools\n')
+    assert refused(read(tmp_path, text)).endswith("`git submodule update --init lib/tools`")
 
 
 def test_a_macro_goes_on_behind_a_text_that_goes_on() -> None:
