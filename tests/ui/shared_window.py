@@ -1,4 +1,4 @@
-"""One window for many tests of a file: after each of them it goes back to its first state.
+"""One window for many tests: after each of them it goes back to its first state.
 
 All that a test could leave behind is compared. A window that is not as at first is closed, and the next test gets a new
 one: so no test sees what another one did, and the tests run in any order.
@@ -28,7 +28,7 @@ PAGES = ("charts", "claims", "versions")
 SETTLED_MS = 20_000
 _TRIES, _MOMENT_MS = 3, 20
 STAYS = (
-    *("kernels", "unsaved", "trust", "made", "undo", "preferences.finished", "preferences.calm", "choice.sweep"),
+    *("made", "preferences.finished", "preferences.calm", "choice.sweep"),
     *("results.document", "results.device", "results.references_wanted", "tuning.kernel", "versions.before"),
 )
 """What `put_back` cannot change."""
@@ -49,6 +49,7 @@ def state_of(window):
     found["kernels"] = [kernel.name for kernel in session.choice.kernels]
     found["unsaved"] = [kernel.name for kernel in session.choice.all_unsaved()]
     found["trust"] = plain(vars(session.permission.trust.kept))
+    found["texts"] = [plain(texts) for texts in texts_of(session)]
     found["window"] = (window.size().toTuple(), window.windowState(), window.inspector.panel)
     found["page"], found["made"] = window.pages.name(), [name for name in PAGES if window.pages.made(name)]
     found["places"] = (window.stage.geometry().getRect(), window.columns.sizes(), window.stage.view)
@@ -59,6 +60,12 @@ def state_of(window):
     found["source"] = (window.source.locked, window.source.toPlainText(), window.ladder.open_chapter)
     found["seen"] = looks(window, visible=True)
     return found, looks(window, visible=False)
+
+
+def texts_of(session):
+    """Return the collections of edited texts, and of those that may or may not run until the window is closed."""
+    choice, permission, trust = session.choice, session.permission, session.permission.trust
+    return choice._drafts, choice._on_file, permission._looked, trust._here, trust._foreign, trust._bases
 
 
 def looks(window, visible):
@@ -105,7 +112,7 @@ def plain(value, deep=DEEP):
 
 
 def put_back(window, first):
-    """Bring a window back to its first choice, place and look, as its user could.
+    """Bring a window back to its first choice, place and look, and forget its opened files and edits.
 
     Parameters
     ----------
@@ -125,10 +132,16 @@ def put_back(window, first):
     session.frozen_warp.release()
     session.playback.pause()
     choice.wanted, choice.protocol = None, {}
-    if choice_of(window) != first:
+    other_text = choice.variant or choice.fault is not None
+    _forget_texts(session)
+    if choice_of(window) != first or other_text:
         choice.order, choice.as_written = "grid", False
         choice.choose_kernel(next(kernel for kernel in choice.kernels if kernel.name == first[0]))
         window.controller.recording.record()
+    if opened := [kernel for kernel in choice.kernels if not choice.is_shipped_file(kernel)]:
+        for kernel in opened:
+            choice.kernels.remove(kernel)
+        choice.kernels_changed.emit()
     window.controller.recording.pause.stop()
     session.comparison.kernel = None
     if session.playback.loop_range is not None:
@@ -147,6 +160,7 @@ def put_back(window, first):
         if not button.isChecked():
             button.click()
     window.source.lock(True)
+    window.source.document().clearUndoRedoStacks()
     window.inspector.show_panel("source")
     if window.rail.folded:
         window.rail.fold(False)
@@ -154,6 +168,12 @@ def put_back(window, first):
     window.showNormal()
     window.resize(*SIZE)
     window.stage.setFocus()
+
+
+def _forget_texts(session):
+    session.permission.trust.forget()
+    for texts in texts_of(session):
+        texts.clear()
 
 
 def _close_all(window):
@@ -171,8 +191,8 @@ def choice_of(window):
     return choice.base.name, choice.problem, dict(choice.params), choice.order, choice.as_written, choice.breaks
 
 
-class WindowOfAFile:
-    """The window that tests of a file share.
+class SharedWindow:
+    """The window that the tests of a process share.
 
     Parameters
     ----------
@@ -209,6 +229,7 @@ class WindowOfAFile:
         """Close the window, if there is one."""
         if self._window is not None:
             window, self._window = self._window, None
+            window.session.permission.trust.forget()  # its file is left to the next window
             self._end(window)
 
     def _is_as_at_first(self):

@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
 from gemmviz.ui.stage.blank import outdated_text
 
-pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
-
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 

@@ -26,10 +26,10 @@ def kept(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def drawn(window_of_the_file):
+def drawn(shared_window):
     """A window that is drawn at one size after the other, with all its pages."""
-    yield window_of_the_file.take()
-    window_of_the_file.give_back()
+    yield shared_window.take()
+    shared_window.give_back()
 
 
 @pytest.mark.parametrize("scale", [0.5, 0.64, 0.79, 0.82, 3.0])

@@ -221,6 +221,20 @@ def test_the_keys_are_shown_and_hidden_and_fit(presenter, qtbot):
     assert not presenter.keys.isVisible()
 
 
+def test_the_keys_are_written_when_they_are_shown_and_follow_the_theme(presenter, session, qtbot):
+    assert presenter.keys.text() == ""
+    press(presenter, qtbot, K.Key_F1)
+    dark = presenter.keys.text()
+    assert session.preferences.theme == "dark" and dark
+    session.preferences.set_theme("light")
+    assert presenter.keys.text() != dark
+    press(presenter, qtbot, K.Key_F1)
+    session.preferences.set_theme("dark")
+    assert presenter.keys.text() != dark  # hidden: it is written when it is shown again
+    press(presenter, qtbot, K.Key_F1)
+    assert presenter.keys.text() == dark
+
+
 def test_escape_closes_the_keys_before_it_ends(presenter, qtbot):
     ended = []
     presenter.left.connect(lambda: ended.append(True))

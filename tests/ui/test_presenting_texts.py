@@ -105,6 +105,7 @@ def test_every_text_has_a_contrast_of_seven_to_one(presenter, session, qtbot, na
     if session.preferences.theme != name:
         qtbot.keyClick(presenter, K.Key_T, Qt.KeyboardModifier.ControlModifier)
     assert session.preferences.theme == name
+    presenter.show_keys()
     shown = presenter.stage.colours
     for sheet in (presenter.styleSheet(), presenter.predict.styleSheet(), presenter.keys.styleSheet()):
         texts = re.findall(r"[^-]color: (#\w{6})", sheet)

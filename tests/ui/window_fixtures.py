@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from remembering_engine import RememberingEngine, ask_for_the_machine
-from shared_window import WindowOfAFile, rests
+from shared_window import SharedWindow, rests
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import ladder
@@ -138,12 +138,19 @@ def make_inspector(qtbot):
     return make
 
 
-@pytest.fixture(scope="module")
-def window_of_the_file(qapp):
-    """The window that tests of a file share; see `shared_window`."""
-    shared = WindowOfAFile(_with_recording, _end, wait_until)
-    yield shared
-    shared.close()
+@pytest.fixture(scope="session")
+def shared_window(qapp):
+    """The window that the tests of a process share; see `shared_window`."""
+    yield _shared
+    _shared.close()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_other_window(request):
+    """Closes the shared window before a file of which no test asks for it."""
+    tests = (test for test in request.session.items if test.path == request.path)
+    if not any("shared_window" in test.fixturenames for test in tests):
+        _shared.close()
 
 
 def _with_recording(make=_opened):
@@ -154,14 +161,17 @@ def _with_recording(make=_opened):
     return window
 
 
+_shared = SharedWindow(_with_recording, _end, wait_until)
+
+
 @pytest.fixture
-def window(request, qtbot, window_of_the_file):
+def window(request, qtbot, shared_window):
     """A window with its first recording on the stage, paused at the first step."""
     if request.node.get_closest_marker("new_window"):
         window = _with_recording(request.getfixturevalue("make_window"))
     else:
-        window = window_of_the_file.take()
-        request.addfinalizer(window_of_the_file.give_back)
+        window = shared_window.take()
+        request.addfinalizer(shared_window.give_back)
     window.activateWindow()
     qtbot.waitUntil(lambda: window.isActiveWindow())
     return window

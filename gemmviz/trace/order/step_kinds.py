@@ -68,9 +68,10 @@ def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints)
     in_shared = shared[log.array[staged.row]]
     brings = staged.row[in_shared & ((staged.read >= 0) | staged.unknown)]
     # The kernel fills the edges of tiles with zeros.
-    of_tiles = staged.row[in_shared & np.isin(log.array[staged.row], np.unique(log.array[brings]))]
-    sites = np.union1d(log.site[brings], _all_zero_sites(recording, of_tiles))
-    kinds[np.isin(timeline.site, sites) & shared[timeline.array] & timeline.write] = COPY
+    tiles = _among(len(recording.arrays), log.array[brings])
+    of_tiles = staged.row[in_shared & tiles[log.array[staged.row]]]
+    copies = _among(len(recording.sites), log.site[brings]) | _all_zero_sites(recording, of_tiles)
+    kinds[copies[timeline.site] & shared[timeline.array] & timeline.write] = COPY
     kinds[_copying_reads(playable) & (kinds == DIRECT)] = COPY
     linked = np.flatnonzero(in_shared & (staged.read >= 0))
     k = position_along_k(recording, staged.read[linked], staged.read_element[linked])
@@ -86,14 +87,18 @@ def follow_copies(playable: Followed, kinds: npt.NDArray[np.uint8], place: Ints)
     return ranges(log.phase[staged.row[linked[mine]]].astype(np.int64), k[mine])
 
 
-def _all_zero_sites(recording: Recording, rows: Ints) -> npt.NDArray[np.uint16]:
-    """Return the instructions that write only zeros in the given accesses."""
-    log = recording.accesses
+def _among(count: int, numbers: npt.NDArray[np.integer]) -> npt.NDArray[np.bool_]:
+    """Return, for each number below `count`, whether it is among the given ones: faster than to sort these."""
+    found = np.zeros(count, bool)
+    found[numbers] = True
+    return found
+
+
+def _all_zero_sites(recording: Recording, rows: Ints) -> npt.NDArray[np.bool_]:
+    """Return, for each instruction, whether it writes something, but only zeros, in the given accesses."""
     position, _, value = recording.covered(rows)
-    site = log.site[rows]
-    writes_more = np.unique(site[position[value != 0]])
-    zeros: npt.NDArray[np.uint16] = np.setdiff1d(site, writes_more)
-    return zeros
+    site, count = recording.accesses.site[rows], len(recording.sites)
+    return _among(count, site) & ~_among(count, site[position[value != 0]])
 
 
 def _copying_reads(playable: Followed) -> npt.NDArray[np.bool_]:

@@ -30,6 +30,8 @@ class KeysOverlay(QLabel):
         super().__init__(parent)
         self._covered = parent
         self._actions = actions
+        self._look: tuple[Theme, int] | None = None
+        self._shown: tuple[Theme, int] | None = None
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setObjectName("keys")
         self.hide()
@@ -37,16 +39,27 @@ class KeysOverlay(QLabel):
     def toggle(self) -> None:
         """Show it, or take it away."""
         self.setVisible(self.isHidden())
+        self._dress()
         self.place()
 
     def place(self) -> None:
-        """Stand in the middle."""
+        """Stand in the middle, if it is shown: to measure the table takes long."""
+        if self.isHidden():
+            return
         self.resize(self.sizeHint().boundedTo(self._covered.size()))
         self.move(self._covered.rect().center() - self.rect().center())
         self.raise_()
 
     def set_look(self, theme: Theme, pixels: int) -> None:
         """Choose colours and the height of the type in pixels."""
+        self._look = theme, pixels
+        self._dress()
+
+    def _dress(self) -> None:
+        """Write the table with its present look, if it is shown and has another one."""
+        if self.isHidden() or self._look is None or self._look == self._shown:
+            return
+        self._shown = theme, pixels = self._look
         self.setText(_table(self._actions, theme.accent))
         self.setStyleSheet(
             f"QLabel#keys {{ background: {theme.raised}; color: {theme.text}; border: 2px solid {theme.accent};"
