@@ -26,6 +26,7 @@ sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent)]
 
 _SAMPLED_S, _LEAST_SAMPLED_S, _SETTLED_MIN = 30.0, 1.0, 5.0
 _MOST_GROWTH, _MOST_CLOSING_S = 1.10, 1.0
+_VERDICTS = {True: "ok", False: "BROKEN", None: "not judged"}
 # Pauses between two actions, in milliseconds: sometimes long enough for a recording to arrive.
 _PAUSES = ((0.6, (0, 40)), (0.3, (40, 250)), (0.1, (250, 2500)))
 _GOING_S, _WAITS_S = 3.0, 3.0
@@ -264,15 +265,17 @@ def report(soak, faults, closing_s, going_s, left):
     ):
         ratio = growth(samples, of, soak.samples[-1].at_s if soak.samples else 0)
         if ratio is not None:
-            good = ratio < _MOST_GROWTH or what == "window in use"  # its memory depends on the recording that it shows
-            rows.append((f"memory of the {what}, at the end / minute five", round(ratio, 3), "< 1.1", good))
+            judged = what != "window in use"  # its memory depends on the recording that it shows
+            good = ratio < _MOST_GROWTH if judged else None
+            unit = f"< {_MOST_GROWTH:g}" if judged else ""
+            rows.append((f"memory of the {what}, at the end / minute five", round(ratio, 3), unit, good))
     for what, figure, unit, good in rows:
-        print(f"{what:76} {figure!s:>7} {unit:10} {'ok' if good else 'BROKEN'}")
+        print(f"{what:76} {figure!s:>7} {unit:10} {_VERDICTS[good]}")
     for process in left:
         print(f"left: {process}")
     load = ", ".join(f"{part:.1f}" for part in os.getloadavg())
     print(f"load of the machine {load} on {os.cpu_count()} cores")
-    return 0 if all(good for *_, good in rows) else 1
+    return 0 if all(good is not False for *_, good in rows) else 1
 
 
 def arguments():
