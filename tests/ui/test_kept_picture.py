@@ -143,3 +143,17 @@ def test_between_two_pixels_of_the_screen_nothing_is_kept(qapp):
         kept.draw(into, QRectF(1, 1, 8, 8), "same", 1.25, lambda painter: None)
     into.end()
     assert kept.painted == 3
+
+
+def test_a_picture_that_cannot_be_painted_ends_its_painter(qapp):
+    """A painter that was still open when its picture was gone ended the program."""
+    painters = []
+
+    def fail(into):
+        painters.append(into)
+        raise ValueError("no colours")
+
+    image = QImage(RECT.size().toSize(), QImage.Format.Format_RGB32)
+    with QPainter(image) as painter, pytest.raises(ValueError, match="no colours"):
+        KeptPicture().draw(painter, RECT, "state", 1.0, fail)
+    assert not painters[0].isActive()

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 from demo_recordings import at_demo, opening
+from recordings import own
 from window_driving import need_qt
 
 need_qt()
@@ -14,11 +15,15 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.lens_names import LENSES as NAMES
+from gemmviz.catalogue.problem import Problem
 from gemmviz.language import LANGUAGES, set_language
+from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.instruction import instruction
 from gemmviz.trace.lenses.outer_product import outer_product
 from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.lenses.work_shares import work_shares
+from gemmviz.trace.order.timeline import build
+from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES, for_presenting
@@ -101,6 +106,14 @@ def test_a_lens_without_content_shows_a_message(qapp, lens, name):
         picture = drawn(lens, of, 560, 330, THEMES["light"])
         assert_inside(picture)
         assert inked(picture) > 0.005
+
+
+@pytest.mark.parametrize("lens", LENSES_BY_NAME)
+def test_a_lens_shows_a_message_for_a_kernel_that_reads_nothing(qapp, lens):
+    recording = own("C[threadIdx.x] = 1;", Problem(4, 8, 4))
+    timeline = build(recording)
+    of = LensMoment(Playable(recording, timeline, measure(recording, timeline)).prepare(), 0, 0, 0, 0)
+    assert inked(drawn(LENSES_BY_NAME[lens], of, 560, 330, THEMES["light"])) > 0.005
 
 
 def test_lenses_suit_the_recordings_that_have_their_subject(qapp):

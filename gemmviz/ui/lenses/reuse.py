@@ -45,6 +45,9 @@ class ReuseLens:
                 page.nothing(tr(self.title), tr("The kernel made no access to memory."))
                 return
             found = [reads for reads in read_counts(playable).at(moment.step, moment.block) if _used(playable, reads)]
+            if not found:
+                page.nothing(tr(self.title), tr("The kernel reads no matrix, and nothing in shared memory."))
+                return
             figure, under = _figure(found, playable)
             room = page.headed(
                 Heading(

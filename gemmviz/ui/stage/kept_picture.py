@@ -63,9 +63,9 @@ def _picture(
         picture.setDevicePixelRatio(ratio)
     if not covered:
         picture.fill(Qt.GlobalColor.transparent)
-    into = QPainter(picture)
-    into.setFont(like.font())
-    into.translate(-place.topLeft())
-    paint(into)
-    into.end()
+    # If painting fails, the painter must end before its picture: Qt would crash otherwise.
+    with QPainter(picture) as into:
+        into.setFont(like.font())
+        into.translate(-place.topLeft())
+        paint(into)
     return picture
