@@ -60,6 +60,8 @@ def before_store(recording: Logged, rows: npt.NDArray[Any], elements: npt.NDArra
     place = log.element[read[mine]].astype(np.int64) + elements[mine] - log.element[rows[mine]]
     filled = np.flatnonzero(log.write & np.isin(log.array, np.unique(log.array[read[mine]])))
     position, filled_element = recording.elements(filled)
+    if not len(filled):
+        return found  # the tiles that are stored were never written
     filler = filled[position]
     size = max(array.size for array in recording.arrays)
 

@@ -72,7 +72,7 @@ def resolve(modules: Sequence[ModuleType]) -> Iterator[None]:
     begin = time.perf_counter()
     for module in modules:
         for name in dir(module):
-            getattr(module, name)
+            getattr(module, name, None)  # it lists classes inside of classes, too, and does not always find them
             if time.perf_counter() - begin > _PIECE_S:
                 yield
                 begin = time.perf_counter()

@@ -70,6 +70,13 @@ def shares() -> Recording:
     return record(launch(rung("stream_k_tma", ladder()), Problem(384, 64, 136), SMALL | {"BLOCKS": 2}))
 
 
+def test_a_tile_that_nothing_wrote_can_be_stored() -> None:
+    """Its owner is the thread that starts the copy: no other one wrote a value."""
+    recording = recorded(changed(("c[threadIdx.y][threadIdx.x] = sum;", "")))
+    assert recording.wrong > 0
+    assert {part.shape for part in recording.owners} == {(ODD.m, ODD.n)}
+
+
 def test_sums_are_added_to_what_is_there_and_nothing_is_found(parts: Recording) -> None:
     assert parts.wrong == 0 and find(parts) == []
     boxes, log = parts.boxes, parts.accesses
