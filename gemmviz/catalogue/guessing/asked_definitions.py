@@ -32,7 +32,7 @@ def asked_definitions(texts: Sequence[str], kernel: str) -> dict[str, int]:
     kernel
         The kernel's name.
     """
-    defined = {name for text in texts for name in _DEFINED.findall(text)}
+    defined = defined_names(texts)
     parts = [part for text in texts for part in _parts(text, defined)]
     if not any(part.asks for part in parts):
         return {}
@@ -49,6 +49,11 @@ def asked_definitions(texts: Sequence[str], kernel: str) -> dict[str, int]:
         for name, value in part.asks:
             asked.setdefault(name, value)
     return asked
+
+
+def defined_names(texts: Iterable[str]) -> set[str]:
+    """Return the names that texts define as macros."""
+    return {name for text in texts for name in _DEFINED.findall(text)}
 
 
 def _defines(text: str) -> Iterator[str]:

@@ -3,15 +3,13 @@
 import re
 from collections.abc import Set
 
-from gemmviz.catalogue.guessing.asked_definitions import asked_definitions
+from gemmviz.catalogue.guessing.asked_definitions import asked_definitions, defined_names
 from gemmviz.catalogue.guessing.build_definitions import build_definitions
 from gemmviz.catalogue.guessing.cxx import Surroundings
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.plain_code import without_comments
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(?:\\\n|[^\n])*", re.MULTILINE)
-_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-
 _FOR_GPU = re.compile(r"\b(?:USE|ENABLE|WITH|HAVE|BUILD)_(?:CUDA|GPU|NVIDIA)\b")
 
 
@@ -38,6 +36,5 @@ def definitions_of(
     # But a project that says that it is built for a GPU is.
     words = {word for one in texts for word in re.findall(r"[A-Za-z_]\w*", _CONDITION.sub("", one))}
     words |= {word for one in texts for line in _CONDITION.findall(one) for word in _FOR_GPU.findall(line)}
-    defined = {name for one in texts for name in _DEFINED.findall(one)}
-    given = build_definitions(around.scripts, words - (defined - tunable))
+    given = build_definitions(around.scripts, words - (defined_names(texts) - tunable))
     return given | {name: (value,) for name, value in asked.items()}

@@ -23,9 +23,8 @@ def hindrance(made: Guess, around: Surroundings | None) -> str:
     """
     places = list(dict.fromkeys(_PLACE.findall(made.text)))
     if len(places) >= _LEAST_PLACES:
-        return (
-            f"the file is a form: a script fills in {_some(f'{{{{{one}}}}}' for one in places)} before it is compiled"
-        )
+        named = _some(f"{{{{{one}}}}}" for one in places)
+        return f"the file is not complete: a script fills in {named} before it is compiled"
     packed = [name for (name, _), role in zip(made.parameters, made.roles, strict=True) if _is_packed(name, role)]
     if packed:
         return f"{_some(packed)} belong to packed or scaled matrices, and only plain products of A and B are described"

@@ -111,10 +111,9 @@ def _svg(widget: QWidget, path: Path) -> None:
         area = QRect(QPoint(0, 0), widget.size())
         drawing.setSize(area.size())
         drawing.setViewBox(area)
-        painter = QPainter(drawing)
-        painter.fillRect(area, widget.palette().window().color())
-        widget.render(painter, QPoint(0, 0))
-        painter.end()
+        with QPainter(drawing) as painter:
+            painter.fillRect(area, widget.palette().window().color())
+            widget.render(painter, QPoint(0, 0))
 
 
 def _csv(widget: QWidget, path: Path) -> None:

@@ -90,21 +90,20 @@ class HeatMap(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""
         theme = THEMES[self._preferences.theme]
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(theme.background))
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._cells = []
-        line = painter.fontMetrics().height() * 1.25
-        area = QRectF(self.rect()).adjusted(_GAP, 4, -_GAP, -4)
-        painter.setPen(QColor(theme.muted))
-        room = QRectF(area.left(), area.top(), area.width(), 3 * line)
-        caption = painter.boundingRect(room, _WRAP, self.caption).height() + 4
-        painter.drawText(room, _WRAP, self.caption)
-        self._scale(painter, QRectF(area.left(), area.bottom() - line, area.width(), line), theme)
-        area.adjust(0, caption, 0, -line - 4)
-        for table, place in zip(self.tables, _places(area, self.tables, line), strict=True):
-            self._table(painter, place, table, theme, line)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(theme.background))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._cells = []
+            line = painter.fontMetrics().height() * 1.25
+            area = QRectF(self.rect()).adjusted(_GAP, 4, -_GAP, -4)
+            painter.setPen(QColor(theme.muted))
+            room = QRectF(area.left(), area.top(), area.width(), 3 * line)
+            caption = painter.boundingRect(room, _WRAP, self.caption).height() + 4
+            painter.drawText(room, _WRAP, self.caption)
+            self._scale(painter, QRectF(area.left(), area.bottom() - line, area.width(), line), theme)
+            area.adjust(0, caption, 0, -line - 4)
+            for table, place in zip(self.tables, _places(area, self.tables, line), strict=True):
+                self._table(painter, place, table, theme, line)
 
     def _table(self, painter: QPainter, area: QRectF, table: HeatTable, theme: Theme, line: float) -> None:
         font = painter.font()

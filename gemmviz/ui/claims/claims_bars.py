@@ -97,24 +97,23 @@ class PairedBars(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw everything."""
         theme = THEMES[self._preferences.theme]
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(theme.background))
-        line = painter.fontMetrics().height() * 1.3
-        area = QRectF(self.rect()).adjusted(_GAP, 4, -_GAP, -4)
-        self._legend(painter, area, theme, line)
-        names = max((painter.fontMetrics().horizontalAdvance(pair.name) for pair in self.pairs), default=0)
-        left = min(names + 10.0, area.width() * 0.42)
-        bars = area.adjusted(left, 2 * line + 6, 0, -line - 2)
-        self._axis(painter, bars, theme, line)
-        if self.pairs:
-            step = bars.height() / len(self.pairs)
-            for index, pair in enumerate(self.pairs):
-                row = QRectF(bars.left(), bars.top() + index * step, bars.width(), step)
-                painter.setPen(QColor(theme.text))
-                place = QRectF(area.left(), row.top(), left - 8, step)
-                painter.drawText(place, _NAME, pair.name)
-                self._pair(painter, row, pair, theme)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(theme.background))
+            line = painter.fontMetrics().height() * 1.3
+            area = QRectF(self.rect()).adjusted(_GAP, 4, -_GAP, -4)
+            self._legend(painter, area, theme, line)
+            names = max((painter.fontMetrics().horizontalAdvance(pair.name) for pair in self.pairs), default=0)
+            left = min(names + 10.0, area.width() * 0.42)
+            bars = area.adjusted(left, 2 * line + 6, 0, -line - 2)
+            self._axis(painter, bars, theme, line)
+            if self.pairs:
+                step = bars.height() / len(self.pairs)
+                for index, pair in enumerate(self.pairs):
+                    row = QRectF(bars.left(), bars.top() + index * step, bars.width(), step)
+                    painter.setPen(QColor(theme.text))
+                    place = QRectF(area.left(), row.top(), left - 8, step)
+                    painter.drawText(place, _NAME, pair.name)
+                    self._pair(painter, row, pair, theme)
 
     def _legend(self, painter: QPainter, area: QRectF, theme: Theme, line: float) -> None:
         for index, text in enumerate(self.whose):

@@ -91,14 +91,13 @@ class Bars(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the bars and figures over the still parts."""
-        painter = QPainter(self)
-        if not self.lanes:
-            painter.fillRect(self.rect(), QColor(THEMES[self._preferences.theme].background))
-        else:
-            still, places = self._drawn_once()
-            painter.drawPixmap(0, 0, still)
-            self._draw_moving(painter, places)
-        painter.end()
+        with QPainter(self) as painter:
+            if not self.lanes:
+                painter.fillRect(self.rect(), QColor(THEMES[self._preferences.theme].background))
+            else:
+                still, places = self._drawn_once()
+                painter.drawPixmap(0, 0, still)
+                self._draw_moving(painter, places)
 
     def _drawn_once(self) -> tuple[QPixmap, _Places]:
         totals = tuple((lane.name, lane.total) for lane in self.lanes)
@@ -116,9 +115,8 @@ class Bars(QWidget):
             pixmap.setDevicePixelRatio(ratio)
             pixmap.fill(QColor(THEMES[self._preferences.theme].background))
             places = self._places()
-            into = QPainter(pixmap)
-            self._draw_still(into, places)
-            into.end()
+            with QPainter(pixmap) as into:
+                self._draw_still(into, places)
             self._still = key, pixmap, places
         return self._still[1:]
 

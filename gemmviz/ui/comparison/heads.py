@@ -38,9 +38,8 @@ class Swatch(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw it."""
-        painter = QPainter(self)
-        fill_side(painter, QRectF(self.rect()), self._preferences.theme, self._side)
-        painter.end()
+        with QPainter(self) as painter:
+            fill_side(painter, QRectF(self.rect()), self._preferences.theme, self._side)
 
 
 class Head(QWidget):

@@ -63,27 +63,26 @@ class LaneBanks(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the table: the first lanes, and the last one."""
-        painter = QPainter(self)
-        theme = THEMES[self._session.preferences.theme]
-        painter.fillRect(self.rect(), QColor(theme.background))
-        high = QFontMetricsF(self.font()).height()
-        inside = QRectF(self.rect()).adjusted(_MARGIN, 0, -_MARGIN, 0)
-        with Sheet(painter, QRectF(self.rect()), theme, QFont(self.font())) as sheet:
-            line = QRectF(inside.left(), 0.4 * high, inside.width(), high)
-            said = sheet.text(line, tr("From lane to bank"), bold=True)
-            sheet.text(line.adjusted(said + 8, 0, 0, 0), tr("the first word of each lane"), theme.muted, "small")
-            line.translate(0, 1.2 * high)
-            for at, text in enumerate((tr("lane"), *self._names)):
-                sheet.text(self._column(line, at), text, theme.muted, "small", align=RIGHT)
-            shown = self.rows if len(self.rows) <= _MOST_ROWS else [*self.rows[: _MOST_ROWS - 1], self.rows[-1]]
-            for number, row in enumerate(shown):
-                line.translate(0, high)
-                if number == _MOST_ROWS - 1 < len(self.rows) - 1:
-                    dots = self._column(line, 0)
-                    sheet.text(dots, "…", theme.muted, align=RIGHT)
-                    line.translate(0, 0.8 * high)
-                self._draw_row(sheet, line, row)
-        painter.end()
+        with QPainter(self) as painter:
+            theme = THEMES[self._session.preferences.theme]
+            painter.fillRect(self.rect(), QColor(theme.background))
+            high = QFontMetricsF(self.font()).height()
+            inside = QRectF(self.rect()).adjusted(_MARGIN, 0, -_MARGIN, 0)
+            with Sheet(painter, QRectF(self.rect()), theme, QFont(self.font())) as sheet:
+                line = QRectF(inside.left(), 0.4 * high, inside.width(), high)
+                said = sheet.text(line, tr("From lane to bank"), bold=True)
+                sheet.text(line.adjusted(said + 8, 0, 0, 0), tr("the first word of each lane"), theme.muted, "small")
+                line.translate(0, 1.2 * high)
+                for at, text in enumerate((tr("lane"), *self._names)):
+                    sheet.text(self._column(line, at), text, theme.muted, "small", align=RIGHT)
+                shown = self.rows if len(self.rows) <= _MOST_ROWS else [*self.rows[: _MOST_ROWS - 1], self.rows[-1]]
+                for number, row in enumerate(shown):
+                    line.translate(0, high)
+                    if number == _MOST_ROWS - 1 < len(self.rows) - 1:
+                        dots = self._column(line, 0)
+                        sheet.text(dots, "…", theme.muted, align=RIGHT)
+                        line.translate(0, 0.8 * high)
+                    self._draw_row(sheet, line, row)
 
     def _draw_row(self, sheet: Sheet, line: QRectF, row: tuple[LaneBank, LaneBank]) -> None:
         sheet.text(self._column(line, 0), str(row[0][0]), align=RIGHT)

@@ -49,27 +49,26 @@ class BoxView(QWidget):
         recording, theme, line = self._recording, self._theme, self._line()
         if recording is None or recording.boxes.array[self._number] < 0:
             return
-        painter = QPainter(self)
-        metrics = QFontMetricsF(self.font())
-        stands = pieces(recording, self._number)
-        names = [self._row_name(stands[i]) for i in range(len(stands))]
-        left = 8 + max(metrics.horizontalAdvance(name) for name in [*names, tr("bank")])
-        wide = min((self.width() - left - 12) / stands.shape[1], _WIDEST)
-        painter.setPen(QColor(theme.muted))
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(0, 2, left, line), right, tr("bank"))
-        for place in range(stands.shape[1]):
-            box = QRectF(left + 6 + place * wide, 2, wide, line)
-            first = place * _BANKS_OF_PIECE
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{first}–{first + _BANKS_OF_PIECE - 1}")
-        for i, name in enumerate(names):
-            top = 2 + (i + 1) * line
+        with QPainter(self) as painter:
+            metrics = QFontMetricsF(self.font())
+            stands = pieces(recording, self._number)
+            names = [self._row_name(stands[i]) for i in range(len(stands))]
+            left = 8 + max(metrics.horizontalAdvance(name) for name in [*names, tr("bank")])
+            wide = min((self.width() - left - 12) / stands.shape[1], _WIDEST)
             painter.setPen(QColor(theme.muted))
-            painter.drawText(QRectF(0, top, left, line), right, name)
-            for place, (row, piece) in enumerate(stands[i].tolist()):
-                if row >= 0:
-                    self._draw_piece(painter, QRectF(left + 6 + place * wide, top, wide - 2, line - 1), piece)
-        painter.end()
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(QRectF(0, 2, left, line), right, tr("bank"))
+            for place in range(stands.shape[1]):
+                box = QRectF(left + 6 + place * wide, 2, wide, line)
+                first = place * _BANKS_OF_PIECE
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{first}–{first + _BANKS_OF_PIECE - 1}")
+            for i, name in enumerate(names):
+                top = 2 + (i + 1) * line
+                painter.setPen(QColor(theme.muted))
+                painter.drawText(QRectF(0, top, left, line), right, name)
+                for place, (row, piece) in enumerate(stands[i].tolist()):
+                    if row >= 0:
+                        self._draw_piece(painter, QRectF(left + 6 + place * wide, top, wide - 2, line - 1), piece)
 
     def _row_name(self, line: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> str:
         rows = np.unique(line[line[:, 0] >= 0, 0])

@@ -85,11 +85,10 @@ class FragmentView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the fragments."""
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(self._theme.background))
-        if self._fragments and self._playable is not None:
-            self._draw(painter, self._playable)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(self._theme.background))
+            if self._fragments and self._playable is not None:
+                self._draw(painter, self._playable)
 
     def _draw(self, painter: QPainter, playable: Playable) -> None:
         text, cell, _ = self._sizes()
@@ -141,11 +140,10 @@ class FragmentView(QWidget):
             found.fill(Qt.GlobalColor.transparent)
             font = QFont(self.font())
             font.setPixelSize(max(int(cell * _TYPE), 1))
-            into = QPainter(found)
-            into.setFont(font)
-            into.setPen(QColor(key[1]))
-            into.drawText(QRectF(0, 0, cell, cell), Qt.AlignmentFlag.AlignCenter, str(lane))
-            into.end()
+            with QPainter(found) as into:
+                into.setFont(font)
+                into.setPen(QColor(key[1]))
+                into.drawText(QRectF(0, 0, cell, cell), Qt.AlignmentFlag.AlignCenter, str(lane))
             self._glyphs = {k: v for k, v in self._glyphs.items() if k[2:] == key[2:]}  # of this size alone
             self._glyphs[key] = found
         return found

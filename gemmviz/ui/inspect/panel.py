@@ -30,16 +30,15 @@ class OneLine(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw as much of the text as there is room for."""
-        painter = QPainter(self)
-        painter.setPen(self.palette().windowText().color())
-        font = QFont(self.font())
-        needed = self.fontMetrics().horizontalAdvance(self.text())
-        if needed > self.width():
-            font.setPointSizeF(font.pointSizeF() * max(self.width() / needed, _SMALLEST))
-            painter.setFont(font)
-        text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().windowText().color())
+            font = QFont(self.font())
+            needed = self.fontMetrics().horizontalAdvance(self.text())
+            if needed > self.width():
+                font.setPointSizeF(font.pointSizeF() * max(self.width() / needed, _SMALLEST))
+                painter.setFont(font)
+            text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
 
 class InspectPanel(QWidget):

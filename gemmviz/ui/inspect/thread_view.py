@@ -45,11 +45,10 @@ class ThreadView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the state."""
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(self._theme.background))
-        if self._state is not None and self._playable is not None and len(self._state.products.rows):
-            self._draw(painter, self._playable, self._state)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(self._theme.background))
+            if self._state is not None and self._playable is not None and len(self._state.products.rows):
+                self._draw(painter, self._playable, self._state)
 
     def _draw(self, painter: QPainter, playable: Playable, state: ThreadState) -> None:
         theme, known = self._theme, state.products

@@ -127,13 +127,12 @@ class WarpView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the request."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(self._theme.background))
-        if self._asked is not None and self._playable is not None:
-            painter.setFont(self._font())
-            self._draw(painter, self._playable, self._asked, event.rect())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(self.rect(), QColor(self._theme.background))
+            if self._asked is not None and self._playable is not None:
+                painter.setFont(self._font())
+                self._draw(painter, self._playable, self._asked, event.rect())
 
     def _draw(self, painter: QPainter, playable: Playable, asked: WarpRequest, seen: QRect) -> None:
         grid, row = self._grid(), self._row()

@@ -80,15 +80,15 @@ class Waterfall(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the sum, and below it the cost."""
-        painter, self._font_key = QPainter(self), self.font().key()
-        painter.fillRect(self.rect(), QColor(self._theme.background))
-        if self._playable is not None and self._state is not None:
-            line = QFontMetricsF(self.font()).height()
-            inside = QRectF(self.rect()).adjusted(_MARGIN, _MARGIN / 2, -_MARGIN, -_MARGIN / 2)
-            cost = QRectF(inside.left(), inside.bottom() - 5.6 * line, inside.width(), 5.6 * line)
-            self._draw_sum(painter, QRectF(inside.topLeft(), cost.topRight()), line, self._playable, self._state)
-            self._draw_cost(painter, cost, line, self._playable, self._state)
-        painter.end()
+        self._font_key = self.font().key()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), QColor(self._theme.background))
+            if self._playable is not None and self._state is not None:
+                line = QFontMetricsF(self.font()).height()
+                inside = QRectF(self.rect()).adjusted(_MARGIN, _MARGIN / 2, -_MARGIN, -_MARGIN / 2)
+                cost = QRectF(inside.left(), inside.bottom() - 5.6 * line, inside.width(), 5.6 * line)
+                self._draw_sum(painter, QRectF(inside.topLeft(), cost.topRight()), line, self._playable, self._state)
+                self._draw_cost(painter, cost, line, self._playable, self._state)
 
     def _draw_sum(self, painter: QPainter, place: QRectF, line: float, playable: Playable, state: ThreadState) -> None:
         theme, known = self._theme, state.products
@@ -136,35 +136,34 @@ class Waterfall(QWidget):
         picture = QPixmap(ceil((area.right() + _TINTED) * ratio), ceil(area.height() * ratio))
         picture.setDevicePixelRatio(ratio)
         picture.fill(QColor(theme.background))
-        painter = QPainter(picture)
-        bars = self._column(area, len(_COLUMNS))
-        least, most = row.ends
-        scale = bars.width() / max(most - least, 1e-30)
+        with QPainter(picture) as painter:
+            bars = self._column(area, len(_COLUMNS))
+            least, most = row.ends
+            scale = bars.width() / max(most - least, 1e-30)
 
-        def x(value: float) -> float:
-            return bars.left() + (value - least) * scale
+            def x(value: float) -> float:
+                return bars.left() + (value - least) * scale
 
-        painter.setPen(QPen(QColor(theme.outline), 1))
-        painter.drawLine(round(x(0)), 0, round(x(0)), int(area.height()))
-        if row.look == "now":
-            tint = QColor(*rgb(theme.write))
-            tint.setAlphaF(_TINT)
-            painter.fillRect(area.adjusted(-_TINTED, 0, _TINTED, 0), tint)
-        colour = theme.faint if row.look == "to come" else theme.text
-        signed = f"{'+' if row.product >= 0 else ''}{number(row.product)}"
-        for cell, text in enumerate((str(row.k), number(row.a), number(row.b), signed)):
-            self._write(painter, self._column(area, cell), text, colour, row.look == "now", small=True, right=True)
-        room = self._column(area, len(_COLUMNS) - 1)
-        after = self._sum_text(row, room.width())
-        self._write(painter, room, after, colour, row.look == "now", small=True, right=True)
-        ends = sorted((x(row.after - row.product), x(row.after)))
-        bar = QRectF(ends[0], area.top() + 0.2 * area.height(), max(ends[1] - ends[0], 1.5), 0.6 * area.height())
-        if row.look == "to come":
-            painter.setPen(QPen(QColor(theme.faint), 1, Qt.PenStyle.DashLine))
-            painter.drawRect(bar)
-        else:
-            painter.fillRect(bar, QColor(theme.write if row.look == "now" else theme.good))
-        painter.end()
+            painter.setPen(QPen(QColor(theme.outline), 1))
+            painter.drawLine(round(x(0)), 0, round(x(0)), int(area.height()))
+            if row.look == "now":
+                tint = QColor(*rgb(theme.write))
+                tint.setAlphaF(_TINT)
+                painter.fillRect(area.adjusted(-_TINTED, 0, _TINTED, 0), tint)
+            colour = theme.faint if row.look == "to come" else theme.text
+            signed = f"{'+' if row.product >= 0 else ''}{number(row.product)}"
+            for cell, text in enumerate((str(row.k), number(row.a), number(row.b), signed)):
+                self._write(painter, self._column(area, cell), text, colour, row.look == "now", small=True, right=True)
+            room = self._column(area, len(_COLUMNS) - 1)
+            after = self._sum_text(row, room.width())
+            self._write(painter, room, after, colour, row.look == "now", small=True, right=True)
+            ends = sorted((x(row.after - row.product), x(row.after)))
+            bar = QRectF(ends[0], area.top() + 0.2 * area.height(), max(ends[1] - ends[0], 1.5), 0.6 * area.height())
+            if row.look == "to come":
+                painter.setPen(QPen(QColor(theme.faint), 1, Qt.PenStyle.DashLine))
+                painter.drawRect(bar)
+            else:
+                painter.fillRect(bar, QColor(theme.write if row.look == "now" else theme.good))
         return picture
 
     def _sum_text(self, row: "_Row", room: float) -> str:

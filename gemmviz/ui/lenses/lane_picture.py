@@ -75,22 +75,21 @@ def lane_picture(of: LanePicture, colours: tuple[Rgb, ...], theme: Theme) -> QIm
     image = QImage(*size, QImage.Format.Format_ARGB32_Premultiplied)
     image.setDevicePixelRatio(of.ratio)
     image.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(image)
-    font = QFont()
-    font.fromString(of.font)
-    painter.setFont(font)
-    gap = 1.0 if wide >= 6 else 0.0
-    down, across = of.joined
-    for i, j in cells(of.shape, of.joined):
-        lane = int(lanes[i, j])
-        box = QRectF(j * wide, i * high, across * wide - gap, down * high - gap)
-        painter.fillRect(box, QColor(*colours[lane]))
-        if lane == _NO_LANE:
-            painter.setPen(QPen(QColor(theme.outline), 1, Qt.PenStyle.DotLine))
-            painter.drawRect(box.adjusted(1, 1, -2, -2))
-        elif font.pixelSize() >= LEGIBLE:
-            dark = ink(theme, colours[lane]) == theme.ink_dark
-            painter.setPen(QColor(theme.ink_dark if dark else theme.muted))
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(lane))
-    painter.end()
+    with QPainter(image) as painter:
+        font = QFont()
+        font.fromString(of.font)
+        painter.setFont(font)
+        gap = 1.0 if wide >= 6 else 0.0
+        down, across = of.joined
+        for i, j in cells(of.shape, of.joined):
+            lane = int(lanes[i, j])
+            box = QRectF(j * wide, i * high, across * wide - gap, down * high - gap)
+            painter.fillRect(box, QColor(*colours[lane]))
+            if lane == _NO_LANE:
+                painter.setPen(QPen(QColor(theme.outline), 1, Qt.PenStyle.DotLine))
+                painter.drawRect(box.adjusted(1, 1, -2, -2))
+            elif font.pixelSize() >= LEGIBLE:
+                dark = ink(theme, colours[lane]) == theme.ink_dark
+                painter.setPen(QColor(theme.ink_dark if dark else theme.muted))
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(lane))
     return image

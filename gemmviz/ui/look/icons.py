@@ -21,27 +21,26 @@ def icon(name: str, colour: str) -> QIcon:
     """Return the icon called `name` (a key of the table, or ``"loop"``) in one colour."""
     pixmap = QPixmap(_SIZE, _SIZE)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.scale(_SIZE / 16, _SIZE / 16)
-    if name == "loop":
-        pen = QPen(QColor(colour), 1.8)
-        painter.setPen(pen)
-        path = QPainterPath()
-        box = QRectF(3, 3, 10, 10)
-        path.arcMoveTo(box, 50)
-        path.arcTo(box, 50, 290)
-        painter.drawPath(path)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colour))
-        painter.drawPolygon(QPolygonF([QPointF(9.6, 6.2), QPointF(14.6, 7.4), QPointF(14.4, 2.2)]))
-    else:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colour))
-        bars, triangles = _SHAPES[name]
-        for x, width in bars:
-            painter.drawRect(QRectF(x, 3, width, 10))
-        for base, tip in triangles:
-            painter.drawPolygon(QPolygonF([QPointF(base, 3), QPointF(base, 13), QPointF(tip, 8)]))
-    painter.end()
+    with QPainter(pixmap) as painter:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.scale(_SIZE / 16, _SIZE / 16)
+        if name == "loop":
+            pen = QPen(QColor(colour), 1.8)
+            painter.setPen(pen)
+            path = QPainterPath()
+            box = QRectF(3, 3, 10, 10)
+            path.arcMoveTo(box, 50)
+            path.arcTo(box, 50, 290)
+            painter.drawPath(path)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colour))
+            painter.drawPolygon(QPolygonF([QPointF(9.6, 6.2), QPointF(14.6, 7.4), QPointF(14.4, 2.2)]))
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colour))
+            bars, triangles = _SHAPES[name]
+            for x, width in bars:
+                painter.drawRect(QRectF(x, 3, width, 10))
+            for base, tip in triangles:
+                painter.drawPolygon(QPolygonF([QPointF(base, 3), QPointF(base, 13), QPointF(tip, 8)]))
     return QIcon(pixmap)

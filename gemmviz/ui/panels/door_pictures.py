@@ -48,22 +48,21 @@ class SectorsPicture(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw both reads, one below the other."""
         theme = THEMES[self._preferences.theme]
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(theme.background))
-        margin = scaled(_MARGIN)
-        inside = QRectF(self.rect()).adjusted(margin, margin, -margin, -margin)
-        half = (inside.height() - margin) / 2
-        lanes = np.arange(WARP, dtype=np.int64)
-        for number, (said, start) in enumerate(
-            (
-                ("A[lane][k]", lanes * _ROW * _FLOAT),
-                ("B[k][lane]", lanes * _FLOAT),
-            )
-        ):
-            place = QRectF(inside.left(), inside.top() + number * (half + margin), inside.width(), half)
-            self._draw(painter, place, said, start)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(self.rect(), QColor(theme.background))
+            margin = scaled(_MARGIN)
+            inside = QRectF(self.rect()).adjusted(margin, margin, -margin, -margin)
+            half = (inside.height() - margin) / 2
+            lanes = np.arange(WARP, dtype=np.int64)
+            for number, (said, start) in enumerate(
+                (
+                    ("A[lane][k]", lanes * _ROW * _FLOAT),
+                    ("B[k][lane]", lanes * _FLOAT),
+                )
+            ):
+                place = QRectF(inside.left(), inside.top() + number * (half + margin), inside.width(), half)
+                self._draw(painter, place, said, start)
 
     def _draw(self, painter: QPainter, place: QRectF, said: str, start: npt.NDArray[np.int64]) -> None:
         """Draw one request: its name and cost, a dot per lane, its sectors with the bytes asked for, their number."""

@@ -39,25 +39,24 @@ class Rings(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rings."""
         theme = THEMES[self._ladder.session.preferences.theme]
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        font = larger(self.font(), _NUMBER)
-        for number, chapter in enumerate(self._ladder.rows.chapters, 1):
-            row, ring = self._row(number - 1), self._ring(number - 1)
-            is_open = chapter == self._ladder.open_chapter
-            if is_open:
-                painter.fillRect(row, QColor(theme.raised))
-                painter.fillRect(QRectF(row.left(), row.top(), 3, row.height()), QColor(theme.accent))
-            bold = QFont(font)
-            bold.setBold(is_open)
-            painter.setFont(bold)
-            draw_ring(painter, ring, *self._ladder.rows.progress(chapter), theme)
-            done, count = self._ladder.rows.progress(chapter)
-            if done < count or not count:
-                painter.setPen(QColor(theme.text))
-                ink = QFontMetricsF(bold).tightBoundingRect(str(number))
-                painter.drawText(ring.center() - QPointF(ink.center()), str(number))
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            font = larger(self.font(), _NUMBER)
+            for number, chapter in enumerate(self._ladder.rows.chapters, 1):
+                row, ring = self._row(number - 1), self._ring(number - 1)
+                is_open = chapter == self._ladder.open_chapter
+                if is_open:
+                    painter.fillRect(row, QColor(theme.raised))
+                    painter.fillRect(QRectF(row.left(), row.top(), 3, row.height()), QColor(theme.accent))
+                bold = QFont(font)
+                bold.setBold(is_open)
+                painter.setFont(bold)
+                draw_ring(painter, ring, *self._ladder.rows.progress(chapter), theme)
+                done, count = self._ladder.rows.progress(chapter)
+                if done < count or not count:
+                    painter.setPen(QColor(theme.text))
+                    ink = QFontMetricsF(bold).tightBoundingRect(str(number))
+                    painter.drawText(ring.center() - QPointF(ink.center()), str(number))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Open the chapter below the pointer."""

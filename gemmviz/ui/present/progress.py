@@ -40,17 +40,16 @@ class ProgressStrip(QWidget):
         playable, theme = self.session.cursor.playable, self.theme
         if theme is None or playable is None or not self.session.cursor.steps:
             return
-        painter = QPainter(self)
-        width, height, steps = self.width(), self.height(), self.session.cursor.steps
-        painter.fillRect(self.rect(), QColor(theme.raised))
-        painter.fillRect(QRectF(0, 0, width * (self.session.cursor.step + 1) / steps, height), QColor(theme.accent))
-        phases = np.flatnonzero(np.diff(playable.timeline.phase)) + 1
-        if self.session.predict.on:  # the next barrier may be the answer
-            phases = phases[phases <= self.session.cursor.step]
-        if len(phases) <= _MOST_TICKS:
-            for step in phases.tolist():
-                painter.fillRect(QRectF(width * step / steps - 1, 0, 2, height), QColor(theme.text))
-        for stop in self.session.tour.stops:
-            at = width * (stop.step + 0.5) / steps
-            painter.fillRect(QRectF(at - height / 2, 0, height, height), QColor(theme.write))
-        painter.end()
+        with QPainter(self) as painter:
+            width, height, steps = self.width(), self.height(), self.session.cursor.steps
+            painter.fillRect(self.rect(), QColor(theme.raised))
+            painter.fillRect(QRectF(0, 0, width * (self.session.cursor.step + 1) / steps, height), QColor(theme.accent))
+            phases = np.flatnonzero(np.diff(playable.timeline.phase)) + 1
+            if self.session.predict.on:  # the next barrier may be the answer
+                phases = phases[phases <= self.session.cursor.step]
+            if len(phases) <= _MOST_TICKS:
+                for step in phases.tolist():
+                    painter.fillRect(QRectF(width * step / steps - 1, 0, 2, height), QColor(theme.text))
+            for stop in self.session.tour.stops:
+                at = width * (stop.step + 0.5) / steps
+                painter.fillRect(QRectF(at - height / 2, 0, height, height), QColor(theme.write))

@@ -117,18 +117,17 @@ class SourceLines(QWidget):
         """Paint the lines: a mark and bold type for the one that executes."""
         if self.theme is None or not self._lines:
             return
-        painter = QPainter(self)
-        metrics = self._metrics()
-        left, height, top = metrics.height() * 1.1, self.height() / self._rows(), 0.0
-        for now, parts in self._texts():
-            if now:
-                painter.fillRect(QRectF(0, top, self.width(), height * len(parts)), QColor(self.theme.raised))
-                painter.setPen(QColor(self.theme.accent))
-                painter.setFont(self._font())
-                painter.drawText(QRectF(0, top, left, height), Qt.AlignmentFlag.AlignCenter, "▶")
-            painter.setFont(self._font(now))
-            painter.setPen(QColor(self.theme.text if now else self.theme.muted))
-            for part in parts:
-                painter.drawText(QRectF(left, top, self.width(), height), Qt.AlignmentFlag.AlignVCenter, part)
-                top += height
-        painter.end()
+        with QPainter(self) as painter:
+            metrics = self._metrics()
+            left, height, top = metrics.height() * 1.1, self.height() / self._rows(), 0.0
+            for now, parts in self._texts():
+                if now:
+                    painter.fillRect(QRectF(0, top, self.width(), height * len(parts)), QColor(self.theme.raised))
+                    painter.setPen(QColor(self.theme.accent))
+                    painter.setFont(self._font())
+                    painter.drawText(QRectF(0, top, left, height), Qt.AlignmentFlag.AlignCenter, "▶")
+                painter.setFont(self._font(now))
+                painter.setPen(QColor(self.theme.text if now else self.theme.muted))
+                for part in parts:
+                    painter.drawText(QRectF(left, top, self.width(), height), Qt.AlignmentFlag.AlignVCenter, part)
+                    top += height

@@ -79,32 +79,32 @@ class Gutter(QWidget):
         """Paint the visible numbers; those of lines that access memory are bright."""
         source = self._source
         theme = source.theme
-        painter = QPainter(self)
-        painter.setFont(source.font())
-        painter.fillRect(event.rect(), QColor(theme.panel))
-        left = Qt.AlignmentFlag.AlignLeft
-        mark, arrow = round(scaled(_MARK)), round(scaled(_ARROW))
-        # Of two lines far apart, the region has only these; its bounding rectangle has all between, too.
-        region, wide = event.region(), self.width()
-        for line, top, height in source.visible_lines():
-            if not region.intersects(QRect(0, top, wide, height)):
-                continue
-            marked = line in source.marks
-            kind, sign = next((s for s in _SIGNS if marked and has(source, line, s[0])), ("", ""))
-            wrong, runs = kind == "error", line == source.line
-            if sign:
-                painter.setPen(QColor(theme.bad if wrong else theme.warn))
-                painter.drawText(QRect(3, top, mark, height), left, sign)
-            if runs:
-                painter.setPen(QColor(theme.accent))
-                painter.drawText(QRect(mark, top, arrow, height), left, "▶")
-            elif fold := source.fold_sign(line):
-                painter.setPen(QColor(theme.muted))
-                painter.drawText(QRect(mark, top, arrow, height), left, fold)
-            numbered = theme.bad if wrong else theme.accent if runs else None
-            painter.setPen(QColor(numbered or (theme.text if line in source.executed else theme.faint)))
-            place = QRect(0, top, self.width() - _GAP, height)
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(line))
+        with QPainter(self) as painter:
+            painter.setFont(source.font())
+            painter.fillRect(event.rect(), QColor(theme.panel))
+            left = Qt.AlignmentFlag.AlignLeft
+            mark, arrow = round(scaled(_MARK)), round(scaled(_ARROW))
+            # Of two lines far apart, the region has only these; its bounding rectangle has all between, too.
+            region, wide = event.region(), self.width()
+            for line, top, height in source.visible_lines():
+                if not region.intersects(QRect(0, top, wide, height)):
+                    continue
+                marked = line in source.marks
+                kind, sign = next((s for s in _SIGNS if marked and has(source, line, s[0])), ("", ""))
+                wrong, runs = kind == "error", line == source.line
+                if sign:
+                    painter.setPen(QColor(theme.bad if wrong else theme.warn))
+                    painter.drawText(QRect(3, top, mark, height), left, sign)
+                if runs:
+                    painter.setPen(QColor(theme.accent))
+                    painter.drawText(QRect(mark, top, arrow, height), left, "▶")
+                elif fold := source.fold_sign(line):
+                    painter.setPen(QColor(theme.muted))
+                    painter.drawText(QRect(mark, top, arrow, height), left, fold)
+                numbered = theme.bad if wrong else theme.accent if runs else None
+                painter.setPen(QColor(numbered or (theme.text if line in source.executed else theme.faint)))
+                place = QRect(0, top, self.width() - _GAP, height)
+                painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(line))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go to the next execution of the line."""

@@ -87,9 +87,8 @@ class BarrierStrip:
             pixmap = QPixmap(ceil(place.width * ratio), ceil(place.height * ratio))
             pixmap.setDevicePixelRatio(ratio)
             pixmap.fill(QColor(self._theme.background))
-            into = QPainter(pixmap)
-            self._draw(into, place, font, states)
-            into.end()
+            with QPainter(pixmap) as into:
+                self._draw(into, place, font, states)
             self._kept = key, pixmap
         painter.drawPixmap(QPointF(place.x, place.y), self._kept[1])
 

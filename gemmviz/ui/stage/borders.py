@@ -147,10 +147,9 @@ class _Lines:
         inside = box.adjusted(-_PEN, -_PEN, _PEN, _PEN).toAlignedRect()
         picture = QImage(inside.size(), QImage.Format.Format_RGB32)
         picture.fill(Qt.GlobalColor.transparent)
-        into = QPainter(picture)
-        into.translate(-inside.topLeft())
-        self.draw(into, rects)
-        into.end()
+        with QPainter(picture) as into:
+            into.translate(-inside.topLeft())
+            self.draw(into, rects)
         return picture
 
 

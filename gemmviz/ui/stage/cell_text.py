@@ -310,11 +310,10 @@ class CellText:
             pixmap = QPixmap(int(np.ceil(width * ratio)), int(np.ceil(height * ratio)))
             pixmap.setDevicePixelRatio(ratio)
             pixmap.fill(Qt.GlobalColor.transparent)
-            into = QPainter(pixmap)
-            into.setFont(font)
-            into.setPen(QColor(colour))
-            into.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, text)
-            into.end()
+            with QPainter(pixmap) as into:
+                into.setFont(font)
+                into.setPen(QColor(colour))
+                into.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, text)
             size_drawn = pixmap.deviceIndependentSize()
             glyph = self._glyphs[key] = pixmap, size_drawn.width() / 2, size_drawn.height() / 2
         painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])

@@ -56,10 +56,9 @@ class LabelLayer:
             pixmap.setDevicePixelRatio(ratio)
             # With the background, so that the picture is a copy of it and not a mixture with it.
             pixmap.fill(QColor(self._background))
-            into = QPainter(pixmap)
-            into.setClipRect(seen.translated(-rect.topLeft()))
-            write(into)
-            into.end()
+            with QPainter(pixmap) as into:
+                into.setClipRect(seen.translated(-rect.topLeft()))
+                write(into)
             # A large picture costs memory: the part below the cells is left out.
             uncovered = QRegion(rect.toAlignedRect())
             for panel in placed:

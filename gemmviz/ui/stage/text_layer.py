@@ -112,14 +112,13 @@ class TextLayer:
         """Write some cells of a picture anew; return them."""
         wide = part[1].stop - part[1].start
         cells = [(part[0].start + i // wide, part[1].start + i % wide) for i in changed]
-        into = QPainter(picture)
-        into.translate(-corner)
-        into.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
-        for row, column in cells:
-            x, y = panel.x + column * panel.cell, panel.y + row * panel.cell
-            left, top, right, bottom = ceil(x), ceil(y), floor(x + panel.cell), floor(y + panel.cell)
-            into.fillRect(left, top, right - left, bottom - top, Qt.GlobalColor.transparent)
-        into.end()
+        with QPainter(picture) as into:
+            into.translate(-corner)
+            into.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+            for row, column in cells:
+                x, y = panel.x + column * panel.cell, panel.y + row * panel.cell
+                left, top, right, bottom = ceil(x), ceil(y), floor(x + panel.cell), floor(y + panel.cell)
+                into.fillRect(left, top, right - left, bottom - top, Qt.GlobalColor.transparent)
         self._write_into(picture, corner, write, cells)
         return cells
 
@@ -130,10 +129,9 @@ class TextLayer:
         write: Callable[[QPainter, list[Cell] | None], object],
         cells: list[Cell] | None,
     ) -> None:
-        into = QPainter(picture)
-        into.translate(-corner)
-        write(into, cells)
-        into.end()
+        with QPainter(picture) as into:
+            into.translate(-corner)
+            write(into, cells)
         self.written += 1 if cells is None else len(cells)
 
 

@@ -208,11 +208,10 @@ class _Position(QLabel):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Write the number on the ground of the window."""
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self.palette().window())
-        painter.setPen(self.palette().windowText().color())
-        painter.drawText(self.rect(), self.alignment(), self.text())
-        painter.end()
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self.palette().window())
+            painter.setPen(self.palette().windowText().color())
+            painter.drawText(self.rect(), self.alignment(), self.text())
 
 
 def _explain(button: QToolButton, tip: str) -> None:
