@@ -16,7 +16,7 @@ from gemmviz.sandbox import scratch
 _HEAD = re.compile(r"__global__([^;{}]*)\{")
 _BUILD_FILES = (".txt", "", ".mk", ".cmake", ".py", ".sh", ".md", ".toml", ".ipynb")
 _MOST_SCRIPTS = 30
-_GIVES = re.compile(r"(?<![\w-])-D\s*[A-Za-z_]|\w+_compile_definitions\b", re.IGNORECASE)
+_GIVES = re.compile(r"(?<![\w-])-D\s*[A-Za-z_]|_(?i:compile_definitions)\b")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)|\bconst(?:expr)?\b[^;=(){}]*?(\w+)\s*=", re.MULTILINE)
 _BY_DEFAULT = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)\s*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+\S", re.MULTILINE)
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
