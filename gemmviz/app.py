@@ -70,6 +70,7 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
         raise ModuleNotFoundError("pyqtgraph is missing", name="pyqtgraph")
     session = new_session()
     faults = preferences_file.restore(session.preferences, args.theme, args.language)
+    session.places.name(session.preferences.cluster)
     snapshot.apply(session, chosen)
     _warn(session, faults)
     first = FirstFromCache(session.permission.trust)

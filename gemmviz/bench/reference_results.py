@@ -33,6 +33,8 @@ class ReferenceResults:
         The counters of Nsight Compute on this machine, for claims.
     cores
         The number of the processor's cores; None if the file does not have it.
+    host
+        The machine, for figures that were measured there in this session; empty for a reference.
     """
 
     gpu: str
@@ -42,10 +44,12 @@ class ReferenceResults:
     recordings: tuple[Counts, ...] = ()
     profiles: tuple[Profile, ...] = ()
     cores: int | None = None
+    host: str = ""
 
     def origin(self, row: Row) -> str:
         """Return the label that every figure of this file carries: the device that computed it, and the date."""
-        return f"reference: {self.gpu if row['backend'] in _ON_GPU else self.cpu}, {self.date}"
+        device = self.gpu if row["backend"] in _ON_GPU else self.cpu
+        return f"measured: {device} ({self.host}), {self.date}" if self.host else f"reference: {device}, {self.date}"
 
 
 def load(folder: Path | None = None) -> tuple[list[ReferenceResults], list[str]]:

@@ -21,10 +21,9 @@ from gemmviz.cli.cluster_options import tls
 from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Heard, Job
+from gemmviz.cluster.pieces import deadline_s, joined, piece_document
 from gemmviz.cluster.sources import collected
-from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.consent import Named, refused
-from gemmviz.engine.ledger import Ledger
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -38,9 +37,6 @@ from gemmviz.engine.messages import (
     TuneRequest,
 )
 from gemmviz.language import language
-
-# Compiling, verifying, and waiting for the compiler's caches: a generous upper limit per kernel and per piece.
-_EXTRA_S, _START_S = 120.0, 600.0
 
 
 def bench(
@@ -72,7 +68,7 @@ def bench(
         for number, (request, size) in enumerate((request, size) for request in requests for size in request.sizes)
     ]
     head = results.document({}, None, Protocol.from_plain(pieces[0].protocol))
-    found, cancelled = _served(args, [(piece, _deadline_s(piece)) for piece in pieces], kernels)
+    found, cancelled = _served(args, pieces, kernels)
     documents = [piece_document(piece, heard) for piece, heard in zip(pieces, found, strict=True)]
     for piece, heard in zip(pieces, found, strict=True):
         if heard.why and not cancelled:
@@ -104,15 +100,10 @@ def tune(args: argparse.Namespace, request: TuneRequest, kernel: Kernel) -> Repl
         When the cluster cannot be used.
     """
     request = replace(request, language=language())
-    attempts = Attempts(request)
-    (heard,), _ = _served(args, [(request, request.seconds + _START_S)], [kernel])
-    if heard.last is not None:
-        return heard.last
-    attempts.header = heard.header.document if heard.header else None
-    for one in heard.tried:
-        attempts.take(one)
-    print(f"gemmviz: the search is not complete: {heard.why}", file=sys.stderr)
-    return attempts.conclude() or Failed(request.run, "internal", heard.why)
+    heard, _ = _served(args, [request], [kernel])
+    if heard[0].last is None:
+        print(f"gemmviz: the search is not complete: {heard[0].why}", file=sys.stderr)
+    return joined(request, [request], heard)
 
 
 def check(args: argparse.Namespace, request: CheckRequest, kernel: Kernel) -> list[Report]:
@@ -140,7 +131,7 @@ def check(args: argparse.Namespace, request: CheckRequest, kernel: Kernel) -> li
         When Ctrl-C has ended it.
     """
     pieces = [replace(request, launches=[one], language=language()) for one in request.launches]
-    found, cancelled = _served(args, [(piece, request.deadline_s + _START_S) for piece in pieces], [kernel], gpu=False)
+    found, cancelled = _served(args, pieces, [kernel], gpu=False)
     if cancelled:
         raise KeyboardInterrupt
     reports = []
@@ -155,19 +146,19 @@ def check(args: argparse.Namespace, request: CheckRequest, kernel: Kernel) -> li
 
 def _served(
     args: argparse.Namespace,
-    requests: Sequence[tuple[Request, float]],
+    requests: Sequence[Request],
     kernels: Sequence[Kernel],
     gpu: bool = True,
 ) -> tuple[list[Heard], bool]:
     """Serve requests on the cluster, with a progress bar; return what arrived about each, and whether Ctrl-C ended it.
 
-    Each request has its deadline in seconds. `gpu`: kernels of a GPU need one; without, they are recorded only.
+    `gpu`: kernels of a GPU need one; without, they are recorded only.
     """
-    if any(refused(request, Named(kernels)) for request, _ in requests):
+    if any(refused(request, Named(kernels)) for request in requests):
         raise GemmvizError("a text without your consent is not sent")
     shipped = ladder()
     on_gpu = gpu and any(kernel.backend in ON_GPU for kernel in kernels)
-    jobs = [Job(*collected(request, shipped), on_gpu, deadline_s) for request, deadline_s in requests]
+    jobs = [Job(*collected(request, shipped), on_gpu, deadline_s(request)) for request in requests]
     cancel = threading.Event()
     with connected(args.cluster, tls(args)) as client, ctrl_c(cancel), progress_bar() as bar:
         course = Course(client, jobs)
@@ -193,12 +184,6 @@ def _with_head(head: Document, found: Document) -> Document:
     return head | {"env": first["env"], "device": first["device"], "results": found["results"], "machines": machines}
 
 
-def _deadline_s(piece: BenchRequest) -> float:
-    """Return the longest time that a piece may take."""
-    protocol = Protocol.from_plain(piece.protocol)
-    return _START_S + len(piece.kernels) * (2 * protocol.timeout_s + protocol.deadline_s + _EXTRA_S)
-
-
 def _progress(reply: Reply, share: float) -> tuple[str, float]:
     """Return a sentence about a reply, and the finished share of its piece."""
     match reply:
@@ -216,21 +201,3 @@ def _progress(reply: Reply, share: float) -> tuple[str, float]:
 def _size(reply: BenchDone) -> tuple[int, int, int]:
     row = reply.document["results"][0]
     return row["M"], row["N"], row["K"]
-
-
-def piece_document(piece: BenchRequest, heard: Heard) -> Document:
-    """Return the result file of a piece; rows that never arrived give the reason."""
-    if isinstance(heard.last, BenchDone):
-        return heard.last.document
-    ledger = Ledger(piece.kernels, piece.sizes[0])
-    ledger.submit()
-    final = set()
-    for result in heard.results:
-        if result.job < len(piece.kernels):
-            ledger.take(result)
-            final.add(result.job)
-    for job in range(len(piece.kernels)):
-        if job not in final:
-            ledger.fail(job, "cancelled", heard.why)
-    header = heard.header.document if heard.header else results.document({}, None, Protocol.from_plain(piece.protocol))
-    return header | {"results": ledger.rows()}

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster import work
-from gemmviz.cluster.piece import Piece, Report, SentSources
+from gemmviz.cluster.piece import Piece, Report, Seat, SentSources
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
 from gemmviz.engine.messages import FINAL, Checked, Failed, Header, Reply, Request, Result, Tried
@@ -81,6 +81,10 @@ class Course:
         A `distributed.Client`.
     jobs
         The pieces; their numbers are their places in this sequence.
+    at
+        The address of the only worker that may serve them, from `seats`; empty: any worker.
+    samples
+        Whether somebody watches: then the times of all samples arrive, too.
 
     Attributes
     ----------
@@ -97,8 +101,9 @@ class Course:
         When the cluster has no worker that can be used.
     """
 
-    def __init__(self, client: Any, jobs: Sequence[Job]) -> None:
+    def __init__(self, client: Any, jobs: Sequence[Job], at: str = "", samples: bool = False) -> None:
         self._client, self._jobs = client, jobs
+        self._at, self._samples = at, samples
         self.id = uuid.uuid4().hex
         self._inbox: queue.SimpleQueue[Report | tuple[int, Any]] = queue.SimpleQueue()
         self._attempts: dict[tuple[int, str], Heard] = {}
@@ -158,7 +163,9 @@ class Course:
             found = {}
         if not found:
             raise Unavailable(tr("the cluster has no worker: start one with `gemmviz cluster worker ADDRESS`"))
-        return found
+        if self._at and self._at not in found:
+            raise Unavailable(tr("this worker is not in the cluster any more: choose another device"))
+        return {at: worker for at, worker in found.items() if self._at in ("", at)}
 
     def _has_workers(self, waiting: set[int]) -> bool:
         """Return whether a worker is there that can serve one of the waiting pieces."""
@@ -171,7 +178,8 @@ class Course:
 
     def _usable(self) -> list[str]:
         """Return the addresses of the workers with the same software; note the others."""
-        answers: dict[str, Any] = self._client.run(work.hello, on_error="return")
+        asked = {"workers": [self._at]} if self._at else {}
+        answers: dict[str, Any] = self._client.run(work.hello, on_error="return", **asked)
         usable = []
         for at, worker in self._workers.items():
             answer = answers.get(at)
@@ -194,10 +202,11 @@ class Course:
     def _submit(self) -> dict[int, Any]:
         every_s = max(_EVERY_S, len(self._only) / _WORKERS_PER_S)
         # Where all workers are alike, one that joins later is used, too.
-        where = {"workers": self._only} if len(self._only) < len(self._workers) else {}
+        where = {"workers": self._only} if self._at or len(self._only) < len(self._workers) else {}
         futures = {}
         for number, job in enumerate(self._jobs):
-            piece = Piece(self.id, number, software(), pack(job.request), job.sources, job.deadline_s, every_s)
+            request, sources = pack(job.request), job.sources
+            piece = Piece(self.id, number, software(), request, sources, job.deadline_s, every_s, self._samples)
             gpu = {"resources": {GPU: 1}} if job.gpu and self.has_gpu else {}
             future = self._client.submit(
                 work.work, pack(piece), key=f"gemmviz-{self.id}-{number}", pure=False, priority=-number, **gpu, **where
@@ -272,6 +281,17 @@ class Course:
                 client.cancel(unused, force=True)
 
         threading.Thread(target=tell, name="cancels", daemon=True).start()
+
+
+def seats(client: Any) -> list[Seat]:
+    """Return the workers of a cluster, those with a GPU first; a worker that does not answer is left out."""
+    answers: dict[str, Any] = client.run(work.seat, on_error="return")
+    found = []
+    for answer in answers.values():
+        with suppress(NotAMessage):
+            if isinstance(answer, bytes):
+                found.append(unpack(answer, (Seat,)))
+    return sorted(found, key=lambda seat: (not seat.gpu, seat.host, seat.gpu, seat.address))
 
 
 def _reply(report: Report) -> Reply | None:

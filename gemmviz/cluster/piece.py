@@ -1,11 +1,13 @@
-"""The messages to and from a worker: a piece of work, and the reports about it."""
+"""The messages to and from a worker: a piece of work, the reports about it; a cluster and its workers, for users."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
 from gemmviz.catalogue.typed_reading import FromZero
+from gemmviz.cluster.tls import Tls
 
 MOST_FILES, MOST_FILE_BYTES = 2000, 4 << 20
 Name = Annotated[str, Meta(max_length=4096)]
@@ -26,6 +28,56 @@ class Software:
     gemmviz: Name
     distributed: Name
     commit: Name | None = None
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """The scheduler of a cluster, as a user names it.
+
+    Attributes
+    ----------
+    address
+        As for `gemmviz.cluster.connection.address`.
+    ca, certificate, key
+        The files of the certificates; all empty without TLS.
+    """
+
+    address: Name
+    ca: Name = ""
+    certificate: Name = ""
+    key: Name = ""
+
+    @property
+    def tls(self) -> Tls | None:
+        """The certificates, or None."""
+        return Tls(Path(self.ca), Path(self.certificate), Path(self.key)) if self.ca else None
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A worker, as people choose it.
+
+    Attributes
+    ----------
+    address
+        Its address in the cluster.
+    host, gpu, uuid, cpu
+        Its machine, and the names of its devices; ``gpu`` and ``uuid`` are empty if it has no GPU.
+    busy
+        Whether it serves a piece.
+    """
+
+    address: Name
+    host: Name
+    gpu: Name
+    uuid: Name
+    cpu: Name
+    busy: bool
+
+    @property
+    def device(self) -> str:
+        """The name of the GPU, or of the processor if there is no GPU."""
+        return self.gpu or self.cpu
 
 
 @dataclass(frozen=True)
@@ -100,6 +152,8 @@ class Piece:
         The piece ends after this time, even if the sender can no longer be reached.
     every_s
         The shortest time between two reports about progress.
+    samples
+        Whether the times of all samples are reported at once, for somebody who watches; else they are in the row.
     """
 
     course: Annotated[str, Meta(min_length=32, max_length=32)]
@@ -109,6 +163,7 @@ class Piece:
     sources: SentSources
     deadline_s: Annotated[float, Meta(gt=0)]
     every_s: Annotated[float, Meta(ge=0)] = 0.5
+    samples: bool = False
 
 
 @dataclass(frozen=True)

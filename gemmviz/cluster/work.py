@@ -11,14 +11,16 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Any, get_args
 
+from gemmviz.backends.driver import driver
 from gemmviz.backends.environment import cpu_of
+from gemmviz.backends.machine import cores, cpu_model
 from gemmviz.bench.document import Document
 from gemmviz.bench.row import MeasuredOn, Row
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.cluster import sources
-from gemmviz.cluster.piece import Piece, Report
+from gemmviz.cluster.piece import Piece, Report, Seat
 from gemmviz.cluster.software import difference, software
 from gemmviz.cluster.wire import NotAMessage, pack, unpack
 from gemmviz.engine.messages import (
@@ -48,6 +50,19 @@ _running: dict[str, list[threading.Event]] = {}
 def hello() -> bytes:
     """Return the worker's `Software`, packed."""
     return pack(software())
+
+
+def seat(dask_worker: Any) -> bytes:
+    """Return the worker's `Seat`, packed.
+
+    Parameters
+    ----------
+    dask_worker
+        The worker of Dask: `distributed.Client.run` gives it to a parameter of this name.
+    """
+    gpu, cpu = driver().device, f"{cpu_model()} ({cores()} cores)"
+    name, number = (gpu.name, gpu.uuid) if gpu else ("", "")
+    return pack(Seat(str(dask_worker.address), socket.gethostname(), name, number, cpu, any(_running.values())))
 
 
 def cancel(course: str) -> None:
@@ -213,9 +228,11 @@ class _Teller:
                 self.worker.send(self.piece.course, self.report(reply))
             case Result():
                 reply = replace(reply, row=self._with_place(reply.row))
-                if reply.final:
+                if reply.final or self.piece.samples:
                     self.worker.send(self.piece.course, self.report(reply))
             case Tried():
+                self.worker.send(self.piece.course, self.report(reply))
+            case Sample() if self.piece.samples:
                 self.worker.send(self.piece.course, self.report(reply))
             case Progress() | Sample():
                 if time.monotonic() >= self._next:

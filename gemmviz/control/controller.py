@@ -5,6 +5,7 @@ from collections.abc import Callable
 from gemmviz.control.assembling import Assembling
 from gemmviz.control.checks import Checks
 from gemmviz.control.comparing import Comparing
+from gemmviz.control.elsewhere import Elsewhere, engine_maker
 from gemmviz.control.engines import Engines
 from gemmviz.control.event_loop import EventLoop
 from gemmviz.control.measuring import Measuring
@@ -29,7 +30,7 @@ class Controller:
     """
 
     def __init__(self, session: Session, make_engine: Callable[[], EngineLike], loop: EventLoop) -> None:
-        self.engines = Engines(make_engine, loop)
+        self.engines = Engines(make_engine, loop, engine_maker(session, make_engine))
         self.checks = Checks(session, self.engines)
         self.tuning = TuningRunner(session, self.engines, self.checks)
         self.second = SecondRecorder(session, self.engines)
@@ -37,6 +38,7 @@ class Controller:
         self.measuring = Measuring(session, self.engines, self.checks)
         self.assembling = Assembling(session, self.engines)
         self.comparing = Comparing(session, self.engines)
+        self.elsewhere = Elsewhere(session, self.engines, self.measuring.probe_again)
         self.recording.answered.connect(self.measuring.probe_once)
 
     def close(self) -> None:

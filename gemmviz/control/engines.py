@@ -20,24 +20,32 @@ class Engines:
         Makes an engine; called in each worker's thread, at its first request.
     loop
         The event loop of the session's thread.
+    make_measuring
+        Makes the measuring engine, which may be on another machine; None: as the others.
     """
 
     cancelled = Signal()
     """All running and waiting requests are being stopped: other users of the engines must not start their next one."""
 
-    def __init__(self, make_engine: Callable[[], EngineLike], loop: EventLoop) -> None:
+    def __init__(
+        self,
+        make_engine: Callable[[], EngineLike],
+        loop: EventLoop,
+        make_measuring: Callable[[], EngineLike] | None = None,
+    ) -> None:
         self.loop = loop
         self.recorder = Worker("records", make_engine, loop)
         self.second = Worker("records beside", make_engine, loop)
-        self.bench = Worker("measures", make_engine, loop)
+        self.bench = Worker("measures", make_measuring or make_engine, loop)
         self.assembler = Worker("assembles", make_engine, loop)
         self.versions = Worker("compares versions", make_engine, loop)
+        self.looker = Worker("looks for devices", make_engine, loop)
         self._runs = count(1)
 
     @property
     def workers(self) -> tuple[Worker, ...]:
         """All of them."""
-        return self.recorder, self.second, self.bench, self.assembler, self.versions
+        return self.recorder, self.second, self.bench, self.assembler, self.versions, self.looker
 
     def next_run(self) -> int:
         """Return a number for a request: replies carry it, so that several can share an engine."""

@@ -57,6 +57,11 @@ class Measuring:
             self._probe_run = self._engines.next_run()
             self._engines.bench.submit(ProbeRequest(self._probe_run))
 
+    def probe_again(self) -> None:
+        """Request the facts of the machine that measures now."""
+        self._probe_run = 0
+        self.probe_once()
+
     def measure_this(self) -> None:
         """Measure the chosen rung with its chosen parameters."""
         session, choice = self.session, self.session.choice
@@ -147,7 +152,9 @@ class Measuring:
             case Probed():
                 device = reply.facts["device"]
                 session.choice.schedule_for(device["sms"] if device else None)
-                session.results.set_device(_device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"])
+                session.results.set_device(
+                    self._device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"]
+                )
             case Progress() if reply.run == self._run:
                 session.progress.set("bench", (reply.text, reply.share))
             case Sample():
@@ -170,6 +177,8 @@ class Measuring:
                 session.results.end_samples()
                 session.progress.set("bench", None)
                 session.messages.tell(failure(reply, session.choice))
+            case Failed() if reply.kind != "cancelled" and session.places.chosen is not None:
+                session.messages.tell(Message(reply.message, "warning", lasting=True))
             case Failed() if reply.kind == "cancelled":
                 self._probe_run = 0  # another run replaced the probe: it is made again after the next recording
 
@@ -203,8 +212,8 @@ class Measuring:
                 text = tr("The results are not kept: {error}", error=error)
                 self.session.messages.tell(Message(text, "warning", lasting=True))
 
-
-def _device(facts: Probe) -> str:
-    """Name the machine in a few words, from the engine's probe."""
-    gpu, cpu = facts["device"], facts["cpu"]
-    return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
+    def _device(self, facts: Probe) -> str:
+        """Name the machine that measures in a few words, from the engine's probe."""
+        gpu, cpu, seat = facts["device"], facts["cpu"], self.session.places.chosen
+        name = " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
+        return name if seat is None else tr("{device} on {host}", device=name, host=seat.host)

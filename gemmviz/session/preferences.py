@@ -6,6 +6,7 @@ import numpy as np
 from msgspec import Meta
 from psygnal import Signal
 
+from gemmviz.cluster.piece import Scheduler
 from gemmviz.language import Language, language, set_language
 
 ThemeName = Literal["dark", "light"]
@@ -29,7 +30,7 @@ class Preferences:
     """The language has changed: all texts must be shown again."""
 
     learned = Signal()
-    """A first finished lesson, the last shown kernel, or whether the doors are shown, has changed."""
+    """A finished lesson, the last shown kernel, the named cluster, or whether the doors are shown, has changed."""
 
     def __init__(self, theme: ThemeName = "dark") -> None:
         self.theme = theme
@@ -43,6 +44,8 @@ class Preferences:
         """Whether the doors are shown when the window opens."""
         self.last_kernel = ""
         """The name of the kernel that was chosen last; empty: none yet."""
+        self.cluster: Scheduler | None = None
+        """The cluster that was named last."""
 
     def show_doors(self, shown: bool) -> None:
         """Choose whether the doors are shown when the window opens."""
@@ -53,6 +56,12 @@ class Preferences:
         """Keep the name of the chosen kernel."""
         if name != self.last_kernel:
             self.last_kernel = name
+            self.learned.emit()
+
+    def note_cluster(self, cluster: Scheduler | None) -> None:
+        """Keep the cluster whose devices may measure; None: there is none."""
+        if cluster != self.cluster:
+            self.cluster = cluster
             self.learned.emit()
 
     def finish(self, *kernels: str) -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Annotated, TypedDict
 
 import platformdirs
-from msgspec import Meta
+from msgspec import Meta, to_builtins
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.typed_reading import Finite, read_parts
 from gemmviz.catalogue.user_file import PREFERENCES_BYTES, parse_json, quoted, read_text, write_text
+from gemmviz.cluster.piece import Scheduler
 from gemmviz.language import LANGUAGES, Language, tr
 from gemmviz.session.preferences import Preferences, ThemeName
 
@@ -25,6 +26,7 @@ class _Kept(TypedDict, total=False):
     calm: bool
     doors: bool
     last_kernel: Annotated[str, Meta(max_length=200)]
+    cluster: Scheduler | None
     finished: Annotated[list[Annotated[str, Meta(max_length=200)]], Meta(max_length=10_000)]  # lessons, by kernel
 
 
@@ -62,6 +64,7 @@ def restore(preferences: Preferences, theme: ThemeName | None = None, language: 
     if "doors" in good:
         preferences.show_doors(good["doors"])
     preferences.note_kernel(good.get("last_kernel", ""))
+    preferences.note_cluster(good.get("cluster"))
     preferences.finish(*good.get("finished", []))
     problems = [tr("{key} cannot be {value}", key=key, value=quoted(kept[key])) for key in bad]
     problems += [unreadable] if unreadable else []
@@ -106,9 +109,10 @@ def _write(preferences: Preferences) -> None:
         "calm": preferences.calm,
         "doors": preferences.doors,
         "last_kernel": preferences.last_kernel,
+        "cluster": preferences.cluster,
         "finished": sorted(preferences.finished),
     }
     # The window works without the file, too: there is no message at every change of colours.
     with suppress(OSError, GemmvizError):
         file().parent.mkdir(parents=True, exist_ok=True)
-        write_text(file(), json.dumps(plain, indent=1))
+        write_text(file(), json.dumps(to_builtins(plain), indent=1))

@@ -1,6 +1,8 @@
 """The measured figures, of this machine and of others, for the charts, the list of kernels and the claims."""
 
+import platform
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from psygnal import Signal
@@ -41,6 +43,8 @@ class Results:
 
     def __init__(self, kernels: list[Kernel]) -> None:
         self._kernels = kernels
+        self._places: dict[str, ReferenceResults] = {}
+        self._place, self._host = "", platform.node()
         self._variants: dict[str, tuple[str, Kernel]] = {}
         self.document: Document | None = None
         self.figures = Figures()
@@ -109,6 +113,51 @@ class Results:
             return bool(self.device) and self.device_facts is None
         return self.references_wanted
 
+    @property
+    def away(self) -> str:
+        """The name of the machine that measures, if it is another one; else an empty text."""
+        return self._host if self._place else ""
+
+    @property
+    def elsewhere(self) -> "list[ReferenceResults]":
+        """The figures that were measured in this session on other devices than the present one."""
+        return [one for place, one in self._places.items() if place != self._place and len(one.figures)]
+
+    @property
+    def all_references(self) -> "list[ReferenceResults]":
+        """The figures of all other machines: those measured in this session first."""
+        return [*self.elsewhere, *self.references]
+
+    @property
+    def shown_references(self) -> "list[ReferenceResults]":
+        """The shown figures of other machines: those measured in this session, and on request the references."""
+        return [*self.elsewhere, *(self.references if self.references_shown else [])]
+
+    def move(self, place: str, host: str) -> None:
+        """Measure on another device: its figures are separate from those of the one before, which become references.
+
+        Parameters
+        ----------
+        place
+            Distinguishes the device from all others; empty for this machine.
+        host
+            The name of its machine.
+        """
+        from gemmviz.bench.reference_results import ReferenceResults  # late: the first picture needs no other machine
+
+        gpu = str(self.device_facts["name"]) if self.device_facts else ""
+        cpu = self.device.removeprefix(f"{gpu} / ")
+        today = datetime.now(UTC).date().isoformat()
+        here = ReferenceResults(gpu, cpu, today, self.figures, cores=self.cpu_cores, host=self._host)
+        self._places[self._place] = here
+        self._place, self._host = place, host
+        known = self._places.get(place)
+        self.figures = known.figures if known is not None else Figures()
+        self.document = None
+        self.start_samples()
+        self.set_device("")
+        self.referenced.emit()
+
     def set_references(self, references: "list[ReferenceResults]") -> None:
         """Take the results that were measured on other machines."""
         self.references = references
@@ -145,7 +194,7 @@ class Results:
         failed = latest is not None and latest["status"] in FAILURES
         if at is None or (failed and size is None):
             return None
-        references = self.references if self.references_shown and not failed else []
+        references = self.shown_references if not failed else []
         params = self._defaults(kernel)
         found = _first(Figures.at, self.figures, references, kernel, at, params)
         return found if found or size else _first(Figures.near, self.figures, references, kernel, at, params)
@@ -172,7 +221,7 @@ class Results:
 
     def _all_sizes(self) -> tuple[list[Size], Size | None]:
         """Return `sizes`, and the size at which most rungs have a figure: the list of kernels asks for each rung."""
-        references = self.references if self.references_shown else []
+        references = self.shown_references
         used = [self.figures, *(reference.figures for reference in references)]
         state = [(figures, figures.changes) for figures in used]
         if state != self._sizes_of:

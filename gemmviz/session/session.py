@@ -15,6 +15,7 @@ from gemmviz.session.machine_code import MachineCode
 from gemmviz.session.message import Message
 from gemmviz.session.messages import Messages
 from gemmviz.session.permission import Permission
+from gemmviz.session.places import Places
 from gemmviz.session.playback import Playback
 from gemmviz.session.predict import Predict
 from gemmviz.session.preferences import Preferences, ThemeName
@@ -51,6 +52,7 @@ class Session:
         self.progress = Progress("record", "bench")
         self.preferences = Preferences(theme)
         self.results = Results(ladder)
+        self.places = Places()
         self.findings = Findings()
         self.sight, self.chart_choices = Sight(), ChartChoices()
         self.choice = Choice(ladder)

@@ -118,7 +118,7 @@ class Tuning:
         row = self._results.figures.at(name, size)
         if row is not None:
             return row, ""
-        for reference in self._results.references:
+        for reference in self._results.all_references:
             row = reference.figures.at(name, size)
             if row is not None and device and device in reference.origin(row):
                 return row, reference.origin(row)

@@ -6,7 +6,7 @@ from gemmviz.language import tr
 from gemmviz.session.results import Results
 from gemmviz.ui.charts.figures.figure_table import CHOICE
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.figure_text import origin_name, short_size
+from gemmviz.ui.look.figure_text import measured_briefly, measured_text, origin_name, short_size
 from gemmviz.ui.look.style import letters_wide
 
 _BOX_LETTERS = 10
@@ -92,8 +92,7 @@ class SourceLegend(QLabel):
 
         Then follow the marks and texts in `more`.
         """
-        device = self._results.device or tr("this machine")
-        here = tr("measured here") if brief else tr("measured here: {device}", device=device)
+        here = measured_briefly(self._results) if brief else measured_text(self._results)
         texts = [(hollow, origin_name(origin)) if origin else (solid, here) for origin in dict.fromkeys(origins)]
         # There is no line break between a mark and its text.
         parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in texts] + list(more)

@@ -28,7 +28,7 @@ def default_device(session: Session) -> Facts:
 
 def default_published(session: Session) -> str:
     """Return the first device that can run the chosen kernel: one of the references, a common one, any."""
-    known = [named(reference.gpu) for reference in session.results.references if session.results.references_shown]
+    known = [named(reference.gpu) for reference in session.results.shown_references]
     usual = [device for device in published() if device.name == _DEFAULT]
     wanted = [device for device in (*known, *usual, *published()) if device]
     needed = session.choice.kernel.capability

@@ -143,9 +143,9 @@ class RooflinePanel(PaintedChart):
 
     def _reference(self, kernel: Kernel) -> Shown | None:
         """Return a kernel's figure from the references of the chosen device, at the size with the most figures."""
-        if self.device.is_here or not self.session.results.references_shown:
+        if self.device.is_here:
             return None
-        for reference in self.session.results.references:
+        for reference in self.session.results.shown_references:
             if reference.gpu == self.device.facts["name"]:
                 size = fullest_size(reference.figures)
                 row = reference.figures.near(kernel.name, size, kernel.defaults) if size else None

@@ -15,7 +15,7 @@ from gemmviz.ui.charts.figures.curves import Curve, curves
 from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.log_frame import LogFrame
 from gemmviz.ui.charts.painted import Mark, PaintedChart, elided, nudged, page_font, role_colour
-from gemmviz.ui.look.figure_text import details, dtype_text, origin_name, rung_text, shown_name
+from gemmviz.ui.look.figure_text import details, dtype_text, measured_text, origin_name, rung_text, shown_name
 
 _MOST_LABEL = 0.32  # the largest share of the width
 _REACH, _STEP = 9.0, 10.0
@@ -127,8 +127,7 @@ class SizeChart(PaintedChart):
 
     def _facts(self, curve: Curve, row: Row | None = None) -> str:
         """Return a text about a curve and its origin; with a row, also the figures of that point."""
-        device = self.session.results.device or tr("this machine")
-        origin = origin_name(curve.origin) if curve.origin else tr("measured here, {device}", device=device)
+        origin = origin_name(curve.origin) if curve.origin else measured_text(self.session.results)
         point = [f"N = {row['N']}", *details(row)] if row is not None else []
         return "\n".join([f"{self._name(curve)}: {tr(curve.kernel.title)}", origin, *point])
 

@@ -18,9 +18,19 @@ from gemmviz.ui.charts.painted import Mark, Surface, share_text
 from gemmviz.ui.charts.strip_drawing import StripDrawing
 from gemmviz.ui.charts.tag import Tag
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.figure_text import dtype_text, gflops_text, origin_name, short_size, shown_name, status_text, times
+from gemmviz.ui.look.figure_text import (
+    dtype_text,
+    gflops_text,
+    measured_briefly,
+    origin_name,
+    short_size,
+    shown_name,
+    status_text,
+    times,
+)
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.panels.place_button import PlaceButton
 
 _REFRESH_MS = 200  # drawing more often would disturb the measurement
 # Pixels at a scale of type of 1; the strip is higher in a wide window.
@@ -54,6 +64,7 @@ class Strip(QWidget):
         self.headline, self.said, self.note = QLabel(), QLabel(), QLabel()
         self.verified = QLabel()
         self.button = QPushButton()
+        self.place = PlaceButton(session, alone=False)
         self._drawing = StripDrawing(session)
         self.bars = Surface(self._paint, tr("GFLOPS of the kernel before, the chosen one and the library"))
         self._arrange()
@@ -103,6 +114,7 @@ class Strip(QWidget):
         row.addWidget(self.bars, 1)
         row.addLayout(right)
         row.addLayout(tags)
+        row.addWidget(self.place)
         row.addWidget(self.button)
 
     # Content
@@ -117,6 +129,8 @@ class Strip(QWidget):
         parts.append(dtype_text(kernel.dtype))
         if kernel.backend in ON_GPU:
             parts.append(tr("cold L2"))
+        if session.results.away:
+            parts.append(session.results.away)
         self.below.setText(" · ".join(parts))
         self.below.setMinimumWidth(round(scaled(_LEFT)))
         busy = session.progress["bench"] is not None
@@ -194,8 +208,9 @@ class Strip(QWidget):
         self.verified.hide()
         origin = chosen.origin if chosen is not None else ""
         whole = origin_name(origin)
-        self.tag.say("" if chosen is None else self._tag(chosen), bool(origin), whole or tr("measured here"))
-        nothing = bool(origin) and all(bar.origin for bar in self.figures.bars)
+        results = self.session.results
+        self.tag.say("" if chosen is None else self._tag(chosen), bool(origin), whole or measured_briefly(results))
+        nothing = not results.away and bool(origin) and all(bar.origin for bar in self.figures.bars)
         self.note.setText(tr("nothing measured here") if nothing else "")
         self.note.setVisible(nothing)
 
@@ -219,7 +234,7 @@ class Strip(QWidget):
         """Return the text of the tag for a reference: its device, or the number of cores of a processor."""
         if not chosen.origin:
             return tr("measured")
-        for reference in self.session.results.references:
+        for reference in self.session.results.all_references:
             if reference.origin(chosen.standing.row) == chosen.origin and chosen.kernel.backend not in ON_GPU:
                 cores = reference.cores
                 return trn("reference: {count} core", "reference: {count} cores", cores) if cores else tr("reference")
@@ -259,8 +274,12 @@ class Strip(QWidget):
         if kernel.backend not in ON_GPU or not results.device:
             return ""
         if results.device_facts is None:
+            if results.away:
+                return tr("{host} has no GPU that CUDA kernels can run on.", host=results.away)
             return tr("This machine has no GPU that CUDA kernels can run on.")
         needed = need(kernel.capability, str(results.device_facts["cc"]))
+        if needed and results.away:
+            return tr("The GPU of {host} cannot run it: {needed}.", host=results.away, needed=needed)
         return tr("The GPU of this machine cannot run it: {needed}.", needed=needed) if needed else ""
 
     def _offer(self, busy: bool) -> None:

@@ -13,7 +13,7 @@ from gemmviz.session import Session
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.charts.kernel_use import default_device, kernel_use, measured_otherwise
-from gemmviz.ui.look.figure_text import gflops_text, origin_name
+from gemmviz.ui.look.figure_text import gflops_text, measured_briefly, origin_name
 from gemmviz.ui.stage.caption import BETWEEN, thousands
 
 if TYPE_CHECKING:
@@ -161,9 +161,8 @@ def timed(session: Session) -> str:
     if shown is None or not (gflops := shown.row.get("gflops")):
         return ""
     values = {"figure": gflops_text(gflops), "size": f"{shown.row['M']} × {shown.row['N']} × {shown.row['K']}"}
-    if shown.origin:
-        return tr("{figure} GFLOPS at {size}: {origin}", origin=origin_name(shown.origin), **values)
-    return tr("{figure} GFLOPS at {size}: measured here", **values)
+    origin = origin_name(shown.origin) if shown.origin else measured_briefly(session.results)
+    return tr("{figure} GFLOPS at {size}: {origin}", origin=origin, **values)
 
 
 def of(now: int, total: int) -> str:

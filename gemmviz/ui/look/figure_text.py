@@ -10,6 +10,7 @@ from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session import Session, kernel_names
+from gemmviz.session.results import Results
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
 _DTYPES |= {"int8": "INT8", "uint8": "UINT8", "float8_e4m3fn": "FP8 E4M3", "float8_e5m2": "FP8 E5M2"}
@@ -113,7 +114,19 @@ def origin_text(shown: Shown, session: Session) -> str:
     """Say where a figure comes from."""
     if shown.origin:
         return origin_name(shown.origin)
-    return tr("measured here, {device}", device=session.results.device or tr("this machine"))
+    return measured_text(session.results)
+
+
+def measured_text(results: Results) -> str:
+    """Say that a figure was measured in this session, and on which device."""
+    if results.away:
+        return tr("measured: {device}", device=results.device or results.away)
+    return tr("measured here, {device}", device=results.device or tr("this machine"))
+
+
+def measured_briefly(results: Results) -> str:
+    """Say that a figure was measured in this session, in a few words."""
+    return tr("measured on {host}", host=results.away) if results.away else tr("measured here")
 
 
 def origin_name(origin: str) -> str:
@@ -124,6 +137,8 @@ def origin_name(origin: str) -> str:
     kind, _, device = origin.partition(": ")
     for mark in _MARKS:
         device = device.replace(mark, "")
+    if kind == "measured":
+        return tr("measured: {device}", device=device)
     return tr("reference: {device}", device=device) if kind == "reference" else origin
 
 

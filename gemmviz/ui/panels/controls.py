@@ -30,6 +30,7 @@ from gemmviz.ui.known import known
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.short_label import ShortLabel
 from gemmviz.ui.look.style import letters_wide
+from gemmviz.ui.panels.place_button import PlaceButton
 from gemmviz.ui.panels.size_row import SizeRow, SizesBox
 
 _PARAM_LETTERS = 3
@@ -189,7 +190,7 @@ class MeasureControls(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.heading = QLabel(tr("Measure on this machine"))
+        self.heading = QLabel(tr("Measure on"))
         self.heading.setObjectName("heading")
         self.size_row = SizeRow(session.choice.bench_problem, tr("the measured size"), session.choice.bench_square)
         self.params = ParamsRow(_PARAMS_PER_ROW)
@@ -202,6 +203,7 @@ class MeasureControls(QWidget):
         self.quick.setToolTip(tr("A first impression: fewer samples, less accuracy; without it, the full protocol"))
         self.quick.setChecked(session.choice.protocol == Protocol.quick().to_plain())
         self.quick.toggled.connect(self._on_quick)
+        self.place = PlaceButton(session, alone=True)
         self.sizes = SizesBox(session.choice)
         self.over_this = QPushButton(tr("This"))
         self.over_this.setToolTip(tr("Measure the chosen kernel at each of these sizes, M = N = K (Ctrl+Alt+M)"))
@@ -218,7 +220,8 @@ class MeasureControls(QWidget):
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
         head = QHBoxLayout()
-        head.addWidget(self.heading, 1)
+        head.addWidget(self.heading)
+        head.addWidget(self.place, 1)
         head.addWidget(self.quick)
         column.addLayout(head)
         grid = QGridLayout()
@@ -274,7 +277,7 @@ class MeasureControls(QWidget):
         self.params.show_params(session.choice.kernel, session.choice.bench_params)
         self.params.setVisible(bool(session.choice.kernel.params))
         chain = (*self.params.boxes.values(), self.this, self.all, self.stop, self.sizes, self.over_this, self.over_all)
-        tab_through(self.quick, *self.size_row.boxes.values(), self.size_row.link, *chain)
+        tab_through(self.place, self.quick, *self.size_row.boxes.values(), self.size_row.link, *chain)
 
     def _on_progress(self, engine: str) -> None:
         bench, record = self.session.progress["bench"], self.session.progress["record"]

@@ -128,6 +128,10 @@ class Window(QMainWindow):
         self.strip.measure_wanted.connect(controller.measuring.measure_this)
         self.strip.stop_wanted.connect(controller.engines.cancel)
         self.strip.page_wanted.connect(lambda: self.pages.turn_to("charts"))
+        for place in (self.measuring.place, self.strip.place):
+            place.look_wanted.connect(controller.elsewhere.look)
+            place.place_wanted.connect(controller.elsewhere.choose)
+            place.cluster_wanted.connect(self._name_cluster)
         self.stage.size_wanted.connect(self.size_popover.open)
         self.pages.switched.connect(self._on_switched)
         listen(self, session.tuning.started, self._on_tuning_started)
@@ -165,6 +169,11 @@ class Window(QMainWindow):
     def _foot(self) -> int:
         """Return the height of the strip in pixels: a message covers it, and not the matrices."""
         return self.strip.height() if self.strip.isVisible() else 0
+
+    def _name_cluster(self) -> None:
+        from gemmviz.ui.panels.cluster_box import ClusterBox  # late: few people have a cluster
+
+        ClusterBox(self.session, self.controller.elsewhere, self).open()
 
     def _on_asked(self) -> None:
         """Show the question whether a text may run, and its source beside it: people read it first."""

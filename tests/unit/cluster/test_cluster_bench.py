@@ -17,7 +17,7 @@ from clusters import GEMMVIZ, Line, certificates, cluster, need_distributed
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
 from gemmviz.cli import clustering, run
-from gemmviz.cluster import course, work
+from gemmviz.cluster import course, pieces, work
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Job
 from gemmviz.cluster.sources import collected
@@ -158,7 +158,7 @@ def test_a_network_that_is_lost_costs_no_row_that_has_arrived(address, tls):
     assert arrived
     for number, (request, heard) in enumerate(zip(requests, course.heard, strict=True)):
         assert heard.why == "the connection to the cluster was lost"
-        first, second = clustering.piece_document(request, heard)["results"]
+        first, second = pieces.piece_document(request, heard)["results"]
         assert (first["status"] == "ok") == (number in arrived) == ("measured_on" in first)
         assert (second["status"], second["message"]) == ("cancelled", heard.why)
     with connected(address, files) as client:  # the endless kernels still run

@@ -64,9 +64,10 @@ def _of_kernel(session: Session, kernel: Kernel) -> list[Curve]:
     here = {row["N"] for rows in measured for row in rows}
     params = (measured[0][0].get("params") or {}) if measured else kernel.defaults
     rest: list[tuple[list[Row], str]] = []
-    for reference in results.references if results.references_shown else ():
+    for reference in results.shown_references:
         for rows in reference.figures.over_n(kernel.name).values():
-            left = [row for row in rows if row["N"] not in here]
+            # Two devices that were measured in this session are compared: then both curves are complete.
+            left = list(rows) if reference.host else [row for row in rows if row["N"] not in here]
             if left:
                 rest.append((left, reference.origin(left[0])))
     found = [Curve(kernel, "", tuple(rows), True) for rows in measured]

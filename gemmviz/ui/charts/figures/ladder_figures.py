@@ -97,7 +97,7 @@ def cores_elsewhere(session: Session, shown: Shown) -> int | None:
     if not shown.origin or shown.row["backend"] not in ("c", "numpy", "openblas"):
         return None
     here = session.results.cpu_cores
-    for reference in session.results.references:
+    for reference in session.results.all_references:
         if reference.origin(shown.row) == shown.origin:
             return reference.cores if here and reference.cores and reference.cores != here else None
     return None
@@ -143,7 +143,7 @@ def _size(session: Session, kernels: list[Kernel]) -> Size | None:
     last = results.figures.newest
     if last is not None and last["kernel"] in names:
         return size_of(last)
-    references = results.references if results.references_shown else []
+    references = results.shown_references
     rows = [*newest, *(row for reference in references for row in reference.figures if row["kernel"] in names)]
     own = {size_of(row) for row in rows if row["kernel"] == session.choice.kernel.name and usable(row)}
     return fullest_size([row for row in rows if size_of(row) in own] or rows)

@@ -40,7 +40,7 @@ def facts_of(session: Session, bar: Bar) -> Facts | None:
         return None
     if not bar.origin:
         return session.results.device_facts
-    for reference in session.results.references:
+    for reference in session.results.all_references:
         if reference.origin(bar.standing.row) == bar.origin:
             known = named(reference.gpu)
             return known.facts() if known is not None else None

@@ -1,0 +1,87 @@
+"""Splits a request into pieces for the workers of a cluster, and joins what arrived about them into one last reply."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gemmviz.bench import results
+from gemmviz.bench.document import Document
+from gemmviz.bench.protocol import Protocol
+from gemmviz.cluster.course import Heard
+from gemmviz.engine.attempts import Attempts
+from gemmviz.engine.ledger import Ledger
+from gemmviz.engine.messages import BenchDone, BenchRequest, CheckRequest, Failed, Reply, Request, TuneRequest
+
+# Compiling, verifying, and waiting for the compiler's caches: a generous upper limit per kernel and per piece.
+_EXTRA_S, _START_S = 120.0, 600.0
+
+
+def split(request: Request) -> list[Request]:
+    """Return the pieces of a request: one for each size of a benchmark; any other request is one piece."""
+    if isinstance(request, BenchRequest):
+        return [replace(request, sizes=[size]) for size in request.sizes]
+    return [request]
+
+
+def deadline_s(piece: Request) -> float:
+    """Return the longest time that a piece may take, in seconds."""
+    match piece:
+        case BenchRequest():
+            protocol = Protocol.from_plain(piece.protocol)
+            return _START_S + len(piece.kernels) * (2 * protocol.timeout_s + protocol.deadline_s + _EXTRA_S)
+        case TuneRequest():
+            return piece.seconds + _START_S
+        case CheckRequest():
+            return piece.deadline_s + _START_S
+    return _START_S
+
+
+def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -> Reply:
+    """Return the last reply to a request.
+
+    Parameters
+    ----------
+    request, parts
+        The request and its pieces, from `split`.
+    heard
+        What arrived about each piece.
+
+    Returns
+    -------
+    Reply
+        `BenchDone` for a benchmark: rows that never arrived give the reason. `Searched` for a search, with the best up
+        to now if it was cancelled or its worker was lost. Else the last reply, or `Failed`.
+    """
+    if isinstance(request, BenchRequest):
+        pairs = zip(parts, heard, strict=True)
+        documents = [piece_document(piece, one) for piece, one in pairs if isinstance(piece, BenchRequest)]
+        return BenchDone(request.run, results.merged(documents))
+    (one,) = heard
+    if one.last is not None:
+        return one.last
+    if isinstance(request, TuneRequest):
+        attempts = Attempts(request)
+        attempts.header = one.header.document if one.header else None
+        for tried in one.tried:
+            attempts.take(tried)
+        found = attempts.conclude()
+        if found is not None:
+            return found
+    return Failed(request.run, "internal", one.why)
+
+
+def piece_document(piece: BenchRequest, heard: Heard) -> Document:
+    """Return the result file of a piece of one size; rows that never arrived give the reason."""
+    if isinstance(heard.last, BenchDone):
+        return heard.last.document
+    ledger = Ledger(piece.kernels, piece.sizes[0])
+    ledger.submit()
+    final = set()
+    for result in heard.results:
+        if result.final and result.job < len(piece.kernels):
+            ledger.take(result)
+            final.add(result.job)
+    for job in range(len(piece.kernels)):
+        if job not in final:
+            ledger.fail(job, "cancelled", heard.why)
+    header = heard.header.document if heard.header else results.document({}, None, Protocol.from_plain(piece.protocol))
+    return header | {"results": ledger.rows()}

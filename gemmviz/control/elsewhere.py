@@ -1,0 +1,99 @@
+"""Finds the devices of a cluster, and lets the measuring engine be on one of them."""
+
+import platform
+from collections.abc import Callable
+from functools import partial
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.cluster.piece import Scheduler, Seat
+from gemmviz.control.engines import Engines
+from gemmviz.control.worker import EngineLike
+from gemmviz.language import tr
+from gemmviz.session import Message, Session
+
+_Found = tuple[Scheduler, list[Seat], str]
+
+
+class Elsewhere:
+    """Looks for devices on request, and moves the measuring engine to the chosen one.
+
+    Parameters
+    ----------
+    session
+        The session with the places and the results.
+    engines
+        The engines; the measuring one is moved.
+    probe
+        Asks the measuring engine for the facts about its machine.
+    """
+
+    def __init__(self, session: Session, engines: Engines, probe: Callable[[], None]) -> None:
+        self.session = session
+        self._engines = engines
+        self._probe = probe
+        engines.looker.computed.connect(self._on_found)
+
+    def use(self, scheduler: Scheduler | None) -> None:
+        """Name a cluster and look for its devices; None: use this machine only."""
+        self.session.places.name(scheduler)
+        self.session.preferences.note_cluster(scheduler)
+        if scheduler is None:
+            self.choose(None)
+        else:
+            self.look()
+
+    def look(self) -> None:
+        """Look for the devices of the named cluster again."""
+        scheduler = self.session.places.scheduler
+        if scheduler is not None:
+            self.session.places.look()
+            self._engines.looker.compute(partial(_look, scheduler))
+
+    def choose(self, seat: Seat | None) -> None:
+        """Measure on a worker, or on this machine (None), unless something is being measured."""
+        session = self.session
+        if seat == session.places.chosen:
+            return
+        if session.progress["bench"] is not None:
+            session.messages.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
+            return
+        self._engines.bench.stop()  # the next request makes the engine of the new place
+        session.places.choose(seat)
+        session.results.move(session.places.key, seat.host if seat is not None else platform.node())
+        self._probe()
+
+    def _on_found(self, found: _Found) -> None:
+        scheduler, seats, fault = found
+        if scheduler == self.session.places.scheduler:
+            self.session.places.found(seats, fault)
+
+
+def _look(scheduler: Scheduler) -> _Found:
+    from gemmviz.cluster.remote_engine import look  # late: whoever works alone needs nothing of it
+
+    try:
+        return scheduler, look(scheduler), ""
+    except GemmvizError as error:
+        return scheduler, [], str(error)
+
+
+def engine_maker(session: Session, here: Callable[[], EngineLike]) -> Callable[[], EngineLike]:
+    """Return a function that makes the measuring engine, on the chosen device.
+
+    Parameters
+    ----------
+    session
+        The session with the places and the user's consent.
+    here
+        Makes an engine of this machine.
+    """
+
+    def make() -> EngineLike:
+        scheduler, seat = session.places.scheduler, session.places.chosen
+        if scheduler is None or seat is None:
+            return here()
+        from gemmviz.cluster.remote_engine import RemoteEngine  # late: as in `_look`
+
+        return RemoteEngine(session.permission.trust, scheduler, seat)
+
+    return make

@@ -1,0 +1,55 @@
+"""Where kernels are measured: on this machine, or on a device of a cluster."""
+
+from collections.abc import Sequence
+
+from psygnal import Signal
+
+from gemmviz.cluster.piece import Scheduler, Seat
+
+
+class Places:
+    """The cluster that the user has named, its devices, and the chosen one."""
+
+    changed = Signal()
+    """The cluster, its devices, whether they are being looked for, or why they cannot be used."""
+    moved = Signal()
+    """Another device is chosen."""
+
+    def __init__(self) -> None:
+        self.scheduler: Scheduler | None = None
+        self.seats: list[Seat] = []
+        self.chosen: Seat | None = None
+        """The worker that measures; None: this machine."""
+        self.looking = False
+        self.fault = ""
+        """Why the cluster cannot be used, as a sentence; empty if it can."""
+
+    @property
+    def key(self) -> str:
+        """A text that distinguishes the chosen place from all others; empty for this machine.
+
+        A worker that is started again gets another address, but its device stays the same.
+        """
+        seat = self.chosen
+        return "" if seat is None else seat.uuid or f"{seat.host} {seat.cpu}"
+
+    def name(self, scheduler: Scheduler | None) -> None:
+        """Set the cluster; None: there is none."""
+        self.scheduler, self.seats, self.fault = scheduler, [], ""
+        self.changed.emit()
+
+    def look(self) -> None:
+        """Note that the devices are being looked for."""
+        self.looking, self.fault = True, ""
+        self.changed.emit()
+
+    def found(self, seats: Sequence[Seat], fault: str = "") -> None:
+        """Take the devices of the cluster, or the reason why there are none."""
+        self.looking, self.seats, self.fault = False, list(seats), fault
+        self.changed.emit()
+
+    def choose(self, seat: Seat | None) -> None:
+        """Choose a worker; None: this machine."""
+        if seat != self.chosen:
+            self.chosen = seat
+            self.moved.emit()

@@ -1,0 +1,114 @@
+"""The button *Where*: a menu of the devices that can measure, on this machine and in a cluster."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton
+
+from gemmviz.cluster.piece import Seat
+from gemmviz.language import tr
+from gemmviz.session import Session
+from gemmviz.ui.connections import listen
+
+# In letters: the least and the largest width of the button, and its frame with the arrow.
+_LEAST_LETTERS, _MOST_LETTERS, _FRAME_LETTERS = 16, 34, 4
+
+
+class PlaceButton(QToolButton):
+    """Shows where kernels are measured, and lets the user choose another device.
+
+    Parameters
+    ----------
+    session
+        The session with the places.
+    alone
+        Whether the button is shown when no cluster is named.
+    """
+
+    look_wanted = Signal()
+    """The devices of the named cluster are to be looked for again."""
+    cluster_wanted = Signal()
+    """The user wants to name a cluster."""
+    place_wanted = Signal(object)
+    """The `Seat` to measure on; None: this machine."""
+
+    def __init__(self, session: Session, *, alone: bool) -> None:
+        super().__init__()
+        self.session = session
+        self._alone = alone
+        self.setObjectName("slim")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _LEAST_LETTERS)
+        self.setMaximumWidth(self.fontMetrics().averageCharWidth() * _MOST_LETTERS)
+        self._text = ""
+        self.menu_of_places = QMenu(self)
+        self.menu_of_places.setToolTipsVisible(True)
+        self.setMenu(self.menu_of_places)
+        self.menu_of_places.aboutToShow.connect(self._on_shown)
+        for signal in (session.places.changed, session.places.moved, session.results.device_changed):
+            listen(self, signal, self._show)
+        listen(self, session.progress.changed, lambda _: self._show())
+        self._show()
+
+    def _on_shown(self) -> None:
+        """Fill the menu, and ask the cluster who is busy."""
+        self._fill()
+        if self.session.places.scheduler is not None and not self.session.places.looking:
+            self.look_wanted.emit()
+
+    def _show(self) -> None:
+        places, seat = self.session.places, self.session.places.chosen
+        device = seat.device.replace("NVIDIA ", "").partition(" (")[0] if seat is not None else ""
+        self._text = tr("this machine") if seat is None else f"{device} · {seat.host}"
+        text = tr("Where: {place}", place=self._text)
+        self._fit()
+        self.setAccessibleName(text)
+        tip = tr("The device that measures: this machine, or a GPU of a cluster. The picture is recorded here.")
+        self.setToolTip(f"{text}\n{tip}")
+        idle = self.session.progress["bench"] is None
+        self.setVisible(self._alone or (idle and places.scheduler is not None))  # the strip needs the room for samples
+        self.setEnabled(idle)
+        if self.menu_of_places.isVisible():
+            self._fill()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much of the text as fits."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        metrics = self.fontMetrics()
+        room = self.width() - metrics.averageCharWidth() * _FRAME_LETTERS
+        self.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, room))
+
+    def _fill(self) -> None:
+        menu, places = self.menu_of_places, self.session.places
+        menu.clear()
+        group = QActionGroup(menu)
+        self._add(group, tr("This machine"), None)
+        for seat in places.seats:
+            state = tr("busy") if seat.busy else tr("free")
+            self._add(group, f"{seat.device} · {seat.host} · {state}", seat)
+        if places.chosen is not None and places.chosen.address not in {seat.address for seat in places.seats}:
+            self._add(group, f"{places.chosen.device} · {places.chosen.host}", places.chosen)
+        if places.looking or places.fault:
+            line = menu.addAction(tr("Looking for devices…") if places.looking else places.fault)
+            line.setEnabled(False)
+        menu.addSeparator()
+        more = menu.addAction(tr("Another cluster…") if places.scheduler is not None else tr("A GPU elsewhere…"))
+        more.setToolTip(tr("Name a cluster whose devices can measure"))
+        more.triggered.connect(lambda *_: self.cluster_wanted.emit())
+
+    def _add(self, group: QActionGroup, text: str, seat: Seat | None) -> None:
+        action = QAction(text, self.menu_of_places)
+        action.setCheckable(True)
+        chosen = self.session.places.chosen
+        action.setChecked((chosen.address if chosen else "") == (seat.address if seat else ""))
+        action.triggered.connect(partial(self._choose, seat))
+        group.addAction(action)
+        self.menu_of_places.addAction(action)
+
+    def _choose(self, seat: Seat | None, _: bool = False) -> None:
+        self.place_wanted.emit(seat)
