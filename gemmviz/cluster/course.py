@@ -164,7 +164,7 @@ class Course:
         if not found:
             raise Unavailable(tr("the cluster has no worker: start one with `gemmviz cluster worker ADDRESS`"))
         if self._at and self._at not in found:
-            raise Unavailable(tr("this worker is not in the cluster any more: choose another device"))
+            raise Unavailable(tr("this worker has left the cluster: choose another device"))
         return {at: worker for at, worker in found.items() if self._at in ("", at)}
 
     def _has_workers(self, waiting: set[int]) -> bool:

@@ -95,4 +95,5 @@ class FakeEngines(Engines):
 
     def __init__(self):
         super().__init__(make_engine=None, loop=FakeLoop())
-        self.recorder, self.second, self.bench, self.assembler, self.versions = (FakeWorker() for _ in range(5))
+        self.recorder, self.second, self.bench = (FakeWorker() for _ in range(3))
+        self.assembler, self.versions, self.looker = (FakeWorker() for _ in range(3))

@@ -1,4 +1,4 @@
-"""The dialog that names a cluster: its address, and the certificates that it needs beyond this machine."""
+"""The dialog that names other machines: the address of their scheduler, and the certificates for another machine."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ from gemmviz.cluster.piece import Scheduler
 from gemmviz.control.elsewhere import Elsewhere
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.connections import listen
+from gemmviz.ui.connections import close, listen
 
 _LETTERS = 44
 
@@ -42,7 +42,7 @@ class ClusterBox(QDialog):
         super().__init__(parent)
         self.session, self._elsewhere = session, elsewhere
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Measure on a GPU elsewhere"))
+        self.setWindowTitle(tr("Measure on other machines"))
         intro = QLabel(
             tr(
                 "On the machine with the GPU, run “gemmviz cluster local”, and write here the address that it prints. "
@@ -52,7 +52,7 @@ class ClusterBox(QDialog):
         intro.setWordWrap(True)
         before = session.places.scheduler or Scheduler("")
         self.address = QLineEdit(before.address)
-        self.address.setPlaceholderText("tls://HOST:8786")
+        self.address.setPlaceholderText(tr("for example {address}", address="tls://lab:8786"))
         self.address.setMinimumWidth(self.fontMetrics().averageCharWidth() * _LETTERS)
         self.files = {name: QLineEdit(getattr(before, name)) for name in ("ca", "certificate", "key")}
         titles = {"ca": tr("Authority (PEM)"), "certificate": tr("Own certificate"), "key": tr("Its key")}
@@ -74,7 +74,7 @@ class ClusterBox(QDialog):
         self.connect_button = self.buttons.addButton(tr("Connect"), QDialogButtonBox.ButtonRole.ActionRole)
         self.connect_button.setObjectName("primary")
         self.connect_button.setDefault(True)
-        self.none = self.buttons.addButton(tr("Use no cluster"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.none = self.buttons.addButton(tr("Use this machine only"), QDialogButtonBox.ButtonRole.ActionRole)
         self.none.setAutoDefault(False)
         self.none.setVisible(session.places.scheduler is not None)
         self.buttons.rejected.connect(self.reject)
@@ -88,6 +88,7 @@ class ClusterBox(QDialog):
         self.address.textChanged.connect(self._show)
         self._asked = False
         listen(self, session.places.changed, self._show)
+        self.finished.connect(lambda *_: close(self))
         self._show()
 
     def _browse(self, line: QLineEdit, title: str, _: bool = False) -> None:

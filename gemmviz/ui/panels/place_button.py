@@ -65,7 +65,7 @@ class PlaceButton(QToolButton):
         text = tr("Where: {place}", place=self._text)
         self._fit()
         self.setAccessibleName(text)
-        tip = tr("The device that measures: this machine, or a GPU of a cluster. The picture is recorded here.")
+        tip = tr("The device that measures, here or on another machine. The picture is recorded here.")
         self.setToolTip(f"{text}\n{tip}")
         idle = self.session.progress["bench"] is None
         self.setVisible(self._alone or (idle and places.scheduler is not None))  # the strip needs the room for samples
@@ -97,8 +97,8 @@ class PlaceButton(QToolButton):
             line = menu.addAction(tr("Looking for devices…") if places.looking else places.fault)
             line.setEnabled(False)
         menu.addSeparator()
-        more = menu.addAction(tr("Another cluster…") if places.scheduler is not None else tr("A GPU elsewhere…"))
-        more.setToolTip(tr("Name a cluster whose devices can measure"))
+        more = menu.addAction(tr("Other machines…"))
+        more.setToolTip(tr("Name the machines that can measure, for example a server with a GPU"))
         more.triggered.connect(lambda *_: self.cluster_wanted.emit())
 
     def _add(self, group: QActionGroup, text: str, seat: Seat | None) -> None:

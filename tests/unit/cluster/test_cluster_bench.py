@@ -16,13 +16,18 @@ from clusters import GEMMVIZ, Line, certificates, cluster, need_distributed
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
-from gemmviz.cli import clustering, run
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.kernel import parse
+from gemmviz.cli import run
 from gemmviz.cluster import course, pieces, work
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Job
+from gemmviz.cluster.piece import Scheduler, Seat
+from gemmviz.cluster.remote_engine import RemoteEngine, look
 from gemmviz.cluster.sources import collected
 from gemmviz.cluster.tls import Tls
-from gemmviz.engine.messages import BenchDone, BenchRequest, Result
+from gemmviz.engine.consent import Named
+from gemmviz.engine.messages import BenchDone, BenchRequest, Failed, Probed, ProbeRequest, Result, Sample
 
 need_distributed()
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
@@ -185,3 +190,52 @@ def test_ctrl_c_ends_the_command(address, tls, tmp_path):
         (8, "endless", "cancelled"),
         (12, "endless", "cancelled"),
     ]
+
+
+def scheduler(address, tls):
+    return Scheduler(address, *tls[1::2])
+
+
+@pytest.mark.thorough
+def test_an_engine_elsewhere_answers_as_one_of_this_machine(address, tls, tmp_path):
+    seats = look(scheduler(address, tls))
+    assert len(seats) == 2 and {seat.gpu for seat in seats} == {""} and not any(seat.busy for seat in seats)
+    kernels = []
+    for name, text in (("right", hostile.RIGHT), ("endless", hostile.SLEEPS)):
+        (tmp_path / f"{name}.c").write_text(text)
+        kernels.append(parse(text, tmp_path / f"{name}.c"))
+    entries = [{"path": str(kernel.path), "text": kernel.text, "params": {}} for kernel in kernels]
+    engine = RemoteEngine(Named(kernels), scheduler(address, tls), seats[1])
+    try:
+        *_, probed = engine.run(ProbeRequest(1), threading.Event())
+        assert isinstance(probed, Probed) and probed.facts["device"] is None
+        # Two sizes are two pieces on the same worker; the second kernel is cancelled, and what was measured is kept.
+        cancel, arrived = threading.Event(), []
+        sizes = [(8, 8, 8), (12, 12, 12)]
+        for reply in engine.run(BenchRequest(2, entries, sizes, Protocol.quick().to_plain()), cancel):
+            arrived.append(reply)
+            if isinstance(reply, Result) and reply.final:
+                assert [seat.busy for seat in look(scheduler(address, tls))] == [False, True]
+                cancel.set()
+        assert any(isinstance(reply, Sample) and reply.seconds for reply in arrived)
+        done = arrived[-1]
+        assert isinstance(done, BenchDone) and done.run == 2
+        found = [(row["M"], row["status"]) for row in done.document["results"]]
+        assert found == [(8, "ok"), (8, "cancelled"), (12, "cancelled"), (12, "cancelled")]
+        # A text without consent is not sent.
+        (held,) = engine.run(BenchRequest(3, [{"path": "/nowhere/x.c", "text": "x", "params": {}}], sizes), cancel)
+        assert isinstance(held, Failed) and held.kind == "untrusted"
+    finally:
+        engine.close()
+
+
+def test_an_engine_elsewhere_says_why_it_cannot_be_used(address, tls):
+    with pytest.raises(Unavailable, match="there is no scheduler at"):
+        look(Scheduler("tls://127.0.0.1:1", *tls[1::2]))
+    with pytest.raises(Unavailable, match="needs certificates"):
+        look(Scheduler(address))
+    gone = Seat(address="tls://127.0.0.1:1", host="gone", gpu="", uuid="", cpu="a CPU", busy=False)
+    engine = RemoteEngine(Named([]), scheduler(address, tls), gone)
+    *_, last = engine.run(ProbeRequest(1), threading.Event())
+    engine.close()
+    assert isinstance(last, Failed) and "a CPU on gone: this worker has left the cluster" in last.message

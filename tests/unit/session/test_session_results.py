@@ -167,3 +167,26 @@ def test_figures_of_an_edited_text_go_when_another_text_is_measured(session):
     assert not session.results.figures.of("gputiled~edited") and len(session.results.charted) == len(
         session.choice.kernels
     )
+
+
+def test_figures_of_another_device_stand_beside_those_of_this_machine(session):
+    results = session.results
+    results.set_device("Some CPU", None, 2)
+    results.add_result(row("gputiled", 10.0))
+    results.move("GPU-1", "lab")
+    assert (results.away, results.device, len(results.figures)) == ("lab", "", 0)
+    (here,) = results.elsewhere
+    assert here.cpu == "Some CPU" and here.figures.of("gputiled")[0]["gflops"] == 10.0 and here.host
+    results.want_references(False)
+    # Measured in this session: it is shown even when references are not.
+    shown = results.shown("gputiled", (64, 64, 64))
+    assert shown.row["gflops"] == 10.0 and shown.origin.startswith("measured: ")
+    results.set_device("NVIDIA H200 / Xeon (16 cores) on lab", {"name": "NVIDIA H200", "cc": "9.0", "sms": 132}, 16)
+    results.add_result(row("gputiled", 90.0))
+    shown = results.shown("gputiled", (64, 64, 64))
+    assert (shown.row["gflops"], shown.origin) == (90.0, "")
+    # Back again: each place has its own figures.
+    results.move("", "here")
+    assert results.away == "" and results.shown("gputiled", (64, 64, 64)).row["gflops"] == 10.0
+    (there,) = results.elsewhere
+    assert there.origin(row("gputiled", 1.0)).startswith("measured: NVIDIA H200 (lab), ")

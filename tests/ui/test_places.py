@@ -1,0 +1,70 @@
+# ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
+"""Where kernels are measured: the button with its menu, and the dialog that names a cluster."""
+
+import pytest
+from window_driving import need_qt
+
+need_qt()
+
+from PySide6.QtWidgets import QApplication
+
+from gemmviz.cluster.piece import Scheduler, Seat
+from gemmviz.ui.panels.cluster_box import ClusterBox
+
+GPU = Seat(address="tcp://127.0.0.1:1", host="lab", gpu="NVIDIA H200", uuid="GPU-1", cpu="Xeon", busy=True)
+FREE = Seat(address="tcp://127.0.0.1:2", host="lab", gpu="NVIDIA H200", uuid="GPU-2", cpu="Xeon", busy=False)
+
+pytestmark = pytest.mark.new_window  # the place of a window's figures cannot be put back
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """What looking for devices finds, instead of a cluster."""
+    answer = {"seats": [GPU, FREE], "fault": ""}
+    monkeypatch.setattr(
+        "gemmviz.control.elsewhere._look", lambda scheduler: (scheduler, answer["seats"], answer["fault"])
+    )
+    return answer
+
+
+def texts(button):
+    button.menu_of_places.aboutToShow.emit()
+    return [action.text() for action in button.menu_of_places.actions() if action.text()]
+
+
+def test_a_cluster_is_named_and_its_free_gpu_measures(window, qtbot, found, monkeypatch):
+    probed = []
+    monkeypatch.setattr(window.controller.elsewhere, "_probe", lambda: probed.append(window.session.places.key))
+    window.pages.turn_to("charts")
+    button = window.measuring.place
+    assert button.text() == "this machine" and texts(button) == ["This machine", "Other machines…"]
+    assert not window.strip.place.isVisibleTo(window.strip)
+    button.cluster_wanted.emit()
+    (box,) = window.findChildren(ClusterBox)
+    assert not box.connect_button.isEnabled() and box.buttons.isVisible()
+    found["fault"], found["seats"] = "there is no scheduler at tcp://127.0.0.1:8786: Connection refused", []
+    box.address.setText(" 127.0.0.1:8786 ")
+    box.connect_button.click()
+    qtbot.waitUntil(lambda: box.status.text().startswith("there is no scheduler"))
+    found["fault"], found["seats"] = "", [GPU, FREE]
+    box.files["ca"].setText("ca.pem")
+    box.connect_button.click()
+    assert "all three files" in box.status.text()
+    box.files["ca"].clear()
+    box.connect_button.click()
+    qtbot.waitUntil(lambda: window.session.places.chosen is FREE)
+    QApplication.processEvents()
+    assert window.session.places.scheduler == Scheduler("127.0.0.1:8786") and probed == ["GPU-2"]
+    assert button.accessibleName() == "Where: H200 · lab"
+    listed = texts(button)
+    qtbot.waitUntil(lambda: not window.session.places.looking)
+    assert listed[:3] == ["This machine", "NVIDIA H200 · lab · busy", "NVIDIA H200 · lab · free"]
+    assert [action.isChecked() for action in button.menu_of_places.actions()[:3]] == [False, False, True]
+    # The strip has the button now, too, but not while it shows samples.
+    window.pages.turn_to("stage")
+    assert window.strip.place.isVisibleTo(window.strip)
+    window.session.progress.set("bench", ("measuring", None))
+    assert not window.strip.place.isVisibleTo(window.strip) and not button.isEnabled()
+    window.session.progress.set("bench", None)
+    button.menu_of_places.actions()[0].trigger()
+    assert window.session.places.chosen is None and button.text() == "this machine" and probed == ["GPU-2", ""]

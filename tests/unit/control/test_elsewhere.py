@@ -1,0 +1,64 @@
+"""Measuring on a device of a cluster: who is asked, what is kept, what is refused."""
+
+import pytest
+
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.cluster.piece import Scheduler, Seat
+from gemmviz.cluster.remote_engine import RemoteEngine
+from gemmviz.control.elsewhere import Elsewhere, engine_maker
+
+LAB = Scheduler("tls://lab:8786", "ca.pem", "own.pem", "own.key")
+SEAT = Seat(address="tls://lab:4000", host="lab", gpu="NVIDIA H200", uuid="GPU-1", cpu="Xeon (16 cores)", busy=False)
+
+
+@pytest.fixture
+def probes():
+    return []
+
+
+@pytest.fixture
+def elsewhere(session, engines, probes):
+    return Elsewhere(session, engines, lambda: probes.append(session.places.key))
+
+
+def test_the_devices_of_a_named_cluster_are_looked_for_in_a_thread(session, engines, elsewhere, monkeypatch):
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", lambda scheduler: [SEAT])
+    elsewhere.use(LAB)
+    assert session.places.looking and session.preferences.cluster == LAB and not session.places.seats
+    engines.looker.computed.emit(engines.looker.computing[0]())
+    assert (session.places.looking, session.places.seats, session.places.fault) == (False, [SEAT], "")
+
+
+def test_a_cluster_that_cannot_be_used_says_why(session, engines, elsewhere, monkeypatch):
+    def look(scheduler):
+        raise Unavailable("there is no scheduler at tls://lab:8786")
+
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", look)
+    elsewhere.use(LAB)
+    late = engines.looker.computing[0]()
+    engines.looker.computed.emit(late)
+    assert session.places.fault == "there is no scheduler at tls://lab:8786"
+    # The answer about a cluster that is no longer named is not taken.
+    elsewhere.use(Scheduler("127.0.0.1"))
+    engines.looker.computed.emit(late)
+    assert session.places.looking and not session.places.fault
+
+
+def test_the_measuring_engine_moves_and_the_new_machine_is_asked_for_its_facts(session, engines, elsewhere, probes):
+    session.places.name(LAB)
+    elsewhere.choose(SEAT)
+    assert (session.places.chosen, session.results.away, engines.bench.stops) == (SEAT, "lab", 1)
+    made = engine_maker(session, lambda: pytest.fail("an engine of this machine"))()
+    assert isinstance(made, RemoteEngine)
+    # Without a cluster it is this machine again.
+    elsewhere.use(None)
+    assert session.places.chosen is None and session.results.away == "" and session.preferences.cluster is None
+    assert engine_maker(session, lambda: "here")() == "here"
+    assert probes == ["GPU-1", ""]
+
+
+def test_a_measurement_in_progress_stays_where_it_is(session, engines, elsewhere):
+    session.progress.set("bench", ("measuring", None))
+    elsewhere.choose(SEAT)
+    assert session.places.chosen is None and engines.bench.stops == 0
+    assert "wait for it, or cancel it first" in session.messages.current.text
