@@ -59,7 +59,7 @@ class Elsewhere:
             return
         self._engines.bench.stop()  # the next request makes the engine of the new place
         session.places.choose(seat)
-        session.results.move(session.places.key, seat.host if seat is not None else platform.node())
+        session.results.move(session.places.key, session.places.host(seat) if seat else platform.node())
         self._probe()
 
     def _on_found(self, found: _Found) -> None:

@@ -216,4 +216,4 @@ class Measuring:
         """Name the machine that measures in a few words, from the engine's probe."""
         gpu, cpu, seat = facts["device"], facts["cpu"], self.session.places.chosen
         name = " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
-        return name if seat is None else tr("{device} on {host}", device=name, host=seat.host)
+        return name if seat is None else tr("{device} on {host}", device=name, host=self.session.results.away)

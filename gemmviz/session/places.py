@@ -33,6 +33,12 @@ class Places:
         seat = self.chosen
         return "" if seat is None else seat.uuid or f"{seat.host} {seat.cpu}"
 
+    def host(self, seat: Seat) -> str:
+        """Return the name of a worker's machine, with a number if it has several devices of the same name."""
+        same = [one for one in self.seats if (one.host, one.device) == (seat.host, seat.device)]
+        numbers = {one.address: number for number, one in enumerate(sorted(same, key=lambda one: one.uuid), 1)}
+        return f"{seat.host} #{numbers[seat.address]}" if len(same) > 1 and seat.address in numbers else seat.host
+
     def name(self, scheduler: Scheduler | None) -> None:
         """Set the cluster; None: there is none."""
         self.scheduler, self.seats, self.fault = scheduler, [], ""

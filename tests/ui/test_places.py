@@ -55,10 +55,10 @@ def test_a_cluster_is_named_and_its_free_gpu_measures(window, qtbot, found, monk
     qtbot.waitUntil(lambda: window.session.places.chosen is FREE)
     QApplication.processEvents()
     assert window.session.places.scheduler == Scheduler("127.0.0.1:8786") and probed == ["GPU-2"]
-    assert button.accessibleName() == "Where: H200 · lab"
+    assert button.accessibleName() == "Where: H200 · lab #2"
     listed = texts(button)
     qtbot.waitUntil(lambda: not window.session.places.looking)
-    assert listed[:3] == ["This machine", "NVIDIA H200 · lab · busy", "NVIDIA H200 · lab · free"]
+    assert listed[:3] == ["This machine", "NVIDIA H200 · lab #1 · busy", "NVIDIA H200 · lab #2 · free"]
     assert [action.isChecked() for action in button.menu_of_places.actions()[:3]] == [False, False, True]
     # The strip has the button now, too, but not while it shows samples.
     window.pages.turn_to("stage")

@@ -15,7 +15,15 @@ from gemmviz.ui.charts.figures.curves import Curve, curves
 from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.log_frame import LogFrame
 from gemmviz.ui.charts.painted import Mark, PaintedChart, elided, nudged, page_font, role_colour
-from gemmviz.ui.look.figure_text import details, dtype_text, measured_text, origin_name, rung_text, shown_name
+from gemmviz.ui.look.figure_text import (
+    details,
+    dtype_text,
+    measured_briefly,
+    measured_text,
+    origin_name,
+    rung_text,
+    shown_name,
+)
 
 _MOST_LABEL = 0.32  # the largest share of the width
 _REACH, _STEP = 9.0, 10.0
@@ -66,11 +74,19 @@ class SizeChart(PaintedChart):
         if self.curves:
             dtype = dtype_text(self.session.choice.kernel.dtype)
             said = tr("GFLOPS for M = N = K, {dtype}; both axes logarithmic", dtype=dtype)
-            marks = tr("●\N{NO-BREAK SPACE}measured here, ○\N{NO-BREAK SPACE}reference") if len(origins) > 1 else ""
+            marks = self._marks(origins) if len(origins) > 1 else ""
             self.hint.setText(f"{said}  ·  {marks}" if marks else said)
         else:
             self.hint.setText(tr("Nothing is measured at M = N = K yet: press “Over N”"))
         self.plot.update()
+
+    def _marks(self, origins: set[str]) -> str:
+        """Return the legend of the dots: filled where measured, hollow for each other origin."""
+        texts = [("●", measured_briefly(self.session.results))] if "" in origins else []
+        for origin in sorted(origins - {""}):
+            named = tr("reference") if origin.startswith("reference") else origin_name(origin).rpartition(", ")[0]
+            texts.append(("○", named))
+        return ", ".join(f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in dict.fromkeys(texts))
 
     # Painting
 

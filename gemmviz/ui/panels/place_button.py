@@ -61,7 +61,7 @@ class PlaceButton(QToolButton):
     def _show(self) -> None:
         places, seat = self.session.places, self.session.places.chosen
         device = seat.device.replace("NVIDIA ", "").partition(" (")[0] if seat is not None else ""
-        self._text = tr("this machine") if seat is None else f"{device} · {seat.host}"
+        self._text = tr("this machine") if seat is None else f"{device} · {places.host(seat)}"
         text = tr("Where: {place}", place=self._text)
         self._fit()
         self.setAccessibleName(text)
@@ -81,7 +81,7 @@ class PlaceButton(QToolButton):
     def _fit(self) -> None:
         metrics = self.fontMetrics()
         room = self.width() - metrics.averageCharWidth() * _FRAME_LETTERS
-        self.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, room))
+        self.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideMiddle, room))
 
     def _fill(self) -> None:
         menu, places = self.menu_of_places, self.session.places
@@ -90,7 +90,7 @@ class PlaceButton(QToolButton):
         self._add(group, tr("This machine"), None)
         for seat in places.seats:
             state = tr("busy") if seat.busy else tr("free")
-            self._add(group, f"{seat.device} · {seat.host} · {state}", seat)
+            self._add(group, f"{seat.device} · {places.host(seat)} · {state}", seat)
         if places.chosen is not None and places.chosen.address not in {seat.address for seat in places.seats}:
             self._add(group, f"{places.chosen.device} · {places.chosen.host}", places.chosen)
         if places.looking or places.fault:
