@@ -16,7 +16,7 @@ from gemmviz.ui.charts.chart import Chart, small_font
 from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
 from gemmviz.ui.connections import listen
-from gemmviz.ui.look.figure_text import gflops_text, measured_text, origin_name
+from gemmviz.ui.look.figure_text import gflops_text, origin_name
 
 _NEAR_PX = 24.0
 _WHOLE_UP_TO, _LEAST = 40, 5
@@ -254,7 +254,11 @@ class TuningChart(Chart):
             if any(not c["gflops"] for c in dots):
                 marks.append(("×", tr("no figure")))
             parts = [f"{mark}\N{NO-BREAK SPACE}{text}" for mark, text in marks]
-            parts.append(measured_text(self.session.results))
+            device = self.session.tuning.device(known(self.session.tuning.kernel)) or tr("this machine")
+            if self.session.results.away:
+                parts.append(tr("measured: {device}", device=device))
+            else:
+                parts.append(tr("measured here: {device}", device=device))
         more += [tr("{library}, above this axis", library=_rival_text(rival)) for rival in beyond]
         if self.session.tuning.document is not None:
             more += left_out_text(self.session.tuning.document)

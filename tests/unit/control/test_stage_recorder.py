@@ -109,7 +109,7 @@ def test_an_exhibit_shows_its_purpose(session, engines, recorder):
 
 
 def test_the_machine_is_asked_about_after_the_first_recording_and_only_once(session, engines, playable, monkeypatch):
-    monkeypatch.setattr("gemmviz.control.controller.Engines", lambda make_engine, loop: engines)
+    monkeypatch.setattr("gemmviz.control.controller.Engines", lambda make_engine, loop, make_measuring: engines)
     controller = Controller(session, None, engines.loop)
     controller.recording.record()
     assert not engines.bench.requests
