@@ -16,6 +16,7 @@ from gemmviz.ui.charts.chart import Chart, small_font
 from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
 from gemmviz.ui.connections import listen
+from gemmviz.ui.known import known
 from gemmviz.ui.look.figure_text import gflops_text, origin_name
 
 _NEAR_PX = 24.0
