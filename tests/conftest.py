@@ -115,7 +115,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the rest of sweeps to ``-m thorough``, before pytest selects; skip tests for a GPU where there is none."""
+    from sampled import mark_the_rest
+
+    mark_the_rest(items, whole=not any("::" in name for name in config.args))
     if not _no_gpu():
         return
     for item in items:

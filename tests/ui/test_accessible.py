@@ -127,6 +127,7 @@ def cut_texts(window):
     return cut
 
 
+@pytest.mark.sweep("1280-800-1.25")
 @pytest.mark.parametrize(("width", "height", "scale"), [(1280, 800, 1.0), (1280, 800, 1.25), (1920, 1080, 1.5)])
 def test_no_button_and_no_label_is_cut(window, qtbot, width, height, scale):
     window.resize(width, height)

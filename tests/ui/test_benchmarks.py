@@ -85,6 +85,7 @@ def called(qapp, monkeypatch, capsys):
             del sys.modules[name]
 
 
+@pytest.mark.sweep("cpu.py", "frames.py", "mutants.py --originals", "register_banks.py")
 @pytest.mark.parametrize("script", CASES)
 def test_a_script_runs_at_its_smallest_size(script, tmp_path, called):
     arguments, codes, said = CASES[script]
@@ -102,6 +103,7 @@ def test_a_script_for_a_gpu_explains_itself(script, called, capsys):
     assert not ended.value.code and "usage" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_programs_for_the_sanitizer_compile_or_a_missing_compiler_is_reported():
     done = run("sanitizer.py", "gpumult1", "--build", "--quick")
     assert done.returncode == 0 or (done.returncode == 2 and "nvcc" in done.stderr), done.stdout + done.stderr

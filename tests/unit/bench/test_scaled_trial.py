@@ -163,6 +163,7 @@ WITH_D = {
 }
 
 
+@pytest.mark.sweep("beta", "bias")
 @pytest.mark.parametrize(
     "parts",
     [

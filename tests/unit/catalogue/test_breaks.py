@@ -93,6 +93,7 @@ def test_every_rung_with_a_source_can_be_broken():
     assert [kernel.name for kernel in LADDER if kernel.recordable and not kernel.breaks] == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kernel", BREAKABLE, ids=lambda kernel: kernel.name)
 def test_every_declared_place_is_in_the_code_and_lines_keep_their_numbers(kernel):
     assert fitting(kernel) == kernel.breaks

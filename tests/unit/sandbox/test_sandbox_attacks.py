@@ -32,6 +32,7 @@ def outside(tmp_path):
     return tmp_path
 
 
+@pytest.mark.sweep("open*O_CREAT*", "unlink*", "rename*")
 @pytest.mark.parametrize(
     "call",
     [

@@ -211,6 +211,7 @@ def test_blocks_that_are_recorded_at_the_same_time_tell_the_same(params: dict[st
         assert len(of_one) == len(of_two) and (of_one == of_two).all()
 
 
+@pytest.mark.sweep("tma_ffma")
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 @pytest.mark.parametrize("name", ["wgmma_ring", "tma_ffma", "wgmma_shapes"])
 def test_the_kernels_that_are_recorded_here_compile_for_a_gpu(name: str, tmp_path: Path) -> None:

@@ -26,15 +26,9 @@ def test_a_mistake_is_found(kernel: LibraryKernel) -> None:
     assert recording.wrong or recording.notes or hazards.find(recording)
 
 
-# A kernel for each of the headers; NVRTC needs a second or two of processor time for what they include.
-HEADERS = ("copied_by_tiles", "barrier", "shared_pipeline", "ptx")
-
-
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
-@pytest.mark.parametrize(
-    "kernel",
-    [pytest.param(k, id=k.name, marks=[] if k.name in HEADERS else pytest.mark.thorough) for k in LIBRARY],
-)
+@pytest.mark.sweep("barrier", "ptx")  # NVRTC needs a second or two of processor time for what the headers include
+@KERNELS
 def test_nvrtc_takes_the_same_text(kernel: LibraryKernel) -> None:
     said = nvrtc_alone.errors(kernel.launch, "sm_90" if kernel.launch.maps else "sm_80")
     if "could not open source file" in said:
