@@ -223,3 +223,15 @@ def quick_engines(request: pytest.FixtureRequest):
         if request.path.parent.name != "sandbox":
             patch.setattr("gemmviz.engine.process.multiprocessing", ForkedEngines())
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_measurements():
+    """With ``--quick``, three samples are enough: the program's accuracy takes seconds on a busy machine."""
+    from benching import FAST
+
+    from gemmviz.bench.protocol import Protocol
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Protocol, "quick", classmethod(lambda cls: cls(rounds=1, **FAST)))
+        yield

@@ -72,11 +72,14 @@ def called(qapp, monkeypatch, capsys):
     def call(script, *arguments):
         name, *first = script.split()
         monkeypatch.setattr(sys, "argv", [name, *first, *arguments])
-        code = importlib.import_module(Path(name).stem).main() or 0
+        try:
+            code = importlib.import_module(Path(name).stem).main() or 0
+        finally:  # the window of a script that failed would end the process during a later test
+            for window in qapp.topLevelWidgets():
+                window.close()
+                window.deleteLater()
+            qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         said = capsys.readouterr()
-        for window in qapp.topLevelWidgets():
-            window.deleteLater()
-        qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         return subprocess.CompletedProcess(sys.argv, code, said.out, said.err)
 
     yield call
