@@ -50,6 +50,7 @@ def channels(colours):
     return (colours[:, None] >> (16, 8, 0) & 0xFF).astype(int)
 
 
+@pytest.mark.sweep("stage", "charts")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_widget_in_the_tab_order_has_a_name(window, qtbot, page):
     window.pages.turn_to(page)
@@ -59,6 +60,7 @@ def test_every_widget_in_the_tab_order_has_a_name(window, qtbot, page):
     assert [repr(w) for w in reached if not name_of(w)] == []
 
 
+@pytest.mark.sweep("dark")
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_the_focus_is_visible_on_every_widget(window, qtbot, theme):
     window.session.preferences.set_theme(theme)

@@ -249,6 +249,7 @@ def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
     assert "At this step this warp makes no access within bounds" in inspector.warp.cost.text()
 
 
+@pytest.mark.sweep("wmma_shared-thread")
 @pytest.mark.parametrize(("name", "panel"), [("CC", "warp"), ("wmma_shared", "thread")])
 def test_a_scroll_bar_never_makes_a_picture_need_another_height(inspector, monkeypatch, name, panel):
     """Otherwise the bar and the height change each other endlessly, and the stack of the window overflows."""

@@ -124,6 +124,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.sweep("no wait", "set too early", "no fence before", "stored twice")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_handing_a_sum_on_is_named(name: str) -> None:
     edits, kind, needle, said = MISTAKES[name]

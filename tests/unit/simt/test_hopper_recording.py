@@ -55,6 +55,7 @@ def test_plain_arithmetic_on_boxes_is_right(problem: Problem) -> None:
     assert tiles == [("As", (32, 16), 64), ("Bs", (16, 32), 0)]
 
 
+@pytest.mark.sweep("64-f16", "256-bf16")
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("columns", [64, 128, 256])
 def test_products_of_all_shapes_are_right(columns: int, kind: str) -> None:
