@@ -115,7 +115,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the rest of sweeps to ``-m thorough``, before pytest selects; skip tests for a GPU where there is none."""
+    from sampled import mark_the_rest
+
+    mark_the_rest(items, whole=not any("::" in name for name in config.args))
     if not _no_gpu():
         return
     for item in items:
@@ -217,4 +222,16 @@ def quick_engines(request: pytest.FixtureRequest):
     with pytest.MonkeyPatch.context() as patch:
         if request.path.parent.name != "sandbox":
             patch.setattr("gemmviz.engine.process.multiprocessing", ForkedEngines())
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_measurements():
+    """With ``--quick``, three samples are enough: the program's accuracy takes seconds on a busy machine."""
+    from benching import FAST
+
+    from gemmviz.bench.protocol import Protocol
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Protocol, "quick", classmethod(lambda cls: cls(rounds=1, **FAST)))
         yield

@@ -1,4 +1,4 @@
-"""An engine that answers a question only once per process of tests: windows that show the same recording share it."""
+"""An engine that answers a question only once per run of tests: windows that show the same recording share it."""
 
 import os
 import threading
@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import shared_recordings
+
 from gemmviz.data import root
 from gemmviz.engine.consent import Consent, refused
 from gemmviz.engine.messages import Probed, ProbeRequest, Recorded, RecordRequest, Reply, Request
@@ -16,7 +18,10 @@ from gemmviz.language import language
 
 _MOST = 40
 # Tests have folders of their own, which no recording depends on.
-_OWN = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PYTEST_CURRENT_TEST")
+_OWN = (
+    *("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", shared_recordings.VARIABLE),
+    *("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"),
+)
 _kept: OrderedDict[tuple[Any, ...], list[Reply]] = OrderedDict()
 _lock = threading.Lock()
 
@@ -25,7 +30,8 @@ class RememberingEngine(Engine):
     """A real engine, which starts no process for what was answered before.
 
     Kept are the facts of the machine, and recordings of texts from ``kernels/`` with their edits: these read no file
-    that a test may change. An answer that failed or was cancelled is not kept.
+    that a test may change. An answer that failed or was cancelled is not kept. What one
+    process has asked, the others find (`shared_recordings`).
     """
 
     def __init__(self, consent: Consent) -> None:
@@ -39,9 +45,9 @@ class RememberingEngine(Engine):
             return
         key = _key(request)
         with _lock:
-            known = _kept.get(key)
+            known = _kept.get(key) or shared_recordings.kept(*key)
             if known is not None:
-                _kept.move_to_end(key)
+                _remember(key, known)
         if known is not None:
             yield from (replace(reply, run=request.run) for reply in known)
             return
@@ -51,9 +57,15 @@ class RememberingEngine(Engine):
             yield reply
         if isinstance(replies[-1], Recorded | Probed):
             with _lock:
-                _kept[key] = replies
-                while len(_kept) > _MOST:
-                    _kept.popitem(last=False)
+                _remember(key, replies)
+            shared_recordings.keep(replies, *key)
+
+
+def _remember(key: tuple[Any, ...], replies: list[Reply]) -> None:
+    _kept[key] = replies
+    _kept.move_to_end(key)
+    while len(_kept) > _MOST:
+        _kept.popitem(last=False)
 
 
 def ask_for_the_machine(consent: Consent) -> None:
@@ -71,5 +83,5 @@ def _is_repeatable(request: Request) -> bool:
 
 
 def _key(request: Request) -> tuple[Any, ...]:
-    variables = frozenset((name, value) for name, value in os.environ.items() if name not in _OWN)
+    variables = tuple(sorted((name, value) for name, value in os.environ.items() if name not in _OWN))
     return repr(replace(request, run=0)), language(), variables

@@ -50,6 +50,7 @@ def channels(colours):
     return (colours[:, None] >> (16, 8, 0) & 0xFF).astype(int)
 
 
+@pytest.mark.sweep("stage", "charts")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_widget_in_the_tab_order_has_a_name(window, qtbot, page):
     window.pages.turn_to(page)
@@ -59,6 +60,7 @@ def test_every_widget_in_the_tab_order_has_a_name(window, qtbot, page):
     assert [repr(w) for w in reached if not name_of(w)] == []
 
 
+@pytest.mark.sweep("dark")
 @pytest.mark.parametrize("theme", ["dark", "light"])
 def test_the_focus_is_visible_on_every_widget(window, qtbot, theme):
     window.session.preferences.set_theme(theme)
@@ -127,6 +129,7 @@ def cut_texts(window):
     return cut
 
 
+@pytest.mark.sweep("1280-800-1.25")
 @pytest.mark.parametrize(("width", "height", "scale"), [(1280, 800, 1.0), (1280, 800, 1.25), (1920, 1080, 1.5)])
 def test_no_button_and_no_label_is_cut(window, qtbot, width, height, scale):
     window.resize(width, height)

@@ -72,11 +72,14 @@ def called(qapp, monkeypatch, capsys):
     def call(script, *arguments):
         name, *first = script.split()
         monkeypatch.setattr(sys, "argv", [name, *first, *arguments])
-        code = importlib.import_module(Path(name).stem).main() or 0
+        try:
+            code = importlib.import_module(Path(name).stem).main() or 0
+        finally:  # the window of a script that failed would end the process during a later test
+            for window in qapp.topLevelWidgets():
+                window.close()
+                window.deleteLater()
+            qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         said = capsys.readouterr()
-        for window in qapp.topLevelWidgets():
-            window.deleteLater()
-        qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         return subprocess.CompletedProcess(sys.argv, code, said.out, said.err)
 
     yield call
@@ -85,6 +88,7 @@ def called(qapp, monkeypatch, capsys):
             del sys.modules[name]
 
 
+@pytest.mark.sweep("cpu.py", "frames.py", "mutants.py --originals", "register_banks.py")
 @pytest.mark.parametrize("script", CASES)
 def test_a_script_runs_at_its_smallest_size(script, tmp_path, called):
     arguments, codes, said = CASES[script]
@@ -102,6 +106,7 @@ def test_a_script_for_a_gpu_explains_itself(script, called, capsys):
     assert not ended.value.code and "usage" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_programs_for_the_sanitizer_compile_or_a_missing_compiler_is_reported():
     done = run("sanitizer.py", "gpumult1", "--build", "--quick")
     assert done.returncode == 0 or (done.returncode == 2 and "nvcc" in done.stderr), done.stdout + done.stderr

@@ -25,7 +25,7 @@ SIZES = ((1280, 800), (1920, 1080))
 LEAST = 0.35
 _FOLDED = 132  # pixels that the stage gains at least, because a lesson folds the kernels
 _KEEPS_KERNELS = 1600  # the width of a window from which on a lesson does not fold them
-SAMPLE = ("blocked", "simd_threads", "gputiled", "CC", "larger_tiles", "every_shape", "fp8_in_turns")
+SAMPLE = ("blocked", "gputiled", "CC", "every_shape")
 # An exhibit that does not compile has a demo without a stop.
 LESSONS = [load_lesson(path) for path in sorted((data.root("resources") / "lessons").glob("*.toml"))]
 DEMOS = {kernel.name: kernel.demo for kernel in ladder() if kernel.demo is not None and kernel.demo.stop is not None}
@@ -60,9 +60,8 @@ def share(playable, lens, size, rect, font):
     return box.width() * box.height() / (size[0] * size[1])
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.thorough) for name in DEMOS]
-)
+@pytest.mark.sweep(*SAMPLE)
+@pytest.mark.parametrize("name", DEMOS)
 def test_the_matrices_of_a_demo_take_a_third_of_the_window(name, places):
     playable = at_demo(name)
     lens = DEMOS[name].lens
@@ -70,9 +69,8 @@ def test_the_matrices_of_a_demo_take_a_third_of_the_window(name, places):
         assert share(playable, lens, size, rect, font) >= LEAST, size
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.thorough) for name in DEMOS]
-)
+@pytest.mark.sweep(*SAMPLE)
+@pytest.mark.parametrize("name", DEMOS)
 def test_no_text_of_a_demo_is_shortened_but_the_line_of_its_source(name, places, monkeypatch):
     shortened, whole = [], QFontMetricsF.elidedText
 
@@ -94,13 +92,8 @@ def test_no_text_of_a_demo_is_shortened_but_the_line_of_its_source(name, places,
     assert shortened == []
 
 
-@pytest.mark.parametrize(
-    "lesson",
-    [
-        pytest.param(lesson, marks=() if lesson.kernel in SAMPLE else pytest.mark.thorough, id=lesson.path.stem)
-        for lesson in LESSONS
-    ],
-)
+@pytest.mark.sweep(*SAMPLE)
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.path.stem)
 def test_the_matrices_of_a_lesson_take_a_third_of_the_window_at_each_stop(lesson, places):
     """Measured without the text of the lesson, which never makes them smaller: see ``test_stage_first.py``."""
     kernel = find(lesson.kernel, ladder())

@@ -116,6 +116,7 @@ def test_what_is_freed_after_giving_back_goes_back_without_a_request(qtbot):
     assert before - after > _BLOCKS * _BYTES // 2
 
 
+@pytest.mark.thorough
 def test_the_program_gives_back_after_collecting_garbage_and_keeps_its_fonts_open(tmp_path):
     folders = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CONFIG", "DATA", "STATE")}
     settings = os.environ | folders | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}

@@ -29,6 +29,7 @@ def rows(output):
     return {kind: tuple(map(int, figures)) for kind, *figures in found}
 
 
+@pytest.mark.thorough
 def test_a_few_damaged_files_of_every_kind_are_opened_or_refused(tmp_path):
     done = run("--together", "--own-cache", "--counts", *(f"{kind}=1" for kind in KINDS), folder=tmp_path)
     table = rows(done.stdout)

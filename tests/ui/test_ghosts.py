@@ -56,6 +56,7 @@ def corner_of(info, panel, element):
     return panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell
 
 
+@pytest.mark.sweep("packed", "gputiled", "async_pipeline", "wgmma")
 @pytest.mark.parametrize("name", COPYING)
 def test_a_ghost_is_between_the_recorded_cells(qapp, name):
     playable = shown(name)

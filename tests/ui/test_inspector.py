@@ -162,6 +162,7 @@ def test_the_next_request_is_hidden_while_it_is_predicted(inspector):
     assert inspector.warp.head.text() == "" and "while you predict it" in inspector.warp.cost.text()
 
 
+@pytest.mark.sweep("rung0-*", "rung1-warp")
 @pytest.mark.parametrize("tab", ["origin", "warp", "thread"])
 @pytest.mark.parametrize("rung", [("gputiled", 8, {"TS": 4}), ("matmul_tc", 32, {}), ("wgmma", 64, {"BN": 64})])
 def test_a_tab_keeps_only_the_shown_recording(inspector, qtbot, tab, rung):
@@ -248,6 +249,7 @@ def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
     assert "At this step this warp makes no access within bounds" in inspector.warp.cost.text()
 
 
+@pytest.mark.sweep("wmma_shared-thread")
 @pytest.mark.parametrize(("name", "panel"), [("CC", "warp"), ("wmma_shared", "thread")])
 def test_a_scroll_bar_never_makes_a_picture_need_another_height(inspector, monkeypatch, name, panel):
     """Otherwise the bar and the height change each other endlessly, and the stack of the window overflows."""

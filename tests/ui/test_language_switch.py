@@ -284,6 +284,7 @@ def test_several_changes_of_the_language_leak_nothing(windows, qtbot):
     assert [window() for window in gone] == [None] * 4
 
 
+@pytest.mark.thorough
 def test_the_program_frees_its_first_window(tmp_path):
     settings = os.environ | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "LANG": "en_US.UTF-8", "LC_ALL": "C.UTF-8"}
     done = subprocess.run([sys.executable, "-c", EXCHANGING], env=settings, capture_output=True, text=True, check=False)

@@ -103,6 +103,7 @@ def end_by_signals(program, numbers):
     assert program.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.sweep("numbers0")
 @pytest.mark.parametrize("numbers", [[signal.SIGINT, signal.SIGTERM], [signal.SIGINT] * 2])
 def test_a_signal_ends_the_program_while_it_asks_and_keeps_the_edits(start, edited_state, numbers, tmp_path):
     end_by_signals(start("window", edited_state), numbers)

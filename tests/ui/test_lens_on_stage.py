@@ -60,6 +60,7 @@ def test_a_key_goes_through_the_suitable_lenses_and_back_to_the_tiles(window, qt
     assert stage.grab().toImage() == tiles
 
 
+@pytest.mark.sweep("vectorised")
 @pytest.mark.parametrize("name", ["CC", "matmul_kernel_naive", "vectorised"])
 def test_a_lens_does_not_overlap_the_matrices(window, qtbot, name):
     choose(window, qtbot, name)

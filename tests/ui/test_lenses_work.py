@@ -73,6 +73,7 @@ def test_the_registry_has_these_lenses_in_the_order_of_their_names():
     assert set(SHOWN.values()) == set(OURS)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp, name, theme):
@@ -85,6 +86,7 @@ def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp,
         assert np.array_equal(picture, drawn(lens, of, width, height, THEMES[theme]))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_lens_has_content_at_every_moment_and_changes_with_it(qapp, name):
     lens, playable = LENSES_BY_NAME[DRAWN[name]], at_demo(name)

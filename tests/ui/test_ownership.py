@@ -29,6 +29,7 @@ def last_writers(recording):
     return found
 
 
+@pytest.mark.sweep("narrow_tiles", "gpumult0", "hostmult1")
 @pytest.mark.parametrize("name", ["gpumult0", "gputiled_more_work", "narrow_tiles", "vectorised", "hostmult1"])
 def test_a_thread_owns_the_elements_that_it_wrote(name):
     recording = rung(name, Problem(17, 20, 9))

@@ -61,6 +61,7 @@ def test_another_recording_of_the_same_text_is_followed(presenter, session):
     assert session.cursor.line in [number for number, _ in presenter.source.lines()]
 
 
+@pytest.mark.sweep("size0", "size3")
 @pytest.mark.parametrize("size", SCREENS)
 def test_type_is_readable_from_the_back_row(presenter, session, qtbot, size):
     session.preferences.set_type_scale(1.5)  # of the teacher's screen
@@ -76,6 +77,7 @@ def test_type_is_readable_from_the_back_row(presenter, session, qtbot, size):
     assert height / LABEL <= labels <= height / LABEL + 2
 
 
+@pytest.mark.sweep("size0", "size3")
 @pytest.mark.parametrize("size", SCREENS)
 def test_nothing_is_cut_with_a_question_open_and_revealed(presenter, session, qtbot, size):
     presenter.resize(*size)

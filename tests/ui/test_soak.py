@@ -53,6 +53,7 @@ def python(*arguments, folder):
     return subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.thorough
 def test_a_short_soak_does_everything_and_finds_nothing_wrong(tmp_path):
     done = python("benchmarks/soak.py", "--minutes", "0", "--seed", "3", "--own-cache", folder=tmp_path)
     assert "exceptions and warnings" in done.stdout, done.stderr

@@ -10,7 +10,6 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from sampled import SAMPLE
 from window_driving import need_qt
 
 need_qt()
@@ -198,9 +197,10 @@ def painted(playable, theme, moments):
         yield np.array([colour.red(), colour.green(), colour.blue()], float)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("name", "theme"),
-    [pytest.param(name, "dark", marks=() if name in SAMPLE else pytest.mark.thorough) for name in RUNGS]
+    [(name, "dark") for name in RUNGS]
     + [(name, "light") for name in ("hostmult_threads", "gputiled", "CC", "matmul_tc_2d_warp_tiling")],
 )
 def test_each_cell_is_painted_as_recorded(qapp, name, theme):

@@ -267,6 +267,7 @@ def test_the_question_reaches_a_screen_reader_and_does_not_take_the_focus_from_t
     assert window.run_question.run_button.accessibleDescription() == said
 
 
+@pytest.mark.sweep("1.5-dark")
 @pytest.mark.parametrize("theme", ["dark", "light"])
 @pytest.mark.parametrize("scale", [1.0, 1.5])
 def test_the_question_has_room_on_a_small_screen(window, qtbot, hostile, theme, scale):

@@ -156,6 +156,7 @@ def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
     assert unchanged
 
 
+@pytest.mark.sweep("gputiled-False", "matmul_kernel_naive-True")
 @pytest.mark.parametrize(("name", "at_lens"), [("gputiled", False), ("matmul_kernel_naive", True), ("stream_k", True)])
 def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, window, monkeypatch):
     """Each frame paints only the places that changed; when no part is late, all of the stage is of this step."""

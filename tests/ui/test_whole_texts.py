@@ -48,6 +48,7 @@ def texts(window: QWidget) -> list[QWidget]:
     return [w for w in found if w.visibleRegion().boundingRect() == w.rect()]
 
 
+@pytest.mark.sweep("es")
 @LANGUAGE
 def test_no_text_of_the_window_is_cut(make_window, qtbot, language):
     set_language(language)
@@ -82,6 +83,7 @@ def test_the_titles_of_kernels_are_whole(make_window, qtbot, language):
     assert [line for line in lines if line.endswith("…")] == []
 
 
+@pytest.mark.sweep("es-*")
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
 @LANGUAGE
 def test_nothing_in_a_door_stands_on_something_else(make_window, qtbot, language, size):

@@ -1,22 +1,67 @@
-"""The sample of a sweep over all rungs: a rung for each way to compute, to copy and to wait. The rest is `thorough`.
+"""The sample of a sweep: a test that repeats one behaviour over all rungs, sizes, themes or languages.
 
-Such a sweep checks code of ours that is the same for all rungs of a kind. A sweep that checks each rung's own text, its
-demo or its lesson has no sample: there each case checks another file.
+README's command runs the sample, ``-m thorough`` the rest. A sweep is marked with what stays:
+
+``@pytest.mark.sweep``
+    The cases of the rungs in `SAMPLE`.
+``@pytest.mark.sweep("id", "other-*")``
+    The cases with these ids.
 """
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Any
 
 import pytest
 
 SAMPLE = (
-    *("hostmult0", "loop_order", "blocked", "packed", "simd", "hostmult_threads"),  # C: loops, panels, vectors, threads
-    *("gpumult1", "mm_bounds", "gputiled", "CC"),  # a thread per element, edges, tiles, both matrices by columns
-    *("matmul_kernel_2d_thread_tiling", "vectorised", "conflict_free", "async_pipeline"),  # several elements per thread
-    *("stream_k", "matmul_tc_2d_warp_tiling", "mma_swizzle"),  # flags, fragments, inline PTX
-    *("wgmma", "warp_specialised", "cluster", "stream_k_tma", "every_shape", "fp8_promoted"),  # Hopper
+    *("loop_order", "simd", "hostmult_threads"),  # C: loops, vectors, threads
+    *("gpumult1", "gputiled", "CC"),  # a thread per element, shared tiles, both matrices by columns
+    *("vectorised", "async_pipeline", "stream_k"),  # several elements per thread, copies in flight, flags
+    *("matmul_tc_2d_warp_tiling", "mma_swizzle"),  # fragments, inline PTX
+    *("warp_specialised", "cluster"),  # Hopper: the copy engine, barriers, warp groups, blocks that share
 )
+"""A rung of each kind: each way to compute, to copy and to wait."""
 
 
-def sampled(names: Iterable[str]) -> list[object]:
-    """Return the names of rungs as parameters of a test; those outside the sample are marked `thorough`."""
-    return [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.thorough) for name in names]
+def mark_the_rest(items: Iterable[Any], whole: bool) -> None:
+    """Mark all cases of sweeps `thorough` that are not in their sample.
+
+    Parameters
+    ----------
+    items
+        The collected tests.
+    whole
+        Whether whole files were collected: then the sample of each sweep has to be there.
+
+    Raises
+    ------
+    pytest.UsageError
+        If no case of a sweep stays, or if one of the ids that should stay is that of no case.
+    """
+    cases: dict[str, list[Any]] = {}
+    for item in items:
+        if item.get_closest_marker("sweep"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, swept in cases.items():
+        patterns = swept[0].get_closest_marker("sweep").args
+        stay = [item for item in swept if in_the_sample(item.callspec, patterns)]
+        ids = [item.callspec.id for item in stay]
+        missed = [pattern for pattern in patterns if not any(fnmatchcase(one, pattern) for one in ids)]
+        if whole and (missed or not stay):
+            raise pytest.UsageError(f"{name}: no case of this sweep is {' or '.join(missed) or 'in the sample'}")
+        for item in swept:
+            if item not in stay:
+                item.add_marker(pytest.mark.thorough)
+
+
+def in_the_sample(case: Any, patterns: tuple[str, ...]) -> bool:
+    """Return whether a case of a sweep stays: by its id, or because it is about a rung of `SAMPLE`."""
+    if patterns:
+        return any(fnmatchcase(case.id, pattern) for pattern in patterns)
+    return any(rung_of(value) in SAMPLE for value in case.params.values())
+
+
+def rung_of(value: object) -> object:
+    """Return the name of the rung that a parameter of a test is about: it, its kernel or its lesson may stand there."""
+    return value if isinstance(value, str) else getattr(value, "kernel", getattr(value, "name", None))

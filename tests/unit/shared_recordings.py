@@ -6,7 +6,7 @@ import pickle
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 VARIABLE = "GEMMVIZ_TESTS_RECORDINGS"
 """Names the folder, which is the run's own: the code of gemmviz cannot be another one."""
@@ -23,15 +23,29 @@ def once(make: Callable[[], Made], *key: object) -> Made:
     key
         All that it depends on, with a text that says so.
     """
-    folder = os.environ.get(VARIABLE)
-    if folder is None:
-        return make()
-    file = Path(folder) / hashlib.sha256(repr(key).encode()).hexdigest()[:24]
-    if file.exists():
-        found: Made = pickle.loads(file.read_bytes())
-        return found
-    made = make()
-    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as written:
+    found: Made | None = kept(*key)
+    if found is None:
+        found = make()
+        keep(found, *key)
+    return found
+
+
+def kept(*key: object) -> Any:
+    """Return what any process has kept under a key; None if there is nothing."""
+    file = _file(key)
+    return pickle.loads(file.read_bytes()) if file is not None and file.exists() else None
+
+
+def keep(made: object, *key: object) -> None:
+    """Leave something to all processes, under a key."""
+    file = _file(key)
+    if file is None:
+        return
+    with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as written:
         pickle.dump(made, written, protocol=pickle.HIGHEST_PROTOCOL)
     Path(written.name).replace(file)
-    return made
+
+
+def _file(key: tuple[object, ...]) -> Path | None:
+    folder = os.environ.get(VARIABLE)
+    return None if folder is None else Path(folder) / hashlib.sha256(repr(key).encode()).hexdigest()[:24]

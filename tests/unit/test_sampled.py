@@ -1,7 +1,10 @@
 """The sample of rungs stands for all kinds of rungs: a new chapter or lens needs one of its rungs there."""
 
+from types import SimpleNamespace
+
+import pytest
 from recordings import RUNGS
-from sampled import SAMPLE, sampled
+from sampled import SAMPLE, in_the_sample, mark_the_rest
 
 from gemmviz.catalogue.chapters import by_chapter
 from gemmviz.catalogue.ladder import find, ladder
@@ -17,6 +20,30 @@ def test_each_chapter_and_each_lens_has_a_rung_in_the_sample() -> None:
     assert found == lenses
 
 
-def test_what_is_not_in_the_sample_is_thorough() -> None:
-    marked = {parameter.values[0] for parameter in sampled(RUNGS) if parameter.marks}
-    assert marked == set(RUNGS) - set(SAMPLE)
+@pytest.mark.sweep("one", "other-*")
+@pytest.mark.parametrize("case", ["one", "other-1", "further"])
+def test_what_is_not_in_the_sample_is_thorough(case: str, request: pytest.FixtureRequest) -> None:
+    assert (request.node.get_closest_marker("thorough") is not None) == (case == "further")
+
+
+def test_a_rung_is_found_in_its_name_its_kernel_and_its_lesson() -> None:
+    def stays(value: object) -> bool:
+        return in_the_sample(SimpleNamespace(params={"theme": "dark", "what": value}), ())
+
+    gputiled = find("gputiled", ladder())
+    assert stays("gputiled") and stays(gputiled) and stays(SimpleNamespace(kernel="gputiled"))
+    assert not stays("Basic") and not stays(SimpleNamespace(kernel="Basic", name="gputiled")) and not stays(8)
+
+
+@pytest.mark.parametrize("patterns", [("one", "none"), ()])
+def test_a_sweep_without_its_sample_is_refused_where_whole_files_are_tried(patterns: tuple[str, ...]) -> None:
+    mark = SimpleNamespace(args=patterns)
+    item = SimpleNamespace(
+        nodeid="test_it.py::test[one]",
+        callspec=SimpleNamespace(id="one", params={"what": 1}),
+        get_closest_marker=lambda name: mark,
+        add_marker=lambda mark: None,
+    )
+    with pytest.raises(pytest.UsageError, match="no case of this sweep is"):
+        mark_the_rest([item], whole=True)
+    mark_the_rest([item], whole=False)

@@ -28,6 +28,7 @@ def made(name, arch, **params):
     return assemble(launch(find(name, ladder()), Problem.cube(4096), params), arch, "", lambda _: None)
 
 
+@pytest.mark.sweep("gpumult0-sm_80", "warp_specialised-sm_90a")
 @needs_tools
 @pytest.mark.parametrize(
     ("name", "arch"),

@@ -51,6 +51,7 @@ def product(backend, concrete):
     return c, a @ b, intact
 
 
+@pytest.mark.sweep("size*-loop_order", "size*-simd", "size*-hostmult_threads", "size*-numpy")
 @pytest.mark.parametrize("kernel", [k for k in ladder() if k.backend in ("c", "numpy")], ids=lambda k: k.name)
 @pytest.mark.parametrize("size", [(1, 1, 1), (17, 5, 31), (64, 64, 64)])
 def test_every_cpu_rung_multiplies(kernel, size):

@@ -184,6 +184,7 @@ def ok(row):
     row |= {"hot": hot, "rounds": rounds, "telemetry": watched, "first_launch_s": 2.0, "host_launch_s": 1e-6}
 
 
+@pytest.mark.sweep("ok", "wrong", "crash", "skipped")
 @pytest.mark.parametrize("status", schema.STATUSES)
 def test_written_files_fit_the_published_schema(status):
     published = json.loads((data.root("resources") / "schema" / f"result-{schema.VERSION}.json").read_text())

@@ -77,6 +77,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sweep("alpha and beta", "a separate D", "a bias and ReLU")
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_kernel_passes_and_is_right_after_many_launches(name: str) -> None:
     row = measured(RIGHT[name])
@@ -84,6 +85,7 @@ def test_a_right_kernel_passes_and_is_right_after_many_launches(name: str) -> No
     assert row["verify"]["after"] == "ok"
 
 
+@pytest.mark.sweep("alpha and beta-k*", "a bias-*", "ReLU-sum*", "a separate D*")
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "says"),
     [
@@ -163,6 +165,7 @@ WITH_D = {
 }
 
 
+@pytest.mark.sweep("beta", "bias")
 @pytest.mark.parametrize(
     "parts",
     [

@@ -4,7 +4,6 @@ import json
 from functools import cache
 
 import pytest
-from sampled import SAMPLE
 
 from gemmviz import data
 from gemmviz.bench import results
@@ -63,16 +62,15 @@ def base_costs(name, size, params):
     return worst_costs(examine(find(name, LADDER), size, dict(params)))
 
 
-def in_the_sample(kernel, change):
-    """Return whether a change is the first of a rung of the sample, or the first of the ladder with an effect."""
-    is_first = kernel.name in SAMPLE and change is kernel.breaks[0]
-    return is_first or any(FIRST[effect] is change for effect in change.expect)
+def in_the_sample(change):
+    """Return whether a change is the first of the ladder with an effect."""
+    return any(FIRST[effect] is change for effect in change.expect)
 
 
 @pytest.mark.parametrize(
     ("kernel", "change"),
     [
-        pytest.param(k, c, id=f"{k.name}~{c.id}", marks=[] if in_the_sample(k, c) else pytest.mark.thorough)
+        pytest.param(k, c, id=f"{k.name}~{c.id}", marks=[] if in_the_sample(c) else pytest.mark.thorough)
         for k, c in EVERY
     ],
 )
@@ -93,6 +91,7 @@ def test_every_rung_with_a_source_can_be_broken():
     assert [kernel.name for kernel in LADDER if kernel.recordable and not kernel.breaks] == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kernel", BREAKABLE, ids=lambda kernel: kernel.name)
 def test_every_declared_place_is_in_the_code_and_lines_keep_their_numbers(kernel):
     assert fitting(kernel) == kernel.breaks

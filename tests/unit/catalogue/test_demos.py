@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import recordings
-from sampled import sampled
 
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import BuildError, GemmvizError
@@ -51,6 +50,7 @@ def costs(playable: Playable) -> list[SiteTraffic]:
     return wasted(playable.traffic.sites, playable.recording)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_demo_is_in_its_recording(name: str) -> None:
     kernel, demo = demo_of(name)
@@ -115,7 +115,8 @@ def test_some_demos_have_findings_that_are_there_only_because_of_narrow_blocks(n
     assert any(cost.narrow for cost in costs(played(name)))
 
 
-@pytest.mark.parametrize("name", sampled(name for name in ON_GPU if name != "mm_optimizado_printed"))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", [name for name in ON_GPU if name != "mm_optimizado_printed"])
 def test_a_finding_that_is_there_only_because_of_narrow_blocks_is_gone_with_wide_ones(name: str) -> None:
     kernel, _ = demo_of(name)
     narrow = [cost for cost in costs(played(name)) if cost.narrow]

@@ -29,6 +29,7 @@ KINDS = ("hostmult1", "gpumult0", "mm", "matmul_kernel_naive", "RR", "gputiled_m
 SIZE = Problem(256, 512, 128)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung.name not in BEYOND], ids=lambda k: k.name)
 def test_the_source_of_a_rung_says_what_its_front_matter_says(rung: Kernel) -> None:
     made = bare(rung)
@@ -48,6 +49,7 @@ def test_the_source_of_a_rung_says_what_its_front_matter_says(rung: Kernel) -> N
         assert ours.shared_bytes == theirs.shared_bytes or rung.name in AS_TWINS
 
 
+@pytest.mark.sweep("hostmult1", "gpumult0", "matmul_tc_2d_warp_tiling")
 @pytest.mark.parametrize("name", KINDS)
 def test_a_guess_at_a_rung_computes_the_right_c(name: str) -> None:
     made = settle(bare(find(name, ladder())), wrong)

@@ -91,6 +91,7 @@ def both_compilers(mine: Kernel) -> None:
             assert nvrtc_alone.errors(job, architecture) == ""
 
 
+@pytest.mark.sweep("host headers*", "prototypes", "macros of the host", "a constexpr*", "words of*", "brackets*")
 @pytest.mark.parametrize("form", FORMS)
 def test_host_code_stops_no_compile(form: str, tmp_path: Path) -> None:
     both_compilers(kernel(tmp_path, FORMS[form]))

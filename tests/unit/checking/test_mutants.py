@@ -79,6 +79,7 @@ def test_there_are_hundreds_of_mutants_of_every_operator_and_each_changes_one_li
         assert [i + 1 for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b] == [mutant.line]
 
 
+@pytest.mark.sweep("gputiled")
 @pytest.mark.parametrize("name", ["gputiled", "matmul_kernel_thread_tiling", "gpumult0"])
 def test_nothing_is_reported_of_an_original_at_any_of_twenty_sizes(name: str) -> None:
     kernel = find(name, RUNGS)

@@ -146,11 +146,25 @@ def test_ctrl_c_keeps_finished_work(tmp_path):
     text = hostile.SLEEPS.replace("for (;;)", 'prctl(PR_SET_NAME, "gv-endless"); for (;;)')
     Path(endless).write_text(text.replace("\nvoid mine", "\n#include <sys/prctl.h>\nvoid mine"))
     target = tmp_path / "r.json"
-    command = [sys.executable, "-m", "gemmviz", "bench", good, endless, "--size", "8", "--quick", "--json", str(target)]
+    command = [
+        sys.executable,
+        "-m",
+        "gemmviz",
+        "bench",
+        good,
+        endless,
+        "--size",
+        "8",
+        "--quick",
+        "--timeout",
+        "0.1",
+        "--json",
+        str(target),
+    ]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while "gv-endless" not in process_names():
             assert process.poll() is None
-            time.sleep(0.02)
+            time.sleep(0.1)
         os.kill(process.pid, signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == 130

@@ -104,6 +104,7 @@ def test_a_value_that_only_goes_wrong_away_from_the_default_is_found(
     assert "as line 37 stores it; 1,665 elements of C are not A x B" in out
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rung", [k for k in ladder() if k.recordable and not k.exhibit], ids=lambda k: k.name)
 def test_the_second_size_tells_m_n_and_k_apart(rung: Kernel) -> None:
     second = plan(rung, [], {}).launches[1][0]

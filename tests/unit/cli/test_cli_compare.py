@@ -120,6 +120,7 @@ def test_a_folder_may_have_a_tilde_in_its_name(tmp_path, capsys):
     assert document(capsys, before, after, "--size", "16")["before"]["name"] == before
 
 
+@pytest.mark.usefixtures("no_machine_code")
 def test_a_kernel_in_a_header_is_compared(tmp_path, capsys):
     before, after = tmp_path / "a.cuh", tmp_path / "b.cu"
     before.write_text(MATTER + TILED)

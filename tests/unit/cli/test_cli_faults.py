@@ -38,6 +38,7 @@ def test_another_command_goes_on_and_says_it_too(tmp_path, monkeypatch, capsys):
     assert "31_bad.cu is left out" in told and "no kernel 'bad'" in told
 
 
+@pytest.mark.sweep("psygnal-*", "rich-*")
 @pytest.mark.parametrize(
     ("module", "command", "package"),
     [

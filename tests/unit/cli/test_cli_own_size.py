@@ -80,6 +80,7 @@ def test_machine_code_is_shown_at_a_size_far_below_the_usual_one(fixed, capsys):
     assert "fixed for" in said.out and "does not take 4096 x 4096 x 4096" in said.err and str(SIZE) in said.err
 
 
+@pytest.mark.thorough
 def test_each_measured_kernel_has_a_size_that_it_takes(tmp_path, capsys):
     path, target = tmp_path / "fixed.c", tmp_path / "rows.json"
     path.write_text(ON_CPU)

@@ -24,6 +24,7 @@ int main() { std::cout << 1; }
 """
 
 
+@pytest.mark.thorough
 def test_a_table_says_what_became_of_each_kernel(tmp_path: Path) -> None:
     (tmp_path / "src/somebody+gemm").mkdir(parents=True)
     (tmp_path / "src/somebody+gemm/right.cu").write_text(RIGHT)

@@ -134,6 +134,7 @@ def test_a_search_runs_on_a_worker_and_is_kept_here(address, tls, tmp_path, monk
     assert "Kept for `gemmviz bench" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_check_on_a_cluster_finds_what_it_finds_here(address, tls, tmp_path, capsys):
     arguments = ["check", "gputiled~no-second-barrier", "--size", "8", "16", "--set", "TS=4"]
     assert run([*arguments, "--json", str(tmp_path / "here.json")]) == 1
@@ -147,6 +148,7 @@ def busy(client):
     return any(client.run(lambda: bool(work._running)).values())
 
 
+@pytest.mark.thorough
 def test_a_network_that_is_lost_costs_no_row_that_has_arrived(address, tls):
     kernels = [
         {"path": f"/nowhere/{name}.c", "text": text, "params": {}}
@@ -174,6 +176,7 @@ def test_a_network_that_is_lost_costs_no_row_that_has_arrived(address, tls):
         assert not busy(client)
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_the_command(address, tls, tmp_path):
     (tmp_path / "endless.c").write_text(hostile.SLEEPS)
     target = tmp_path / "r.json"

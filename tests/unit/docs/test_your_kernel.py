@@ -31,6 +31,7 @@ def steady(text):
     return re.sub(r"(?<=accesses in )[\d.]+ s", "", text)
 
 
+@pytest.mark.thorough
 def test_the_page_shows_what_the_commands_print(page):
     blocks = page.blocks(page.PAGE.read_text(encoding="utf-8"))
     commands = [block.command.split()[1] for block in blocks]
@@ -46,6 +47,7 @@ def test_the_page_shows_what_the_commands_print(page):
         assert steady(output) == steady(block.output), f"{block.command}: run python docs/your_kernel.py"
 
 
+@pytest.mark.sweep("no-kernel", "no-comment", "further-argument", "matrices-in-a-struct", "header")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_refused_kernel_is_refused_with_the_message_of_the_table(name, page):
     (case,) = [one for one in page.cases() if one.name == name]

@@ -64,6 +64,7 @@ def test_the_document_says_how_it_was_taken(engine):
     assert document["protocol"]["seed"] == 2026
 
 
+@pytest.mark.sweep("text0-*", "text1-*", "text4-*", "text7-*")
 @pytest.mark.parametrize(
     ("text", "status", "says"),
     [

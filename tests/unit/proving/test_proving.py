@@ -232,15 +232,13 @@ def test_the_shipped_proofs_are_of_the_shipped_kernels_and_hold() -> None:
         assert all(p.holds for p in found)
 
 
+@pytest.mark.sweep("matmul_tc_2d_warp_tiling", "mma_swizzle", "wgmma")
 @pytest.mark.parametrize(
     "name",
     [
         *("l2_swizzle", "matmul_tc_2d_warp_tiling", "wmma_shared", "mma_swizzle", "mma_pipeline", "wgmma", "cluster"),
         # Tens of millions of accesses, as counted on the device.
-        *(
-            pytest.param(name, marks=pytest.mark.thorough)
-            for name in ("gpumult0", "matmul_kernel_naive", "RR", "matmul_kernel_2d_thread_tiling", "async_pipeline")
-        ),
+        *("gpumult0", "matmul_kernel_naive", "RR", "matmul_kernel_2d_thread_tiling", "async_pipeline"),
     ],
 )
 def test_the_counters_of_an_h200_are_predicted_anew_from_the_source(name: str) -> None:

@@ -30,6 +30,7 @@ def secrets(text):
     return [secret for secret in ("secret\n", "this is", "root:") if secret in text]
 
 
+@pytest.mark.sweep('#include "{0}/secret.h"', "asm*")
 @needs_tools
 @pytest.mark.parametrize("line", ATTACKS)
 def test_it_includes_no_file_of_the_user(engine, tmp_path, line):
@@ -44,6 +45,7 @@ def test_it_includes_no_file_of_the_user(engine, tmp_path, line):
     assert reply.listing.files[0].name == TILED.path.name
 
 
+@pytest.mark.sweep('#include "{0}/secret.h"')
 @needs_tools
 @pytest.mark.parametrize("line", ATTACKS)
 def test_a_file_that_the_kernel_does_not_reach_is_not_read(engine, tmp_path, line):

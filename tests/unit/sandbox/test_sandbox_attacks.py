@@ -32,6 +32,7 @@ def outside(tmp_path):
     return tmp_path
 
 
+@pytest.mark.sweep("open*O_CREAT*", "unlink*", "rename*")
 @pytest.mark.parametrize(
     "call",
     [
@@ -185,6 +186,7 @@ def no_daemons():
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.sweep("c, *")
 @pytest.mark.parametrize("of", ["c, recorded", "cuda, recorded", "c, timed"])
 def test_what_forks_and_leaves_its_session_is_gone_when_its_run_is(engine, no_daemons, of):
     if of == "cuda, recorded":
@@ -203,6 +205,7 @@ def test_what_forks_and_leaves_its_session_is_gone_when_the_run_is_cancelled(eng
     assert_goes_on(engine)
 
 
+@pytest.mark.sweep("without_anything")
 @pytest.mark.parametrize("beginning", [attacks.without_namespaces, attacks.without_anything])
 def test_where_linux_offers_less_what_a_kernel_starts_still_ends_with_its_run(monkeypatch, no_daemons, beginning):
     monkeypatch.setattr(start, "main", beginning)

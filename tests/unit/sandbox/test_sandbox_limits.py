@@ -16,6 +16,7 @@ pytestmark = pytest.mark.skipif(
 MIB = 1 << 20
 
 
+@pytest.mark.sweep("timed")
 @pytest.mark.parametrize("way", ["recorded", "timed"])
 def test_a_kernel_that_takes_all_memory_is_ended_and_told_why(way):
     fill = "char *volatile p = malloc(64 << 20); if (p) memset(p, 1, 64 << 20); usleep(20000);"

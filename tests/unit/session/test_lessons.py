@@ -34,6 +34,7 @@ def test_the_lessons_lead_through_every_rung_in_the_order_of_the_ladder():
     assert following == [*RUNGS[1:], ""]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", RUNGS)
 def test_a_lesson_is_true_to_its_recording(name):
     lesson = load_lesson(FOLDER / f"{name}.toml")

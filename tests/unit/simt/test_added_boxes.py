@@ -124,6 +124,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.sweep("no wait", "set too early", "no fence before", "stored twice")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_handing_a_sum_on_is_named(name: str) -> None:
     edits, kind, needle, said = MISTAKES[name]
@@ -192,6 +193,7 @@ def test_a_tile_that_is_cut_is_right_and_nothing_is_found(shares: Recording) -> 
     assert (playable.history.values(2, playable.timeline.steps - 1).reshape(shares.c.shape) == shares.c).all()
 
 
+@pytest.mark.sweep("(520*-stream_k_tma", "(200*-stream_k_tma", "(64*-stream_k_tma")
 @pytest.mark.parametrize("name", ["stream_k_tma", "stream_k_tma_bf16"])
 @pytest.mark.parametrize(
     ("size", "blocks", "cluster", "cut"),

@@ -22,6 +22,7 @@ def clean(style: str, *size: int) -> Recording:
     return recording
 
 
+@pytest.mark.sweep("groups-*", "pipelined-*", "wmma_bf16-*")
 @pytest.mark.parametrize(
     ("style", "size"),
     [

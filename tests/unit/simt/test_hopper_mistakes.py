@@ -68,6 +68,13 @@ MISTAKES = {
 }
 
 
+@pytest.mark.sweep(
+    "no wait for a full stage",
+    "the other parity",
+    "too many bytes",
+    "no wait for the product",
+    "no fence before the store",
+)
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_named(name: str) -> None:
     old, new, kind, needle, said = MISTAKES[name]

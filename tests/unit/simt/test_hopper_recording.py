@@ -55,6 +55,7 @@ def test_plain_arithmetic_on_boxes_is_right(problem: Problem) -> None:
     assert tiles == [("As", (32, 16), 64), ("Bs", (16, 32), 0)]
 
 
+@pytest.mark.sweep("64-f16", "256-bf16")
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("columns", [64, 128, 256])
 def test_products_of_all_shapes_are_right(columns: int, kind: str) -> None:
@@ -211,6 +212,7 @@ def test_blocks_that_are_recorded_at_the_same_time_tell_the_same(params: dict[st
         assert len(of_one) == len(of_two) and (of_one == of_two).all()
 
 
+@pytest.mark.sweep("tma_ffma")
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 @pytest.mark.parametrize("name", ["wgmma_ring", "tma_ffma", "wgmma_shapes"])
 def test_the_kernels_that_are_recorded_here_compile_for_a_gpu(name: str, tmp_path: Path) -> None:

@@ -70,6 +70,9 @@ def values(kernel: PtxKernel) -> Recording:
     return recording
 
 
+@pytest.mark.sweep(
+    "m16n8k16_f16_f16_f32", "m16n8k4_tf32_tf32_f32", "m8n8k16_s8_s8_s32", "m16n8k32_e4m3_e5m2_f32", "m8n8k4_f64_f64_f64"
+)
 @pytest.mark.parametrize("given", PRODUCTS, ids=lambda given: "_".join(given[:4]))
 def test_every_mma_multiplies_what_the_registers_hold(given: tuple[str, str, str, str, str]) -> None:
     _, a, b, _, _ = given
@@ -78,6 +81,7 @@ def test_every_mma_multiplies_what_the_registers_hold(given: tuple[str, str, str
     assert (recording.c == shifted[0] @ shifted[1]).all()
 
 
+@pytest.mark.sweep("mma_m8n8k4_row_col_f16", "mma_m8n8k4_col_row_f32")
 @pytest.mark.parametrize("kernel", QUADS, ids=lambda kernel: kernel.name)
 def test_the_four_products_of_m8n8k4_are_the_quads_own(kernel: PtxKernel) -> None:
     recording = values(kernel)

@@ -16,6 +16,16 @@ from gemmviz.trace.recording.recording import Recording
 BY_NAME = {kernel.name.removeprefix("memory_"): kernel for kernel in MEMORY}
 
 
+@pytest.mark.sweep(
+    "memory_ld_shared_offset",
+    "memory_cvta",
+    "memory_ld_global",
+    "memory_atom",
+    "memory_stmatrix",
+    "memory_ldmatrix_trans",
+    "memory_copy_sizes",
+    "memory_named_barriers",
+)
 @pytest.mark.parametrize("kernel", MEMORY, ids=lambda kernel: kernel.name)
 def test_memory_holds_what_the_same_cuda_finds(kernel: PtxKernel) -> None:
     recording = record(kernel.launch, deadline_s=20)

@@ -8,9 +8,11 @@ from library_kernels import LIBRARY, LibraryKernel
 from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
 
+OF_EACH_HEADER = ("groups", "copied_by_tiles", "barrier", "shared_pipeline", "boxes", "ptx")
 KERNELS = pytest.mark.parametrize("kernel", LIBRARY, ids=lambda kernel: kernel.name)
 
 
+@pytest.mark.sweep(*OF_EACH_HEADER)
 @KERNELS
 def test_c_is_that_of_numpy_and_the_checker_finds_nothing(kernel: LibraryKernel) -> None:
     recording = record(kernel.launch, deadline_s=60)
@@ -20,21 +22,16 @@ def test_c_is_that_of_numpy_and_the_checker_finds_nothing(kernel: LibraryKernel)
     assert hazards.find(recording) == []
 
 
+@pytest.mark.sweep(*OF_EACH_HEADER)
 @KERNELS
 def test_a_mistake_is_found(kernel: LibraryKernel) -> None:
     recording = record(kernel.wrong, deadline_s=60)
     assert recording.wrong or recording.notes or hazards.find(recording)
 
 
-# A kernel for each of the headers; NVRTC needs a second or two of processor time for what they include.
-HEADERS = ("copied_by_tiles", "barrier", "shared_pipeline", "ptx")
-
-
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
-@pytest.mark.parametrize(
-    "kernel",
-    [pytest.param(k, id=k.name, marks=[] if k.name in HEADERS else pytest.mark.thorough) for k in LIBRARY],
-)
+@pytest.mark.sweep("barrier", "ptx")  # NVRTC needs a second or two of processor time for what the headers include
+@KERNELS
 def test_nvrtc_takes_the_same_text(kernel: LibraryKernel) -> None:
     said = nvrtc_alone.errors(kernel.launch, "sm_90" if kernel.launch.maps else "sm_80")
     if "could not open source file" in said:

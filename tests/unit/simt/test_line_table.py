@@ -20,6 +20,7 @@ COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, NEGATE, BASIC_BLOCK, CONST
 PROLOGUE_END, EPILOGUE_BEGIN, SET_ISA = 10, 11, 12
 
 
+@pytest.mark.sweep("as compiled-gputiled", "as written-mma_pipeline")
 @pytest.mark.parametrize("name", ["gputiled", "warp_tiling", "mma_pipeline", "simd_threads"])
 @pytest.mark.parametrize("as_written", [False, True], ids=["as compiled", "as written"])
 def test_the_rows_of_a_rung_are_those_that_pyelftools_finds(name: str, as_written: bool) -> None:

@@ -148,6 +148,7 @@ def test_tokens_keep_their_columns_on_both_sides_of_a_macro() -> None:
     ]
 
 
+@pytest.mark.sweep("block_tiles-True", "structs-False", "wmma_bf16-False")
 @pytest.mark.parametrize("as_written", [False, True])
 @pytest.mark.parametrize("name", ["block_tiles", "halves", "structs", "wmma_bf16"])
 def test_a_file_with_asm_is_recorded_as_it_is_without(name: str, as_written: bool) -> None:

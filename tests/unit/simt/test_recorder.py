@@ -63,6 +63,7 @@ def test_restrict_lets_the_compiler_keep_c_in_a_register() -> None:
         assert accesses == [576, 128]
 
 
+@pytest.mark.sweep("gpumult1-*", "gputiled-params2-*")
 @pytest.mark.parametrize(
     ("name", "params", "sectors"),
     [
@@ -283,6 +284,7 @@ def compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     toolchain.compiler.cache_clear()
 
 
+@pytest.mark.sweep("")
 def test_a_variant_has_its_own_shared_memory_beside_its_base_in_one_process(compiler: str) -> None:
     assert toolchain.compiler().kind == (compiler or "clang")
     for name in ("gputiled", "gputiled~pad-a"):

@@ -63,6 +63,7 @@ def assert_same(one: RawTrace, other: RawTrace) -> None:
     assert (one.places, one.kinds, one.diagnostics) == (other.places, other.kinds, other.diagnostics)
 
 
+@pytest.mark.sweep("gputiled-*", "matmul_tc-*")
 @pytest.mark.parametrize(
     ("name", "problem", "params"),
     [
@@ -100,6 +101,7 @@ def test_what_is_noticed_is_told_as_by_one() -> None:
     assert_same(one, three)
 
 
+@pytest.mark.sweep("atomic", "reads another's", "input")
 @pytest.mark.parametrize(
     "body",
     [

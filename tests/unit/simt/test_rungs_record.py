@@ -3,7 +3,6 @@
 from itertools import product
 
 import pytest
-from sampled import sampled
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import Kernel
@@ -56,6 +55,7 @@ def right_at(sizes: list[Problem], rung: Kernel, params: dict[str, int]) -> None
 FEW = {"BLOCKS": 2, "SPLIT": 1}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rung", RUNGS, ids=lambda kernel: kernel.name)
 def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_offers(rung: Kernel) -> None:
     params: dict[str, int] = {}
@@ -87,6 +87,7 @@ def possible(rung: Kernel, offered: dict[str, tuple[int, ...]]) -> Launch | None
 WITH_PARAMETERS = [rung.name for rung in RUNGS if rung.params]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", WITH_PARAMETERS)
 def test_each_value_of_a_parameter_has_a_size_that_it_works_at(name: str) -> None:
     rung = find(name, LADDER)
@@ -94,7 +95,8 @@ def test_each_value_of_a_parameter_has_a_size_that_it_works_at(name: str) -> Non
         assert [value for value in values if possible(rung, rung.params | {one: (value,)}) is None] == []
 
 
-@pytest.mark.parametrize("name", sampled(WITH_PARAMETERS))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", WITH_PARAMETERS)
 def test_the_last_values_of_all_parameters_give_the_right_c(name: str) -> None:
     rung = find(name, LADDER)
     last = possible(rung, rung.params)

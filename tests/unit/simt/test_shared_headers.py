@@ -15,6 +15,7 @@ from gemmviz.trace.recording.record import record
 SMALL = {"STAGES": 2, "BLOCKS": 2}
 
 
+@pytest.mark.sweep("persistent-*-False", "cluster-*-True")
 @pytest.mark.parametrize("as_written", [False, True])
 @pytest.mark.parametrize(
     ("name", "params", "stored", "line"),

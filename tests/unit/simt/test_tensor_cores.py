@@ -61,6 +61,14 @@ DEPTHS = {"tf32": 8, "double": 4}
 SUMS = {"half": "float16", "float": "float32", "int": "int32", "double": "float64"}
 
 
+@pytest.mark.sweep(
+    "half-16-16-float-row_major",
+    "half-8-32-float-col_major",
+    "bf16-32-8-float-row_major",
+    "tf32-16-16-float-col_major",
+    "s8-16-16-int-row_major",
+    "double-8-8-double-col_major",
+)
 @pytest.mark.parametrize("layout", ["row_major", "col_major"])
 @pytest.mark.parametrize(
     ("kind", "m", "n", "total"),
@@ -193,6 +201,7 @@ IN_HALVES = """unsigned c[2] = {};
     for (int i = 0; i < 2; i++) *reinterpret_cast<unsigned *>(&C[(g + i * 8) * N + 2 * t]) = c[i];"""
 
 
+@pytest.mark.sweep("mma_m16n8k16_f32_f16", "mma_m16n8k8_f32_tf32")
 @pytest.mark.parametrize("name", re.findall(r"\bmma_m16n8k\w+(?=\()", GPU_HEADER.read_text()))
 def test_every_mma_multiplies_registers_that_are_filled_as_the_ptx_manual_says(name: str) -> None:
     _, shape, total, kind = name.split("_")

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recordings import own
-from sampled import sampled
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -46,7 +45,8 @@ def of_rung(name: str, size: int, **params: int) -> tuple[dict[str, ArrayTraffic
     return counts(compiled), counts(written)
 
 
-@pytest.mark.parametrize("name", sampled(EVERY))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", EVERY)
 def test_every_rung_records_in_both_views_and_the_text_names_no_fewer_accesses(name: str) -> None:
     compiled, written = both(shown(name))
     assert (compiled.as_written, written.as_written) == (False, True)

@@ -5,7 +5,6 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from sampled import sampled
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
@@ -38,7 +37,8 @@ def shown(name):
     return Playable(recording, timeline, measure(recording, timeline))
 
 
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", RUNGS)
 def test_running_sums_end_in_the_stored_values(name):
     playable = shown(name)
     recording, sums = playable.recording, playable.live_sums
@@ -84,7 +84,8 @@ def test_a_sum_has_the_products_that_its_thread_has_read(name, tiles):
         assert playable.live_sums.at(now)[row, column] == wanted
 
 
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", RUNGS)
 def test_products_are_of_recorded_operands(name):
     playable = shown(name)
     products, recording = playable.products, playable.recording
@@ -107,7 +108,8 @@ def test_products_are_of_recorded_operands(name):
             assert float(value) in held
 
 
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", RUNGS)
 def test_copies_go_from_the_read_to_the_written_element(name):
     playable = shown(name)
     recording = playable.recording

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from recordings import RUNGS, rung
-from sampled import sampled
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -44,7 +43,8 @@ def test_the_last_step_is_at_the_end_even_if_it_adds_something():
     assert rising(np.zeros(0), 9.0).tolist() == []
 
 
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", RUNGS)
 def test_curves_rise_and_end_where_the_recording_does(name):
     playable = played(name)
     course = playable.recording_progress
@@ -76,7 +76,8 @@ def test_reads_that_feed_products_are_those_of_tiles_where_there_are_tiles():
         assert fed_products(recording, played(name).timeline, played(name).staged).sum() == expected
 
 
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", RUNGS)
 def test_the_total_agrees_with_the_traffic(name):
     playable = played(name)
     arrays, last = playable.traffic.arrays, playable.recording_progress.at(playable.recording_progress.last)

@@ -70,6 +70,7 @@ def tiles_of(name: str, depth: str | int) -> tuple[Recording, int]:
     return recording, depth if isinstance(depth, int) else recording.params[depth]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", DEPTH)
 def test_a_tiled_rung_brings_a_tile_in_waits_uses_it_waits_and_ends_with_c(name: str) -> None:
     recording, depth = tiles_of(name, DEPTH[name])
@@ -82,6 +83,7 @@ def test_a_tiled_rung_brings_a_tile_in_waits_uses_it_waits_and_ends_with_c(name:
     assert story.tile_starts.tolist() == [s.first for s in story.segments if s.kind == "copy"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", AHEAD)
 def test_a_rung_that_copies_ahead_has_each_tile_on_its_way_before_the_one_before_is_done(name: str) -> None:
     recording, depth = tiles_of(name, AHEAD[name])

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 from recordings import RUNGS, SIZES, own, rung
-from sampled import sampled
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -58,8 +57,9 @@ def assert_whole(asked: Provenance, fed: OperandPaths, row: int, column: int) ->
     assert values[0] @ values[1] == recording.c[row, column]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("problem", SIZES, ids=str)
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.parametrize("name", RUNGS)
 def test_the_operands_of_an_element_are_found_for_every_kernel(name: str, problem: Problem) -> None:
     recording = rung(name, problem)
     asked = provenance(recording)

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from recordings import own, rung
-from sampled import SAMPLE, sampled
+from sampled import SAMPLE
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.cost.traffic import measure
@@ -49,7 +49,8 @@ def asked(name):
             yield step, found
 
 
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.sweep("hostmult_threads", "gputiled", "matmul_kernel_naive")
+@pytest.mark.parametrize("name", RUNGS)
 def test_right_by_the_recording_and_the_others_are_wrong(name):
     count = 0
     for _, found in asked(name):
@@ -60,7 +61,8 @@ def test_right_by_the_recording_and_the_others_are_wrong(name):
     assert count > ASKED_PER_RUNG // 2
 
 
-@pytest.mark.parametrize("name", sampled(RUNGS))
+@pytest.mark.sweep("hostmult_threads", "gputiled", "matmul_kernel_naive")
+@pytest.mark.parametrize("name", RUNGS)
 def test_four_different_answers_about_a_later_step(name):
     for step, found in asked(name):
         assert found.step > step
