@@ -27,6 +27,7 @@ from gemmviz.checking import plan as plans
 from gemmviz.checking.report_text import sentence
 from gemmviz.engine.consent import Described
 from gemmviz.engine.messages import Checked, CheckRequest
+from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
@@ -115,7 +116,7 @@ def tried(row: Row, folder: Path) -> Row:
         row.matter = made.front_matter()
         engine = Engine(Described(path, text))
         try:
-            made = settle(made, trier(engine, threading.Event()))
+            made = settle(made, trier(engine, threading.Event()), spent=Spending(engine))
             row.described, row.why, row.matter = made.right, made.settled, made.front_matter()
             row.recorded = made.right or "elements of C are wrong" in made.settled
             # A kernel may be wrong with the launch that its own file gives: then the findings say where.

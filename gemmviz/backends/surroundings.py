@@ -34,36 +34,37 @@ def surroundings(path: Path, text: str) -> Surroundings:
         The kernel's file.
     """
     folders = tuple(search_folders(path))
+    project, files = project_folders(path), scratch.Files()
     places = scratch.header_places(path, folders)
     headers = [body.decode("utf-8", "replace") for _, body in scratch.reached(text, path.parent, places)]
-    for file, begin in begins(path, scratch.neighbours(folders), scratch.text_of):
+    for file, begin in begins(path, files.neighbours(folders), files.text_of):
         reached = scratch.reached(begin, file.parent, places)
         headers = [*(body.decode("utf-8", "replace") for _, body in reached), begin, *headers]
     names = {name for head in _HEAD.findall(text) for name in re.findall(r"(\w+)\s*\(", head)} - {"__launch_bounds__"}
-    others = _launching(names, path, folders) or _launching(names, path, project_folders(path)) if names else []
+    others = _launching(names, path, folders, files) or _launching(names, path, project, files) if names else []
     if names and not others and not _launched(names).search(text):
-        others = _in_scripts(names, (path.parent, *project_folders(path)))
+        others = _in_scripts(names, (path.parent, *project), files)
     # A template that launches the kernel gets its arguments where it is used.
     if used := given_launches(text).union(*map(given_launches, others)):
-        others += [body for body in _using(used, path, project_folders(path)) if body not in others]
-    scripts = _defining(path, [text, *headers])
+        others += [body for body in _using(used, path, project, files) if body not in others]
+    scripts = _defining(path, [text, *headers], project, files)
     return Surroundings(tuple(headers), tuple(others), tuple(scripts), tuple(_missing(text, path, places)))
 
 
-def _defining(path: Path, texts: Sequence[str]) -> list[str]:
+def _defining(path: Path, texts: Sequence[str], project: tuple[Path, ...], files: scratch.Files) -> list[str]:
     """Return the texts that may give a compiler a value for a name in capitals that the sources do not define."""
     defined = {name for text in texts for pair in _DEFINED.findall(text) for name in pair}
     defined -= {name for text in texts for name in _BY_DEFAULT.findall(text)}
     if not any(name not in defined for text in texts for name in _CAPITALS.findall(without_comments(text))):
         return []
     found: list[str] = []
-    for file in scratch.neighbours(nearest_first((path.parent, *project_folders(path)), path), _BUILD_FILES):
+    for file in files.neighbours(nearest_first((path.parent, *project), path), _BUILD_FILES):
         if len(found) == _MOST_SCRIPTS:
             break
         if not file.suffix and file.name.lower() not in ("makefile", "gnumakefile", "justfile"):
             continue
         with suppress(OSError):
-            body = scratch.text_of(file)
+            body = files.text_of(file)
             found += [body] if _GIVES.search(body) else []
     return found
 
@@ -90,7 +91,7 @@ def _submodule(begin: Path, header: str) -> str:
     return next(iter(likely or empty), "")
 
 
-def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[str]:
+def _launching(names: set[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[str]:
     """Return the texts that launch a kernel, then those that hand one on: ``run(gemm, grid, block)``."""
     any_of = "|".join(map(re.escape, sorted(names)))
     launched = _launched(names)
@@ -98,11 +99,11 @@ def _launching(names: set[str], path: Path, folders: tuple[Path, ...]) -> list[s
     handed_on = re.compile(rf"[(,=&]\s*(?:{any_of})\s*(?:<[^;<]*>)?\s*[,;)]")
     found: list[str] = []
     pointers: list[str] = []
-    for file in scratch.neighbours(folders):
+    for file in files.neighbours(folders):
         if file == path or len(found) == _MOST_NEIGHBOURS:
             continue
         with suppress(OSError):
-            body = scratch.text_of(file)
+            body = files.text_of(file)
             if another.search(body):  # it launches its own kernel of this name
                 continue
             if "<<<" in body and launched.search(body):
@@ -116,15 +117,15 @@ def _launched(names: set[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*(?:<[^;<]*>)?\s*<<<")
 
 
-def _in_scripts(names: set[str], folders: tuple[Path, ...]) -> list[str]:
+def _in_scripts(names: set[str], folders: tuple[Path, ...], files: scratch.Files) -> list[str]:
     """Return the texts inside Python scripts and notebooks that launch a kernel: they are compiled when these run."""
     launched = _launched(names)
     found: list[str] = []
-    for file in scratch.neighbours(folders, _SCRIPTS):
+    for file in files.neighbours(folders, _SCRIPTS):
         if len(found) == _MOST_NEIGHBOURS:
             break
         with suppress(OSError, ValueError):
-            body = scratch.text_of(file)
+            body = files.text_of(file)
             if launched.search(body):
                 found += [one for one in _code_in(file, body) if launched.search(one)]
     return found[:_MOST_NEIGHBOURS]
@@ -138,16 +139,16 @@ def _code_in(file: Path, body: str) -> list[str]:
     return [text[2] for text in _LONG_TEXT.finditer(body)]
 
 
-def _using(names: frozenset[str], path: Path, folders: tuple[Path, ...]) -> list[str]:
+def _using(names: frozenset[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[str]:
     """Return the texts that use templates or functions: ``Gemm<128, 64>::run(...)``, ``run(grid, block)``."""
     any_of = "|".join(map(re.escape, sorted(names)))
     used = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<>]*\d|(?:<[^;<>]*>)?\s*\([^{{}}]*?;)")
     found: list[str] = []
-    for file in scratch.neighbours(folders):
+    for file in files.neighbours(folders):
         if file == path or len(found) == _MOST_NEIGHBOURS:
             continue
         with suppress(OSError):
-            body = scratch.text_of(file)
+            body = files.text_of(file)
             if used.search(body):
                 found.append(body)
     return found

@@ -25,6 +25,7 @@ from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text, write_text
 from gemmviz.cli import options
 from gemmviz.engine.consent import Described
+from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
@@ -95,7 +96,7 @@ def tried(made: Guess) -> Guess:
     engine = Engine(Described(made.path, made.text))
     try:
         with Console(stderr=True).status("Recording small problems to see whether the guess is right"):
-            return settle(made, trier(engine, threading.Event()))
+            return settle(made, trier(engine, threading.Event()), spent=Spending(engine))
     finally:
         engine.close()
 

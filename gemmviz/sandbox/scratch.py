@@ -116,15 +116,49 @@ def own_header(name: str, beside: Path, places: HeaderPlaces) -> Path | None:
     return next((path for path, folder in found if _may_be_read(path, folder)), None)
 
 
+class Files:
+    """The files in some folders: each folder is listed once, and each file read once, for all that look there."""
+
+    def __init__(self) -> None:
+        self._names: dict[Path, list[str]] = {}
+        self._allowed: dict[tuple[Path, tuple[str, ...]], bool] = {}
+        self._texts: dict[Path, str] = {}
+
+    def neighbours(self, folders: Iterable[Path], suffixes: tuple[str, ...] = _SOURCES) -> Iterator[Path]:
+        """Yield the sources that may be read, CUDA's first, then headers; or files with other suffixes."""
+        found: dict[Path, None] = {}
+        for folder in folders:
+            names = (name for name in self._listed(folder) if _suffix(name) in suffixes)
+            found |= dict.fromkeys(folder / name for name in names)
+        for file in sorted(found, key=lambda file: _ORDER.index(file.suffix) if file.suffix in _ORDER else len(_ORDER)):
+            if (file, suffixes) not in self._allowed:
+                self._allowed[file, suffixes] = _may_be_read(file, file.parent, suffixes)
+            if self._allowed[file, suffixes]:
+                yield file
+
+    def text_of(self, file: Path) -> str:
+        """Return the text of a file as the compiler reads it.
+
+        Raises
+        ------
+        OSError
+            When it cannot be read.
+        """
+        if file not in self._texts:
+            self._texts[file] = text_of(file)
+        return self._texts[file]
+
+    def _listed(self, folder: Path) -> list[str]:
+        if folder not in self._names:
+            self._names[folder] = []
+            with suppress(OSError):
+                self._names[folder] = sorted(os.listdir(folder))  # noqa: PTH208
+        return self._names[folder]
+
+
 def neighbours(folders: Iterable[Path], suffixes: tuple[str, ...] = _SOURCES) -> Iterator[Path]:
-    """Yield the sources in some folders that may be read, CUDA's first, then headers; or files with other suffixes."""
-    found: dict[Path, None] = {}
-    for folder in folders:
-        with suppress(OSError):
-            found |= dict.fromkeys(file for file in sorted(folder.iterdir()) if file.suffix in suffixes)
-    for file in sorted(found, key=lambda file: _ORDER.index(file.suffix) if file.suffix in _ORDER else len(_ORDER)):
-        if _may_be_read(file, file.parent, suffixes):
-            yield file
+    """Yield the sources in some folders that may be read, see `Files.neighbours`."""
+    return Files().neighbours(folders, suffixes)
 
 
 def text_of(file: Path) -> str:
@@ -165,6 +199,7 @@ def reached(
 
 def _may_be_read(path: Path, folder: Path, suffixes: tuple[str, ...] = _SOURCES) -> bool:
     try:
+        path.lstat()  # most names that an include may mean are no files: this is the quickest answer
         real, home = path.resolve(strict=True), folder.resolve()
         if not real.is_file() or real.stat().st_size > _MOST_BYTES:
             return False
@@ -173,6 +208,12 @@ def _may_be_read(path: Path, folder: Path, suffixes: tuple[str, ...] = _SOURCES)
     shared = Path(os.path.commonpath((real, home)))
     hidden = any(part.startswith(".") for part in real.relative_to(shared).parts)
     return real.suffix in suffixes and not hidden
+
+
+def _suffix(name: str) -> str:
+    """Return what `Path.suffix` is."""
+    stem, dot, end = name.rpartition(".")
+    return dot + end if stem and end else ""
 
 
 def _copy_of(scratch: Path, path: Path) -> Path:

@@ -24,6 +24,7 @@ from gemmviz.backends.toolchain import (
 )
 from gemmviz.catalogue.cxx_standard import cxx_standard
 from gemmviz.catalogue.errors import BuildError, CompileStopped
+from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr
 from gemmviz.sandbox import confined, kept
@@ -231,6 +232,8 @@ def _wrapper(launch: Launch) -> str:
     kernel = launch.kernel
     # CUDA allows an attribute here, thread_local does not: a word of the same length stands for an allowed form.
     code = source_of_host(launch) if kernel.backend == "c" else source_of_device(launch, _has_header)
+    # Launches that differ only in their front matter have the same machine code, and share it.
+    code = FENCE.sub(lambda found: "\n" * found[0].count("\n"), code, count=1)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
     lines = [*before, line_directive(kernel.path), text, f'#line 1 "{entry.ARGUMENTS}"', *behind]

@@ -7,6 +7,7 @@ from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.callers import ways_up
 from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
+from gemmviz.catalogue.guessing.enumerations import enumerations
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
 from gemmviz.catalogue.guessing.handed_shapes import with_shapes_of_callers
 from gemmviz.catalogue.guessing.heads import body_at, bounds_of, head_of, parameter_of, template_of
@@ -62,6 +63,10 @@ class ParsedSource:
         The members of plain structures, by name.
     definitions
         The values of macros that the compiler gets from outside of the files.
+    enums
+        The values of the enumerations of the file and its headers, by name.
+    variables
+        The names of variables of the GPU outside functions: ``__shared__ float A_S[32];``.
     """
 
     kernels: tuple[Function, ...]
@@ -77,6 +82,8 @@ class ParsedSource:
     files: tuple[HostFile, ...] = ()
     fields: Mapping[str, Fields] = field(default_factory=dict)
     definitions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    enums: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    variables: frozenset[str] = frozenset()
 
     def constants_without_tunable(self) -> dict[str, tuple[str, ...]]:
         """Return the constants that no compiler option can set."""
@@ -123,6 +130,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     known_structs: dict[str, StructType] = {}
     helpers: list[Function] = []
     known_objects, known_layouts = Objects(), dict[str, tuple[Parameter, ...]]()
+    enums: dict[str, tuple[str, ...]] = {}
     for header in plain_headers:
         more = macros(header)
         objects, functions = more[0] | objects, more[1] | functions
@@ -132,6 +140,7 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         known_structs |= structs(inside[0])
         known_objects = known_objects.and_those_of(inside[0])
         known_layouts |= layouts(inside[0])
+        enums |= enumerations(inside[0])
         helpers += _functions(*inside, objects, functions)[1]
     tokens, lines = numbered(_blank(plain))
     renamed = type_aliases((*plain_headers, plain), objects)
@@ -168,6 +177,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
         callers=callers,
         files=(replace(here, constants={**constants, **here.constants}), *around_it),
         fields=known_objects.types,
+        enums=enums | enumerations(tokens),
+        variables=frozenset(name for one in (*plain_headers, plain) for name in _VARIABLE.findall(one)),
     )
 
 
@@ -275,6 +286,7 @@ def _assigned(tokens: list[str], lines: list[int]) -> tuple[list[str], list[int]
     return out, kept
 
 
+_VARIABLE = re.compile(r"__(?:shared|device|constant|managed)__[^;(){}=\[]*?\b(\w+)\s*(?:\[[^;={]*)?[;=]")
 _NO_NAMES = {"else", "do", "const", "override", "try", "noexcept"}
 _NO_FUNCTIONS = {"__launch_bounds__", "if", "for", "while", "switch", "catch"}
 _NO_TYPES = {"struct", "class", "union", "enum", "namespace", "return", "else", "goto", "new"}

@@ -1,6 +1,7 @@
 """The types that a template of a kernel gets: those that the files say, else those that its tensor cores take."""
 
 import re
+from collections.abc import Iterable, Sequence
 
 from gemmviz.catalogue.guessing import host_launch, struct_types
 from gemmviz.catalogue.guessing.cxx import ParsedSource
@@ -15,7 +16,9 @@ _CLOSES = re.compile(r"[;(){}]")
 
 
 def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, str], dict[str, GuessReason]]:
-    """Return the type of each parameter of a template that is a type, and the evidence where no file gives one.
+    """Return what each parameter of a template is that is no number: a type, or a value of an enumeration.
+
+    Where no file gives one, the evidence says so.
 
     Parameters
     ----------
@@ -26,11 +29,17 @@ def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, s
     launched = host_launch.find(source, function)
     found: dict[str, str] = {}
     unsaid: list[str] = []
+    free: list[str] = []
     for kind, name, default in function.template:
-        if kind not in ("typename", "class"):
-            continue
         place = names.index(name)
         given = [one.template[place] for one in launched if place < len(one.template)]
+        if kind in source.enums:
+            said = _values(source.enums[kind], [*(argument[-1] for argument in given if argument), default])
+            found[name] = next(iter(said), source.enums[kind][0])
+            free += [name] if len(said) != 1 else []
+            continue
+        if kind not in ("typename", "class"):
+            continue
         of_structs = (_struct_type(argument, source) for argument in given)
         if struct := next(filter(None, of_structs), ""):
             found[name] = struct
@@ -44,7 +53,16 @@ def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, s
             found[name] = _of_fragments(function.body, name)
             unsaid.append(name)
     why = GuessReason(0.3, tr("the files do not say which one type {names} is", names=", ".join(unsaid)))
-    return found, {ELEMENTS: why} if unsaid else {}
+    if free and not unsaid:
+        why = GuessReason(0.3, tr("the files do not say which value {names} has", names=", ".join(free)))
+    return found, {ELEMENTS: why} if unsaid or free else {}
+
+
+def _values(known: Sequence[str], given: Iterable[str]) -> list[str]:
+    """Return the values of an enumeration that launches give, each once."""
+    by_name = {value.rpartition("::")[2]: value for value in known}
+    words = (one.rpartition("::")[2] for one in given)
+    return list(dict.fromkeys(by_name[word] for word in words if word in by_name))
 
 
 def differing(function: Function, roles: Roles) -> dict[str, GuessReason]:

@@ -47,7 +47,12 @@ TryOne = Callable[[Kernel, Problem], str]
 
 
 def settle(
-    guess: Guess, try_one: TryOne, *, alternatives: bool = True, clock: Callable[[], float] = time.monotonic
+    guess: Guess,
+    try_one: TryOne,
+    *,
+    alternatives: bool = True,
+    spent: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Guess:
     """Return the first likely guess that is right, with the sizes at which it was right.
 
@@ -62,10 +67,12 @@ def settle(
         `BuildError` when the compiler refuses the source: then only launches with other parameters are tried.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
+    spent
+        Returns the processor time in seconds. After a minute of it no further launch is tried.
     clock
-        Returns the time in seconds. After a minute no further launch is tried.
+        Returns the time in seconds. After five minutes no further launch is tried.
     """
-    trials = Trials(guess, clock)
+    trials = Trials(guess, spent, clock)
     untried = Untried(candidates(guess) if alternatives else [guess])
     for candidate in untried:
         if repr(candidate.params) in trials.refused:

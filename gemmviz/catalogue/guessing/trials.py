@@ -18,8 +18,8 @@ _MOST_TRIES_AFTER_NARROW = 6
 _MOST_CRASHES = 8
 # The compiler may refuse so many sets of values of the parameters.
 _MOST_REFUSED = 3
-# After so many seconds no further launch is tried, whatever was found.
-_MOST_SECONDS = 60.0
+# After so many seconds of processor time, or by the clock, no further launch is tried, whatever was found.
+_MOST_PROCESSOR_S, _MOST_S = 60.0, 300.0
 OWN_LAUNCH_IS_WRONG = "with the launch in the file itself, elements of C are wrong"
 OWN_LAUNCH_MISSES = "with the launch in the file itself, the kernel misses its arrays"
 
@@ -32,8 +32,8 @@ class Trials:
     ----------
     guess
         The guess that they are variants of.
-    clock
-        Returns the time in seconds.
+    spent, clock
+        Return the processor time and the time, in seconds.
     first
         What was wrong with the first one.
     tried, crashed
@@ -47,6 +47,7 @@ class Trials:
     """
 
     guess: Guess
+    spent: Callable[[], float]
     clock: Callable[[], float]
     first: str = ""
     tried: int = 0
@@ -60,14 +61,15 @@ class Trials:
     _never: Guess | None = None
 
     def __post_init__(self) -> None:
-        self._until = self.clock() + _MOST_SECONDS
+        self._until = self.spent() + _MOST_PROCESSOR_S, self.clock() + _MOST_S
 
     @property
     def over(self) -> bool:
         """Whether no further launch is tried."""
         most = _MOST_TRIES_WITH_SPARE if self.spare else _MOST_TRIES
         most = self.narrow[2] + _MOST_TRIES_AFTER_NARROW if self.narrow else most
-        return self.tried >= most or self.crashed == self.tried == _MOST_CRASHES or self.clock() > self._until
+        over = self.spent() > self._until[0] or self.clock() > self._until[1]
+        return over or self.tried >= most or self.crashed == self.tried == _MOST_CRASHES
 
     def refuse(self, candidate: Guess, said: str) -> bool:
         """Note what the compiler says about a launch; return whether no other launch can help."""

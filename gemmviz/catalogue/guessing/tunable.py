@@ -35,7 +35,7 @@ _OTHER_TILE = re.compile(r"(?i)[BT][MN]")
 
 def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[int, ...]]:
     """Return the tunable parameters (template arguments, macros without a fixed value), with usual values of each."""
-    names = [name for kind, name, _ in function.template if kind != "typename"]
+    names = [name for kind, name, _ in function.template if kind != "typename" and kind not in source.enums]
     names += [word for word in dict.fromkeys(function.body) if word in source.tunable]
     others = (
         {f.name for f in source.functions}
@@ -43,7 +43,7 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
         | {n for _, n, _ in function.template}
     )
     others |= {member for struct in source.structs.values() for member in struct.members}
-    declared = _declared(function.body)
+    declared = _declared(function.body) | source.variables
     for before, word, after in zip(("", *function.body), function.body, (*function.body[1:], ""), strict=False):
         is_open = _CAPITALS.fullmatch(word) and word not in source.constants and word not in others
         if (

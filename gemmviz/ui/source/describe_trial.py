@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.engine.consent import Described
+from gemmviz.engine.spending import Spending
 from gemmviz.engine.supervisor import Engine
 from gemmviz.engine.trying import trier
 
@@ -38,7 +39,9 @@ class Trial(QThread):
         """Try, and announce the outcome unless the trial was given up."""
         engine = Engine(Described(self._guess.path, self._guess.text))
         try:
-            settled = settle(self._guess, trier(engine, self._cancel), alternatives=self._alternatives)
+            settled = settle(
+                self._guess, trier(engine, self._cancel), alternatives=self._alternatives, spent=Spending(engine)
+            )
         finally:
             engine.close()
         if not self._cancel.is_set():

@@ -1,5 +1,6 @@
 """Guesses of kernels as repositories hold them: launches elsewhere, helpers, wrappers, values that the host gives."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem, poison_byte
+from gemmviz.sandbox import scratch
 from gemmviz.trace.recording.record import record
 
 TILED = """template <const int BS, bool CHECKED>
@@ -278,3 +280,20 @@ def test_launches_of_a_kernel_are_found_anywhere_in_its_project_but_not_those_of
     (tmp_path / "some" / "elsewhere" / "main.cu").write_text(launch.replace("BLOCK", "96"))
     others = surroundings(mine, kernel).others
     assert [text.split("n / 8, ")[1][:2] for text in others] == ["32"]
+
+
+def test_files_around_a_kernel_are_listed_and_read_once(tmp_path, monkeypatch) -> None:
+    (tmp_path / ".git").mkdir()
+    kernel = "__global__ void gemm(const float *A, const float *B, float *C, int M) { C[TILE] = A[0] * B[0]; }"
+    (tmp_path / "gemm.cu").write_text(kernel)
+    (tmp_path / "other.cu").write_text("void run(dim3 grid) { start(gemm); }")
+    (tmp_path / "build.sh").write_text("nvcc -DTILE=4 gemm.cu")
+    listed: list[Path] = []
+    read: list[Path] = []
+    of_folder, of_file = os.listdir, scratch.text_of
+    monkeypatch.setattr(os, "listdir", lambda folder: listed.append(folder) or of_folder(folder))
+    monkeypatch.setattr(scratch, "text_of", lambda file: read.append(file) or of_file(file))
+    found = surroundings(tmp_path / "gemm.cu", kernel)
+    assert found.scripts == ("nvcc -DTILE=4 gemm.cu",)
+    assert listed.count(tmp_path) == 2  # once for its folders, once for its files
+    assert read.count(tmp_path / "other.cu") == 1

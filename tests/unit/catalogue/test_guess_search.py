@@ -1,5 +1,6 @@
 """The search for a right launch: what is tried, in which order, and what is offered in the end."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -213,16 +214,18 @@ def test_a_launch_that_is_right_for_whole_blocks_only_asks_for_them() -> None:
     assert {"M % 16 == 0", "N % 32 == 0"} <= {*found.requires}
 
 
-def test_a_search_that_takes_long_ends_with_what_was_found() -> None:
+@pytest.mark.parametrize(("limited", "each"), [("spent", 25), ("clock", 125)])
+def test_a_search_that_takes_long_ends_with_what_was_found(limited: str, each: int) -> None:
     now = [0.0]
     tried = []
 
     def slow(kernel: Kernel, size: Problem) -> str:
-        now[0] += 25
+        now[0] += each
         tried.append(size)
         return "C is wrong"
 
-    found = settle(made(), slow, clock=lambda: now[0])
+    clocks: dict[str, Callable[[], float]] = {"spent": lambda: 0.0, "clock": lambda: 0.0, limited: lambda: now[0]}
+    found = settle(made(), slow, **clocks)
     assert len(tried) == 3
     assert "C is wrong; 2 other launches are wrong too" in found.settled
 

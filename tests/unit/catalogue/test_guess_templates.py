@@ -293,3 +293,35 @@ int main()
     made = guess(text, Path("gemm.cu"))
     assert (made.block, made.grid) == (("128",), ("floor(N / 16)", "floor(M / 8)"))
     assert is_launched_so(made)
+
+
+OF_ORDER = """namespace low { enum class Order : int { ROW = 1, COLUMN };
+enum { LEFT };
+template <Order O, int BM>
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    int x = blockIdx.x * BM + threadIdx.x, y = blockIdx.y * BM + threadIdx.y;
+    float sum = 0;
+    for (int k = 0; k < K; k++) sum += A[y * K + k] * (O == Order::ROW ? B[k * N + x] : B[x * K + k]);
+    if (y < M && x < N) C[y * N + x] = sum;
+}
+}
+"""
+
+
+def test_a_value_of_an_enumeration_comes_from_the_launch_and_is_named_with_its_namespace() -> None:
+    host = "void run(float *a, float *b, float *c, int m, int n, int k) { "
+    host += "low::gemm<low::Order::COLUMN, 8><<<dim3((n + 7) / 8, (m + 7) / 8), dim3(8, 8)>>>(a, b, c, m, n, k); }"
+    launched, alone = guess(OF_ORDER + host, Path("o.cu")), guess(OF_ORDER, Path("o.cu"))
+    assert launched.entry == "low::gemm<low::Order::COLUMN, BM>"
+    assert "elements" not in launched.why
+    assert alone.entry == "low::gemm<low::Order::ROW, BM>"
+    assert "which value O has" in alone.why["elements"].why
+    assert "O" not in {*launched.params, *alone.params}
+
+
+def test_a_shared_array_outside_the_kernel_is_no_parameter() -> None:
+    text = "__shared__ float A_S[16][16];\n__constant__ int SIDE = 16;\n" + KERNEL.replace(
+        "float sum = 0;", "float sum = 0; A_S[threadIdx.x / SIDE][threadIdx.x % SIDE] = A[row * K];"
+    )
+    assert not {"A_S", "SIDE"} & guess(text, Path("s.cu")).params.keys()

@@ -1,0 +1,55 @@
+"""The enumerations of a file, for templates that take one of their values: ``template <Layout L>``."""
+
+import re
+from collections.abc import Sequence
+
+from gemmviz.catalogue.guessing.tokens import closing, split
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def enumerations(tokens: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values of each enumeration outside of functions, with the namespaces: ``"gemm::Layout::ROW"``.
+
+    Parameters
+    ----------
+    tokens
+        Of a file.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    spaces: list[str] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at] == "enum" and (named := _head(tokens, at)):
+            name, opens = named
+            end = closing(list(tokens), opens)
+            spaced = "::".join([*filter(None, spaces), name])
+            values = [part[0] for part in split(tokens[opens + 1 : end]) if part and _NAME.fullmatch(part[0])]
+            if values:
+                found.setdefault(name, tuple(f"{spaced}::{value}" for value in values))
+            at = end
+        elif tokens[at] == "{":
+            spaces.append(_opened(tokens, at))
+        elif tokens[at] == "}" and spaces:
+            spaces.pop()
+        at += 1
+    return found
+
+
+def _head(tokens: Sequence[str], at: int) -> tuple[str, int] | None:
+    """Return the name of the enumeration that begins at a place, and where its values begin."""
+    start = at + 1 + (tokens[min(at + 1, len(tokens) - 1)] in ("class", "struct"))
+    if not _NAME.fullmatch("".join(tokens[start : start + 1])):
+        return None
+    end = next((i for i in range(start + 1, min(start + 6, len(tokens))) if tokens[i] in ("{", ";")), 0)
+    return (tokens[start], end) if end and tokens[end] == "{" else None
+
+
+def _opened(tokens: Sequence[str], at: int) -> str:
+    """Return the name of what a bracket opens, a namespace or a structure; empty for anything else."""
+    start = at
+    while start and (tokens[start - 1] == "::" or _NAME.fullmatch(tokens[start - 1])):
+        start -= 1
+        if tokens[start] in ("namespace", "struct", "class"):
+            return "".join(tokens[start + 1 : at])
+    return ""
