@@ -62,6 +62,41 @@ class BankUse:
         return lanes
 
 
+@dataclass(frozen=True)
+class BankFormula:
+    """The banks of a request's lanes as ``(step * (lane mod period) + start) mod 32``.
+
+    Attributes
+    ----------
+    step, start
+        In banks, from 0 to 31.
+    period
+        A power of two from 2 to 32: from this lane on, the banks are those of the first lanes again.
+    """
+
+    step: int
+    start: int
+    period: int
+
+
+def bank_formula(banks: dict[int, int]) -> BankFormula | None:
+    """Return the formula with the longest period that gives the bank of every lane; None if there is none.
+
+    Parameters
+    ----------
+    banks
+        The bank of each active lane. Lanes 0 and 1 have to be among them.
+    """
+    if not {0, 1} <= banks.keys():
+        return None
+    start = banks[0]
+    step = (banks[1] - start) % BANKS
+    for period in (32, 16, 8, 4, 2):
+        if all((step * (lane % period) + start) % BANKS == bank for lane, bank in banks.items()):
+            return BankFormula(step, start, period)
+    return None
+
+
 def bank_use(request: WarpRequest, itemsize: int) -> BankUse:
     """Return the words of a request to shared memory.
 

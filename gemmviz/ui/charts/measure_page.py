@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QTabBar, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QTabBar, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -89,6 +89,7 @@ class MeasurePage(QWidget):
         right = QVBoxLayout()
         right.setSpacing(_SPACE)
         for card, share in zip(self._cards[1:], _SHARES, strict=True):
+            card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored)  # the shares alone decide
             right.addWidget(card, share)
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(_SPACE, _SPACE, _SPACE, _SPACE)
@@ -263,6 +264,10 @@ class _Card(QWidget):
         self._page = page
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(3, 3, 3, 3)
+
+    def hasHeightForWidth(self) -> bool:
+        """Return False: a chart with a long text would take the height of the cards above it."""
+        return False
 
     def hold(self, widget: QWidget) -> None:
         """Put a widget into the frame."""

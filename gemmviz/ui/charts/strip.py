@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from gemmviz.bench.figures import ON_GPU, size_of
 from gemmviz.bench.row import FAILURES
 from gemmviz.bench.status_names import status_name
-from gemmviz.catalogue.capability import need
 from gemmviz.language import tr, trn
-from gemmviz.session import Answer, Message, Session
+from gemmviz.session import Session
+from gemmviz.session.measurable import why_not
 from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, ladder_figures
 from gemmviz.ui.charts.painted import Mark, Surface, share_text
 from gemmviz.ui.charts.strip_drawing import StripDrawing
@@ -124,7 +124,9 @@ class Strip(QWidget):
         session = self.session
         self._fit()
         self.figures = self._find()
-        size, kernel = self.figures.size, session.choice.kernel
+        busy, kernel = session.progress["bench"] is not None, session.choice.kernel
+        # While C is verified, the figures are still those of another size.
+        size = self.figures.size if not busy or session.results.live is not None else None
         parts = [short_size(size)] if size is not None else []
         parts.append(dtype_text(kernel.dtype))
         if kernel.backend in ON_GPU:
@@ -133,7 +135,6 @@ class Strip(QWidget):
             parts.append(session.results.away)
         self.below.setText(" · ".join(parts))
         self.below.setMinimumWidth(round(scaled(_LEFT)))
-        busy = session.progress["bench"] is not None
         self.measuring.say(tr("measuring") if busy else "")
         if busy:
             self._say_running()
@@ -268,22 +269,8 @@ class Strip(QWidget):
 
     # The button
 
-    def why_not(self) -> str:
-        """Return why the chosen kernel cannot be measured here; an empty text if it can, or if it is unknown."""
-        results, kernel = self.session.results, self.session.choice.kernel
-        if kernel.backend not in ON_GPU or not results.device:
-            return ""
-        if results.device_facts is None:
-            if results.away:
-                return tr("{host} has no GPU that CUDA kernels can run on.", host=results.away)
-            return tr("This machine has no GPU that CUDA kernels can run on.")
-        needed = need(kernel.capability, str(results.device_facts["cc"]))
-        if needed and results.away:
-            return tr("The GPU of {host} cannot run it: {needed}.", host=results.away, needed=needed)
-        return tr("The GPU of this machine cannot run it: {needed}.", needed=needed) if needed else ""
-
     def _offer(self, busy: bool) -> None:
-        why = "" if self._first else self.why_not()
+        why = "" if self._first else why_not(self.session)
         self.button.setText(tr("Stop") if busy else tr("Measure…"))
         self.button.setObjectName("" if busy or why or self._first else "primary")
         self.button.style().unpolish(self.button)
@@ -299,18 +286,12 @@ class Strip(QWidget):
         if self._first:
             self.page_wanted.emit()
             return
-        why = self.why_not()
-        if not why:
-            self.measure_wanted.emit()
+        if why_not(self.session):
+            # The page says why, beside the figures of another machine. A message would cover the strip's own.
+            self.session.results.want_references(True)
+            self.page_wanted.emit()
             return
-        device = next((r.gpu for r in self.session.results.references if r.gpu), "")
-        answers = (Answer(tr("Show the figures of {device}", device=device), self._show_references),) if device else ()
-        self.session.messages.tell(Message(why, "info", answers=answers, lasting=True))
-
-    def _show_references(self) -> None:
-        self.session.messages.tell(None)
-        self.session.results.want_references(True)
-        self.page_wanted.emit()
+        self.measure_wanted.emit()
 
     # Painting
 

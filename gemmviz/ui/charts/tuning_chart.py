@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSize
 from gemmviz.bench.tuning.outcome import Candidate, params_text
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.measurable import why_not
 from gemmviz.session.tuning import Rival
 from gemmviz.ui.charts.chart import Chart, small_font
 from gemmviz.ui.charts.figures.figure_table import FigureTable
@@ -268,7 +269,7 @@ class TuningChart(Chart):
     def _offer(self) -> None:
         """Show the buttons that can be pressed now."""
         session, tuning = self.session, self.session.tuning
-        self.tune.setEnabled(session.progress["bench"] is None)
+        self.tune.setEnabled(session.progress["bench"] is None and not why_not(session))
         same = tuning.kernel is not None and tuning.kernel.name == session.choice.kernel.name
         self.use.setVisible(tuning.found is not None and same)
         self.use.setEnabled(

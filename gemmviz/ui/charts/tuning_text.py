@@ -9,6 +9,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.scheduled import why
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
+from gemmviz.session.measurable import why_not
 from gemmviz.session.tuning import Tuning
 from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_size, times
 
@@ -18,11 +19,9 @@ def headline(session: Session, brief: bool = False) -> str:
     tuning = session.tuning
     kernel, size = tuning.kernel, (tuning.problem.m, tuning.problem.n, tuning.problem.k)
     if kernel is None or not (tuning.candidates or tuning.running):
-        return (
-            tr("Nothing is tuned yet: press “Tune”")
-            if session.choice.kernel.params
-            else no_params(session.choice.kernel)
-        )
+        if not session.choice.kernel.params:
+            return no_params(session.choice.kernel)
+        return why_not(session) or tr("Nothing is tuned yet: press “Tune”")
     best = tuning.candidates.get(tuning.best) if tuning.best is not None else None
     tried = {"tried": len(tuning.candidates), "all": tuning.total}
     if not tuning.candidates:
@@ -62,9 +61,10 @@ def invitation(session: Session) -> str:
         kernel=kernel.name,
     )
     how = tr(
-        "“Tune” (Ctrl+U) verifies and times each of them on this machine, at the size to measure, and lets the fastest "
-        "ones race. Every dot here is one of them."
+        "“Tune” (Ctrl+U) verifies and times each of them on this machine, at the size to measure. Then it times the "
+        "fastest ones again, in turns. Every dot here is one of them."
     )
+    how = "" if why_not(session) else how
     reason = why(kernel, session.choice.bench_problem, session.choice.bench_params)
     return "\n\n".join(text for text in (what, values, reason, how) if text)
 

@@ -7,14 +7,15 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.cursor import Cursor
-from gemmviz.trace.lenses.bank_use import bank_use
+from gemmviz.trace.cost.wavefronts import BANKS
+from gemmviz.trace.lenses.bank_use import bank_formula, bank_use
 from gemmviz.trace.lenses.warp_requests import warp_requests
 from gemmviz.ui.lenses.sheet import RIGHT, Sheet
 from gemmviz.ui.look.theme import THEMES
 
 LaneBank = tuple[int, int, bool]
 """A lane, the bank of its first word, and whether that waits for a later wavefront."""
-_MOST_ROWS, _MARGIN = 8, 8.0
+_MOST_ROWS, _MARGIN = 7, 8.0
 _SHARES = 0.22, 0.6, 0.95  # where the columns end, in widths
 
 
@@ -58,8 +59,12 @@ class LaneBanks(QWidget):
         self.setVisible(bool(rows) and self._session.lens.shown == "banks")
 
     def sizeHint(self) -> QSize:
-        """Ask for the heading, the names, and the rows."""
-        return QSize(300, round(QFontMetricsF(self.font()).height() * (_MOST_ROWS + 4.4)))
+        """Ask for the heading, the formulas, the names, and the rows."""
+        return QSize(300, round(QFontMetricsF(self.font()).height() * (_MOST_ROWS + 6.6)))
+
+    def formulas(self) -> list[str]:
+        """Return how each kernel's banks follow from the lane; an empty text where no formula does."""
+        return [_formula_text([row[side] for row in self.rows]) for side in (0, 1)]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the table: the first lanes, and the last one."""
@@ -72,6 +77,11 @@ class LaneBanks(QWidget):
                 line = QRectF(inside.left(), 0.4 * high, inside.width(), high)
                 said = sheet.text(line, tr("From lane to bank"), bold=True)
                 sheet.text(line.adjusted(said + 8, 0, 0, 0), tr("the first word of each lane"), theme.muted, "small")
+                for name, formula in zip(self._names, self.formulas(), strict=True):
+                    if formula:
+                        line.translate(0, 1.1 * high)
+                        wide = sheet.text(line, name, bold=True)
+                        sheet.text(line.adjusted(wide + 8, 0, 0, 0), formula)
                 line.translate(0, 1.2 * high)
                 for at, text in enumerate((tr("lane"), *self._names)):
                     sheet.text(self._column(line, at), text, theme.muted, "small", align=RIGHT)
@@ -98,3 +108,17 @@ class LaneBanks(QWidget):
     def _column(self, line: QRectF, at: int) -> QRectF:
         left = _SHARES[at - 1] * line.width() if at else 0.0
         return QRectF(line.left() + left, line.top(), _SHARES[at] * line.width() - left, line.height())
+
+
+def _formula_text(lanes: list[LaneBank]) -> str:
+    found = bank_formula({lane: bank for lane, bank, _ in lanes})
+    if found is None:
+        return ""
+    lane, start = tr("lane"), f" + {found.start}" if found.start else ""
+    if found.step == 0:
+        return tr("bank = {formula}", formula=found.start)
+    if found.period < BANKS and found.step == 1:
+        return tr("bank = {formula}", formula=f"{lane} mod {found.period}{start}")
+    inner = lane if found.period == BANKS else f"({lane} mod {found.period})"
+    product = inner if found.step == 1 else f"{found.step} × {inner}"
+    return tr("bank = ({formula}) mod 32", formula=f"{product}{start}")

@@ -236,11 +236,20 @@ def _draw_figures(sheet: Sheet, room: QRectF, playable: Playable, known: OuterPr
         source = tr("{count} different ones", count=different)
     ratio = known.products / known.reads if known.reads else 0.0
     figures = [
-        (_of(known.read, known.reads), theme.read, trn("value read", "values read", known.reads), source),
         (
-            _of(known.made, known.products),
+            str(known.read),
+            theme.read,
+            trn("value read", "values read", known.reads)
+            if known.read == known.reads
+            else trn("of {count} value read", "of {count} values read", known.reads),
+            source,
+        ),
+        (
+            str(known.made),
             theme.write,
-            trn("product", "products", known.products),
+            trn("product", "products", known.products)
+            if known.made == known.products
+            else trn("of {count} product", "of {count} products", known.products),
             trn("added to {count} sum", "added to {count} sums", known.products),
         ),
         (_ratio(ratio), theme.text, tr("per value"), tr("products for each value read")),
@@ -259,10 +268,6 @@ def _draw_figures(sheet: Sheet, room: QRectF, playable: Playable, known: OuterPr
         line = QRectF(rest.left(), rest.center().y() - sheet.small, rest.width(), sheet.small)
         sheet.text(line, name, size="small", bold=True)
         sheet.text(line.translated(0, sheet.small), more, theme.muted, "small")
-
-
-def _of(count: int, whole: int) -> str:
-    return str(count) if count == whole else f"{count}/{whole}"
 
 
 def _ratio(value: float) -> str:

@@ -22,6 +22,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST
 from gemmviz.language import tr
 from gemmviz.session import Session
+from gemmviz.session.measurable import why_not
 from gemmviz.ui.charts.result_card import ResultCard
 from gemmviz.ui.charts.what_next import WhatNext
 from gemmviz.ui.connections import listen
@@ -211,6 +212,8 @@ class MeasureControls(QWidget):
         self.over_all.setToolTip(tr("Measure every kernel at each of these sizes, M = N = K"))
         self.stop = QPushButton(tr("Cancel"))
         self.stop.setToolTip(tr("Stop measuring and recording (Esc)"))
+        self.why = QLabel()
+        self.why.setWordWrap(True)
         self.progress = QProgressBar()
         self.progress.setAccessibleName(tr("Progress"))
         self.status = ShortLabel()
@@ -224,6 +227,8 @@ class MeasureControls(QWidget):
         head.addWidget(self.place, 1)
         head.addWidget(self.quick)
         column.addLayout(head)
+        self.why.setContentsMargins(8, 0, 0, 0)
+        column.addWidget(self.why)
         grid = QGridLayout()
         grid.setContentsMargins(8, 0, 0, 0)
         grid.setVerticalSpacing(5)
@@ -276,14 +281,23 @@ class MeasureControls(QWidget):
         self.size_row.show_problem(session.choice.bench_problem)
         self.params.show_params(session.choice.kernel, session.choice.bench_params)
         self.params.setVisible(bool(session.choice.kernel.params))
+        self._offer()
         chain = (*self.params.boxes.values(), self.this, self.all, self.stop, self.sizes, self.over_this, self.over_all)
         tab_through(self.place, self.quick, *self.size_row.boxes.values(), self.size_row.link, *chain)
 
+    def _offer(self) -> None:
+        """Offer what can be measured now; where the chosen kernel cannot be, say why."""
+        idle, why = self.session.progress["bench"] is None, why_not(self.session)
+        self.why.setText(why)
+        self.why.setVisible(bool(why))
+        for button in (self.this, self.over_this):
+            button.setEnabled(idle and not why)
+        for button in (self.all, self.over_all):
+            button.setEnabled(idle)
+
     def _on_progress(self, engine: str) -> None:
         bench, record = self.session.progress["bench"], self.session.progress["record"]
-        self.this.setEnabled(bench is None)
-        for button in (self.all, self.over_this, self.over_all):
-            button.setEnabled(bench is None)
+        self._offer()
         self.stop.setEnabled(bench is not None or record is not None)
         shown = bench or record
         self.progress.setVisible(shown is not None)

@@ -26,6 +26,7 @@ from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
+from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.plain_painter import PlainPainter
 from gemmviz.ui.stage.stage import Stage
@@ -194,11 +195,8 @@ class Doors(QWidget):
         return stage
 
     def _file(self) -> QWidget:
-        """Return a field with a hint to drop a file. The window accepts a file anywhere."""
-        shown = QLabel(tr("Or drop a file on this window"))
-        shown.setObjectName("drop")
-        shown.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        return shown
+        """Return a picture of a file, with a hint to drop one. The window accepts a file anywhere."""
+        return FilePicture(self._session.preferences)
 
     def _on_theme(self) -> None:
         theme, scale = THEMES[self._session.preferences.theme], self._session.preferences.type_scale
@@ -215,8 +213,6 @@ class Doors(QWidget):
             QPushButton {{ min-height: {_BUTTON * scale:.0f}px; }}
             QLabel#key {{ color: {theme.text}; border: 1px solid {theme.outline}; border-radius: 4px;
                 min-height: {_BUTTON * scale:.0f}px; min-width: {_BUTTON * scale:.0f}px; }}
-            QLabel#drop {{ color: {theme.muted}; border: 2px dashed {theme.outline}; border-radius: 8px;
-                font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QPushButton#link {{ background: transparent; border: 1px solid transparent; color: {theme.accent};
                 text-align: left; }}
             QPushButton#link:focus {{ border: 1px solid {theme.text}; }}

@@ -15,7 +15,7 @@ _ROOMY = 560  # the width of the stage from which there is room for a widget bes
 
 
 class OnStage(QObject):
-    """Puts a text at the caption's place, or into a column beside the stage, and a widget beside the title.
+    """Puts a text at the caption's place, or into a column beside the stage, and buttons beside the title.
 
     Parameters
     ----------
@@ -27,18 +27,30 @@ class OnStage(QObject):
     column
         The column beside the stage.
     beside_title
-        The widget to the right of the title. It becomes a child of the stage.
+        The widget with the buttons to the right of the title. It becomes a child of the stage.
     wanted
-        Returns whether `beside_title` is shown.
+        Returns whether there are buttons to show.
+    settle
+        Called with whether the buttons have room beside the title.
+    below
+        Returns the layout below two stages, which has the text if they are wide; None while there is one stage.
     """
 
     def __init__(
-        self, stage: Stage, text: QWidget, column: QVBoxLayout, beside_title: QWidget, wanted: Callable[[], bool]
+        self,
+        stage: Stage,
+        text: QWidget,
+        column: QVBoxLayout,
+        beside_title: QWidget,
+        wanted: Callable[[], bool],
+        settle: Callable[[bool], None],
+        below: Callable[[], QVBoxLayout | None],
     ) -> None:
         super().__init__(stage)
         self._stage, self._text, self._column, self._beside = stage, text, column, beside_title
-        self._wanted, self._arranging = wanted, False
-        self._move(text, on_stage=True)
+        self._wanted, self._settle, self._below, self._arranging = wanted, settle, below, False
+        self._home: Stage | QVBoxLayout = stage
+        self._move(None)
         beside_title.setParent(stage)
         beside_title.show()
         for widget in (text, beside_title):
@@ -65,16 +77,23 @@ class OnStage(QObject):
 
     def _arrange(self) -> None:
         stage, text = self._stage, self._text
-        room = (stage.in_quadrant() or stage.width() >= scaled(_ROOMY)) and self._wanted()
+        below, roomy = self._below(), stage.width() >= scaled(_ROOMY)
+        apart = below is not None and not text.isHidden()
+        space = (stage.in_quadrant() or roomy) and not apart
+        self._settle(space)
+        room = space and self._wanted()
         beside = self._beside.sizeHint().width() + round(scaled(_GAP)) if room else 0
         self._beside.setVisible(beside > 0)
         if text.isHidden():
             stage.take_words(0.0, beside)
+        elif below is not None:
+            stage.take_words(0.0, beside)
+            self._move(below if roomy else self._column)
         else:
             place = self._left_of_a(beside) or self._below_title(beside)
             if place is None:
                 stage.take_words(0.0, beside)
-            self._move(text, on_stage=place is not None)
+            self._move(None if place is not None else self._column)
             if place is not None:
                 text.setGeometry(place)
                 text.raise_()
@@ -82,16 +101,20 @@ class OnStage(QObject):
             title, size = stage.title_place(), self._beside.sizeHint()
             self._beside.setGeometry(QRect(title.right() - size.width(), title.top() + 2, size.width(), size.height()))
 
-    def _move(self, text: QWidget, on_stage: bool) -> None:
-        """Put the text onto the stage or into the column; a part of it that has the keyboard keeps it."""
-        if text.parentWidget() is not None and on_stage == (text.parentWidget() is self._stage):
+    def _move(self, column: QVBoxLayout | None) -> None:
+        """Put the text into a column, or onto the stage; a part of it that has the keyboard keeps it."""
+        text = self._text
+        home = self._stage if column is None else column
+        if text.parentWidget() is not None and home is self._home:
             return
         hidden, focus = text.isHidden(), text.window().focusWidget()
-        if on_stage:
-            self._column.removeWidget(text)
+        if isinstance(self._home, QVBoxLayout):
+            self._home.removeWidget(text)
+        if column is None:
             text.setParent(self._stage)
         else:
-            self._column.insertWidget(0, text)
+            column.insertWidget(0, text)
+        self._home = home
         text.setVisible(not hidden)
         if focus is not None and text.isAncestorOf(focus):
             focus.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -24,7 +24,7 @@ BANK_LABEL = 36.0
 SUM_CELL = 18.0
 """Cells of C at least this wide, in pixels, show running sums: they change with every product."""
 # In smaller cells there is room for one text: the lane that accesses the cell now says more than its value.
-_BESIDE_VALUE, _LANE_LEGIBLE = 26.0, 20.0
+_BESIDE_VALUE, _LANE_LEGIBLE = 32.0, 20.0
 _LONGEST = 1.45  # cells that a text of one letter may be wide; longer texts are smaller
 _SMALLEST, _LARGEST = 9, 28  # a larger font than usual may go beyond
 _MOST_VALUES = 3000
@@ -185,7 +185,7 @@ class CellText:
             lanes = lanes_at(self._playable, panel.array, moment.step, moment.block, moment.warp)
         beside = panel.cell >= _BESIDE_VALUE
         told = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
-        if not beside and told + 2 > panel.cell:
+        if not beside and (told + 2 > panel.cell or any(map(any, said.texts))):
             lanes = {}  # a lane here and a value there would be read as one kind of figure
         return _Texts(said, dark, lanes, size, small, beside, banks, told)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -23,8 +23,9 @@ _ANY_HEIGHT = 10_000
 class TourBar(QFrame):
     """Shows the session's tour; hidden while there is none.
 
-    Two buttons stand elsewhere in the window: `lesson_button` begins the lesson of the chosen kernel, and
-    `demo_button` goes to the kernel's demo.
+    Some buttons stand elsewhere in the window. `beside_title` has `lesson_button`, which begins the lesson of the
+    chosen kernel, or the buttons to the next and previous stop: they keep their place from stop to stop, while the
+    sentence has the place that suits the picture. `demo_button` goes to the kernel's demo.
 
     Parameters
     ----------
@@ -56,14 +57,20 @@ class TourBar(QFrame):
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row = self._row = QHBoxLayout()
-        row.setSpacing(4)
+        row = self._row = QWidget()
+        buttons = QHBoxLayout(row)
+        buttons.setContentsMargins(0, 0, 0, 0)
+        buttons.setSpacing(4)
         for widget in (self.where, self.back, self.on, self.close_button):
-            row.addWidget(widget)
+            buttons.addWidget(widget)
+        self.beside_title = QWidget()
+        self._beside = QHBoxLayout(self.beside_title)
+        self._beside.setContentsMargins(0, 0, 0, 0)
+        self._beside.addWidget(self.lesson_button)
+        self._beside.addWidget(row)
         head = self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         head.setSpacing(4)
         head.addWidget(self.title, 1)
-        head.addLayout(row)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(10, 1, 2, 2)
         column.setSpacing(2)
@@ -131,9 +138,24 @@ class TourBar(QFrame):
         self.session.tour.toggle_lesson()
         self._show_button()  # a lesson that cannot begin leaves the button unchanged
 
-    def can_start(self) -> bool:
-        """Say whether the chosen kernel has a lesson to begin."""
+    def has_buttons(self) -> bool:
+        """Say whether there is a lesson to begin, or one that can be walked through."""
+        return self.session.tour.active or self._can_start()
+
+    def _can_start(self) -> bool:
         return self.session.tour.lesson is None and self.lesson_button.isEnabled()
+
+    def put_buttons(self, beside_title: bool) -> None:
+        """Put the buttons to the other stops beside the title of the stage, or above the sentence."""
+        active = self.session.tour.active
+        if beside_title != (self._row.parentWidget() is self.beside_title):
+            focus = self._row.focusWidget() if self._row.isAncestorOf(self.window().focusWidget() or self) else None
+            (self._beside if beside_title else self._head).addWidget(self._row)
+            if focus is not None:
+                focus.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._row.setVisible(active)
+        self.lesson_button.setVisible(not active and self._can_start())
+        self._arrange_title()
 
     def _show_button(self) -> None:
         session, button = self.session, self.lesson_button
@@ -157,7 +179,12 @@ class TourBar(QFrame):
     def _is_narrow(self, width: int) -> bool:
         self.title.ensurePolished()
         title = QFontMetrics(self.title.font()).horizontalAdvance(self.session.tour.title)
-        return title + self._head.spacing() + self._row.sizeHint().width() > self._inside(width).width()
+        buttons = self._head.spacing() + self._row.sizeHint().width() if self._has_row() else 0
+        return title + buttons > self._inside(width).width()
+
+    def _has_row(self) -> bool:
+        """Say whether the buttons to the other stops are here, and not beside the title of the stage."""
+        return self._row.parentWidget() is self
 
     def _inside(self, width: int) -> QRect:
         """Return the room for texts in a bar of a width, as high as need be."""
@@ -177,7 +204,8 @@ class TourBar(QFrame):
     def heightForWidth(self, width: int) -> int:
         """Return the height in which each sentence of the tour fits, so that the tiles do not jump at each stop.
 
-        Sentences with a lens and those without one stand in different places, and need not fit into each other's.
+        On the stage, sentences with a lens and those without one stand in different places, and need not fit into each
+        other's.
         """
         tour = self.session.tour
         self.sentence.ensurePolished()
@@ -188,14 +216,17 @@ class TourBar(QFrame):
             return metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), text).height()
 
         with_lens = tour.stop is not None and tour.stop.lens is not None
-        alike = [stop for stop in tour.stops if (stop.lens is not None) == with_lens]
+        on_stage = self.parentWidget() is self.beside_title.parentWidget()
+        alike = [stop for stop in tour.stops if not on_stage or (stop.lens is not None) == with_lens]
         heights = [height(text) for text in (self.sentence.text(), *(stop.say for stop in alike))]
         if tour.lesson is not None and alike and alike[-1] is tour.stops[-1]:
             # The way to the next kernel stands below the last one.
             heights.append(heights[-1] + self.onward.sizeHint().height() + self._column.spacing())
-        others = self._row.sizeHint().height() + self._column.spacing()
-        if self._is_narrow(width):
-            others += self._title_height(width) + self._head.spacing()
+        title = self._title_height(width)
+        others = max(title, self._row.sizeHint().height()) if self._has_row() else title
+        if self._has_row() and self._is_narrow(width):
+            others = self._row.sizeHint().height() + title + self._head.spacing()
+        others += self._column.spacing()
         return max(heights) + 4 + others + margins.top() + margins.bottom()
 
 

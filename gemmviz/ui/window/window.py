@@ -144,6 +144,7 @@ class Window(QMainWindow):
         self.stage.setFocus()
 
     def _arrange(self) -> None:
+        self._below_stages = QVBoxLayout()
         makers = {
             "stage": self._make_stage_page,
             "charts": self._make_charts,
@@ -157,7 +158,10 @@ class Window(QMainWindow):
         self._looks = _Column(self.inspector, self.predict)
         self._looks.column.setStretchFactor(self.inspector, 1)
         bar = self.tour_bar
-        self._on_stage = OnStage(self.stage, bar, self._looks.column, bar.lesson_button, bar.can_start)
+        self._on_stage = OnStage(
+            *(self.stage, bar, self._looks.column, bar.beside_title, bar.has_buttons, bar.put_buttons),
+            lambda: self._below_stages if self.session.comparison.on else None,
+        )
         self._right = _Column(self._looks, self.measuring)
         self.measuring.hide()
         self.columns = Columns(self.rail, self.pages, self._right)
@@ -204,6 +208,7 @@ class Window(QMainWindow):
     def _make_stage_page(self) -> QWidget:
         page = _Column(self.arena, self.transport)
         page.column.setStretchFactor(self.arena, 1)
+        page.column.insertLayout(1, self._below_stages)
         return page
 
     def _make_charts(self) -> QWidget:

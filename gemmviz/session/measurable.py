@@ -1,0 +1,21 @@
+"""Whether the chosen kernel can be measured on this machine."""
+
+from gemmviz.bench.figures import ON_GPU
+from gemmviz.catalogue.capability import need
+from gemmviz.language import tr
+from gemmviz.session.session import Session
+
+
+def why_not(session: Session) -> str:
+    """Return why the chosen kernel cannot be measured here; an empty text if it can, or if it is unknown."""
+    results, kernel = session.results, session.choice.kernel
+    if kernel.backend not in ON_GPU or not results.device:
+        return ""
+    if results.device_facts is None:
+        if results.away:
+            return tr("{host} has no GPU that CUDA kernels can run on.", host=results.away)
+        return tr("This machine has no GPU that CUDA kernels can run on.")
+    needed = need(kernel.capability, str(results.device_facts["cc"]))
+    if needed and results.away:
+        return tr("The GPU of {host} cannot run it: {needed}.", host=results.away, needed=needed)
+    return tr("The GPU of this machine cannot run it: {needed}.", needed=needed) if needed else ""
