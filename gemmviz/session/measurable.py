@@ -1,4 +1,4 @@
-"""Whether the chosen kernel can be measured on this machine."""
+"""Whether the chosen kernel can be measured on the chosen device."""
 
 from gemmviz.bench.figures import ON_GPU
 from gemmviz.catalogue.capability import need

@@ -11,6 +11,7 @@ from gemmviz.ui.look.style import scaled
 from gemmviz.ui.look.theme import THEMES
 
 _TYPE, _MARGIN = 11, 12  # pixels, at a scale of type of 1
+_FILE = "my_kernel.cu"
 _LINES = ((0.0, 0.8), (0.0, 1.0), (0.1, 0.75), (0.1, 0.65), (0.1, 0.9), (0.2, 0.85), (0.1, 0.5), (0.0, 0.06))
 """Where each line of the drawn file begins and ends, in widths."""
 _READS = (0, 4, 5)
@@ -75,7 +76,7 @@ class FilePicture(QWidget):
         painter.drawRoundedRect(sheet, 6, 6)
         head = QRectF(sheet.left() + 8, sheet.top(), sheet.width() - 16, 1.2 * line)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, "my_kernel.cu")
+        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, _FILE)
         step = (sheet.bottom() - head.bottom() - 6) / len(_LINES)
         painter.setPen(Qt.PenStyle.NoPen)
         for number, (begin, end) in enumerate(_LINES):
