@@ -162,8 +162,10 @@ class Soak:
     def _take_apart(self, passed):
         if self._parts_to is not None:
             from soak_memory import large_mappings, parts
+            from soak_watch import shares_below
 
             taken = {"minute": round(passed / 60, 2), **self._user.shown(), "mappings": large_mappings(), **parts()}
+            taken["processes"] = shares_below()
             with self._parts_to.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(taken) + "\n")
 

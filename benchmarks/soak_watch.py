@@ -94,6 +94,16 @@ def processes_below():
     return [pid for pid in found if (command := _command(pid)) and "resource_tracker" not in command]
 
 
+def shares_below():
+    """Return the number, the parent's number and the share of memory in bytes of each process of `processes_below`."""
+    found = []
+    for pid in processes_below():
+        with suppress(OSError):
+            parent = int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+            found.append((pid, parent, _memory(pid, "Pss")))
+    return found
+
+
 def describe(pid):
     """Return the number and the command of a process."""
     return f"{pid}: {_command(pid)[:120]}"
