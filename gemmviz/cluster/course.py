@@ -24,6 +24,8 @@ _POLL_S = 0.1
 _CANCELLED_S = 5.0
 # A worker that died is started again within seconds. A cluster without workers for so long is given up.
 _LOOK_S, _ABANDONED_S = 5.0, 120.0
+# A worker that somebody has chosen is not replaced: if it is started again, it has another address.
+_GONE_S = 8.0
 # The shortest time between two reports about progress, per worker: the scheduler passes on about 2000 per second.
 _EVERY_S, _WORKERS_PER_S = 0.5, 500
 
@@ -146,8 +148,9 @@ class Course:
                 if now - looked > _LOOK_S:
                     looked = now
                     able = now if self._has_workers(waiting) else able
-                if give_up is None and looked - able > _ABANDONED_S:
-                    why = tr("the cluster has no worker any more that could serve it")
+                if give_up is None and looked - able > (_GONE_S if self._at else _ABANDONED_S):
+                    gone = tr("this worker has left the cluster: choose another device")
+                    why = gone if self._at else tr("the cluster has no worker any more that could serve it")
                     break
         finally:
             for number in waiting:
@@ -173,6 +176,8 @@ class Course:
             workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         except Exception:  # the connection is lost: Dask ends the pieces, with that reason
             return True
+        if self._at:
+            return self._at in workers
         needs_gpu = self.has_gpu and all(self._jobs[number].gpu for number in waiting)
         return any(not needs_gpu or one.get("resources", {}).get(GPU, 0) >= 1 for one in workers.values())
 

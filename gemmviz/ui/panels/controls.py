@@ -288,7 +288,8 @@ class MeasureControls(QWidget):
     def _offer(self) -> None:
         """Offer what can be measured now; where the chosen kernel cannot be, say why."""
         idle, why = self.session.progress["bench"] is None, why_not(self.session)
-        self.why.setText(why)
+        elsewhere = tr("A GPU of another machine can measure it: choose “Other machines…” above.")
+        self.why.setText(f"{why} {elsewhere}" if why and self.session.results.device_facts is None else why)
         self.why.setVisible(bool(why))
         for button in (self.this, self.over_this):
             button.setEnabled(idle and not why)

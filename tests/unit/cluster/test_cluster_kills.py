@@ -5,11 +5,19 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from clusters import GEMMVIZ, alive, cluster, descendants, need_distributed
+
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.cluster.piece import Scheduler
+from gemmviz.cluster.remote_engine import RemoteEngine, look
+from gemmviz.engine.consent import Named
+from gemmviz.engine.messages import BenchDone, BenchRequest, Result
 
 need_distributed()
 SIZES = [8, 10, 12, 14, 16, 18, 20, 22]
@@ -36,8 +44,12 @@ def rows(target):
 
 def workers(pid):
     """Return the workers of a cluster, of which each has a nanny that starts it again: not its engines."""
-    found = [child for child in descendants(pid) if os.getpgid(child) == os.getpgid(pid)]
-    return [child for child in found if "spawn_main" in command_line(child)]
+    found, own = [], os.getpgid(pid)
+    for child in descendants(pid):
+        with suppress(OSError):  # some of them end just now
+            if os.getpgid(child) == own and "spawn_main" in command_line(child):
+                found.append(child)
+    return found
 
 
 def command_line(pid):
@@ -79,3 +91,30 @@ def test_a_killed_scheduler_costs_only_what_was_not_measured(seed, tmp_path):
     if running.returncode != 0:
         assert missing and "is not complete: the connection to the cluster was lost" in said
     assert all(row["message"] == "the connection to the cluster was lost" for row in missing)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("lost", ["the worker", "the scheduler"])
+def test_a_chosen_device_that_is_lost_ends_the_run_with_one_sentence(lost):
+    kernel = find("hostmult1", ladder())
+    entry = {"path": str(kernel.path), "text": kernel.text, "params": {}}
+    with cluster(1) as (address, process):
+        (seat,) = look(Scheduler(address))
+        all_of_it = descendants(process.pid)
+        engine = RemoteEngine(Named([kernel]), Scheduler(address), seat)
+        last = None
+        try:
+            for last in engine.run(BenchRequest(1, [entry], [(64, 64, 64), (512, 512, 512)], {}), threading.Event()):
+                if isinstance(last, Result) and last.final and last.row["M"] == 64:
+                    for pid in workers(process.pid) if lost == "the worker" else [process.pid]:
+                        os.kill(pid, signal.SIGKILL)
+        finally:
+            engine.close()
+            for pid in alive(all_of_it):  # without a scheduler, workers wait for it to come back
+                os.kill(pid, signal.SIGKILL)
+        assert isinstance(last, BenchDone)
+        first, second = last.document["results"]
+        assert first["status"] == "ok" and first["measured_on"]
+        assert second["status"] == "cancelled"
+        why = "this worker has left the cluster" if lost == "the worker" else "the connection to the cluster was lost"
+        assert second["message"].startswith(why)
