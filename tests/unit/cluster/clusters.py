@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -42,9 +43,9 @@ def certificates(folder: Path, name: str) -> list[str]:
 
 
 @contextmanager
-def cluster(workers: int, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Run ``gemmviz cluster local``; provide its address and its process."""
-    command = [*GEMMVIZ, "cluster", "local", "--port", "0", "--workers", str(workers), *options]
+def cluster(workers: int, *options: str, within: tuple[str, ...] = ()) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run ``gemmviz cluster local``, within another command; provide its address and its process."""
+    command = [*within, *GEMMVIZ, "cluster", "local", "--port", "0", "--workers", str(workers), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stderr is not None
     try:
@@ -87,15 +88,18 @@ def alive(pids: list[int]) -> list[int]:
 
 
 class Line:
-    """A network line to an address of this machine, which can be cut.
+    """A network line to an address of this machine, which can be cut, or be slow.
 
     Parameters
     ----------
     address
         ``SCHEME://127.0.0.1:PORT``.
+    delay_s
+        How late each piece of data arrives.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, delay_s: float = 0.0) -> None:
+        self._delay_s = delay_s
         scheme, _, place = address.partition("://")
         self._port = int(place.rpartition(":")[2])
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -120,9 +124,9 @@ class Line:
                 for ends in ((near, far), (far, near)):
                     threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
 
-    @staticmethod
-    def _pass_on(source: socket.socket, target: socket.socket) -> None:
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
+                time.sleep(self._delay_s)
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
