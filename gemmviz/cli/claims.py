@@ -13,7 +13,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.plain import Plain
-from gemmviz.cli import options
+from gemmviz.cli import cluster_options, options
 from gemmviz.cli.bench import keep
 from gemmviz.cli.claim_tables import print_list, print_verdicts
 from gemmviz.cli.driving import driving
@@ -50,6 +50,7 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--save", type=options.output_file, metavar="FILE", help="write the results, as a result file for --from"
     )
+    cluster_options.add(parser)
     parser.add_argument("--quick", action="store_true", help="a first impression: fewer samples, less accuracy")
     parser.set_defaults(run=_run)
 
@@ -77,7 +78,13 @@ def _run(args: argparse.Namespace) -> int:
         plan = judging.plan(
             [c for c in chosen if c.id not in left_out], protocol=Protocol.quick() if args.quick else Protocol()
         )
-        with driving(Named(ladder())) as driver:
+        consent = Named(ladder())
+        elsewhere = None
+        if args.cluster:
+            from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+
+            elsewhere = clustering.engine(args, consent)
+        with driving(consent, elsewhere) as driver:
             gathering = Gathering(driver)
             gathering.run(plan)
             document, faults, interrupted = gathering.document(), gathering.faults, driver.interrupted

@@ -1,4 +1,4 @@
-"""Measures on the workers of a cluster, for ``--cluster`` of ``gemmviz bench``, ``tune`` and ``check``."""
+"""Measures on the workers of a cluster, for ``--cluster`` of ``gemmviz bench``, ``tune``, ``check`` and ``claims``."""
 
 import argparse
 import sys
@@ -21,9 +21,11 @@ from gemmviz.cli.cluster_options import tls
 from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Heard, Job
+from gemmviz.cluster.piece import Scheduler
 from gemmviz.cluster.pieces import deadline_s, joined, piece_document
+from gemmviz.cluster.remote_engine import RemoteEngine, look
 from gemmviz.cluster.sources import collected
-from gemmviz.engine.consent import Named, refused
+from gemmviz.engine.consent import Consent, Named, refused
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -142,6 +144,34 @@ def check(args: argparse.Namespace, request: CheckRequest, kernel: Kernel) -> li
             raise error(f"{Problem(at['m'], at['n'], at['k'])} was not checked: {heard.why}")
         reports.append(heard.last.report)
     return reports
+
+
+def engine(args: argparse.Namespace, consent: Consent) -> RemoteEngine:
+    """Return an engine on one device of a cluster: the first one that is free, a GPU if there is one.
+
+    All figures of a command that uses it are of this device.
+
+    Parameters
+    ----------
+    args
+        With the options of `gemmviz.cli.cluster_options.add`.
+    consent
+        Decides which texts may run.
+
+    Raises
+    ------
+    GemmvizError
+        When the cluster cannot be used.
+    """
+    files = tls(args)
+    named = (files.ca, files.certificate, files.key) if files else ()
+    scheduler = Scheduler(args.cluster, *map(str, named))
+    seats = look(scheduler)
+    if not seats:
+        raise Unavailable("no worker of the cluster answers")
+    seat = next((one for one in seats if not one.busy), seats[0])
+    print(f"gemmviz: measured on {seat.device} of {seat.host}", file=sys.stderr)
+    return RemoteEngine(consent, scheduler, seat)
 
 
 def _served(

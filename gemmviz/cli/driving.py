@@ -4,6 +4,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,14 +16,19 @@ from gemmviz.engine import messages
 from gemmviz.engine.consent import Consent
 from gemmviz.engine.supervisor import Engine
 
+if TYPE_CHECKING:
+    from gemmviz.cluster.remote_engine import RemoteEngine
+
 
 class EngineDriver:
     """Drives an engine; `driving` creates it."""
 
-    def __init__(self, bar: Progress, cancel: threading.Event, consent: Consent) -> None:
+    def __init__(
+        self, bar: Progress, cancel: threading.Event, consent: Consent, elsewhere: "RemoteEngine | None" = None
+    ) -> None:
         self._bar, self._cancel = bar, cancel
         self._task: TaskID = bar.add_task("Starting", total=1.0)
-        self._engine = Engine(consent)
+        self._engine, self._elsewhere = Engine(consent), elsewhere
 
     @property
     def interrupted(self) -> bool:
@@ -49,7 +55,9 @@ class EngineDriver:
             When the engine ends without a last reply.
         """
         found: list[messages.Reply] = []
-        for reply in self._engine.run(request, self._cancel):
+        recorded = isinstance(request, messages.RecordRequest)
+        engine = self._engine if recorded or self._elsewhere is None else self._elsewhere
+        for reply in engine.run(request, self._cancel):
             match reply:
                 case messages.Progress():
                     self._show(reply.text, start + part * (reply.share or 0.0))
@@ -65,23 +73,27 @@ class EngineDriver:
     def renew(self) -> None:
         """Run the next request in a new process."""
         self._engine.close()
+        if self._elsewhere is not None:
+            self._elsewhere.close()
 
     def _show(self, text: str, share: float | None = None) -> None:
         self._bar.update(self._task, description=escape(text), completed=share)
 
 
 @contextmanager
-def driving(consent: Consent) -> Iterator[EngineDriver]:
+def driving(consent: Consent, elsewhere: "RemoteEngine | None" = None) -> Iterator[EngineDriver]:
     """Provide an `EngineDriver`. The first Ctrl-C ends the run and keeps finished results, the second ends the program.
 
     Parameters
     ----------
     consent
         Decides which texts may run.
+    elsewhere
+        Measures, on another machine; recordings are made on this one. None: all is done here.
     """
     cancel = threading.Event()
     with ctrl_c(cancel), progress_bar() as bar:
-        driver = EngineDriver(bar, cancel, consent)
+        driver = EngineDriver(bar, cancel, consent, elsewhere)
         try:
             yield driver
         finally:

@@ -1,6 +1,7 @@
 """A process between the window and a cluster: only this process imports Dask, and it can be ended at any time."""
 
 import queue
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -77,6 +78,8 @@ def main(pipe: Connection) -> None:
     pipe
         This process's end of the pipe.
     """
+    # Ctrl-C in a terminal reaches this process, too: its parent decides, and sends `Stop`.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     orders: queue.SimpleQueue[Look | Serve | None] = queue.SimpleQueue()
     cancel = threading.Event()
     first = unpack(pipe.recv_bytes(MOST_BYTES), (Connect,))

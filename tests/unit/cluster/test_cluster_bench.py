@@ -242,3 +242,17 @@ def test_an_engine_elsewhere_says_why_it_cannot_be_used(address, tls):
     *_, last = engine.run(ProbeRequest(1), threading.Event())
     engine.close()
     assert isinstance(last, Failed) and "a CPU on gone: this worker has left the cluster" in last.message
+
+
+@pytest.mark.thorough
+def test_claims_are_measured_on_one_device_and_judged_here(address, tls, tmp_path, capsys):
+    target = tmp_path / "claims.json"
+    arguments = ["claims", "s0-register-cpu", "--quick", "--json", "--save", str(target)]
+    assert run([*arguments, "--cluster", address, *tls]) == 0
+    out, err = capsys.readouterr()
+    assert "gemmviz: measured on " in err
+    (claim,) = json.loads(out)
+    assert claim["verdict"]["state"] in ("holds", "does not hold")
+    rows = results.read_results(target)["results"]
+    assert len(rows) > 1
+    assert all(row["status"] == "ok" and row["measured_on"] for row in rows)
