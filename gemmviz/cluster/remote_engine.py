@@ -93,18 +93,29 @@ class RemoteEngine:
         self._relay.close()
 
 
-def look(scheduler: Scheduler) -> list[Seat]:
+def look(scheduler: Scheduler, cancel: threading.Event | None = None) -> list[Seat]:
     """Return the workers of a cluster, those with a GPU first.
+
+    Parameters
+    ----------
+    scheduler
+        The cluster.
+    cancel
+        Set it, from any thread, to end the search at once.
 
     Raises
     ------
     Unavailable
-        When the cluster cannot be used.
+        When the cluster cannot be used, or the search was cancelled.
     """
     found = _Relay(scheduler)
+    end, answer = time.monotonic() + _LOOKING_S, None
     try:
         found.send(Look())
-        answer = found.receive(_LOOKING_S)
+        while answer is None and time.monotonic() < end:
+            if cancel is not None and cancel.is_set():
+                raise Unavailable(tr("cancelled"))
+            answer = found.receive(_POLL_S)
     except (OSError, EOFError, NotAMessage) as error:
         raise Unavailable(tr("the connection to the cluster was lost") + f" ({error})") from None
     finally:

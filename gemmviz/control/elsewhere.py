@@ -1,6 +1,7 @@
 """Finds the devices of a cluster, and lets the measuring engine be on one of them."""
 
 import platform
+import threading
 from collections.abc import Callable
 from functools import partial
 
@@ -31,7 +32,9 @@ class Elsewhere:
         self.session = session
         self._engines = engines
         self._probe = probe
+        self._cancel = threading.Event()
         engines.looker.computed.connect(self._on_found)
+        engines.cancelled.connect(self._on_cancelled)
 
     def use(self, scheduler: Scheduler | None) -> None:
         """Name a cluster and look for its devices; None: use this machine only."""
@@ -47,7 +50,9 @@ class Elsewhere:
         scheduler = self.session.places.scheduler
         if scheduler is not None:
             self.session.places.look()
-            self._engines.looker.compute(partial(_look, scheduler))
+            self._cancel.set()  # the search before this one
+            self._cancel = threading.Event()
+            self._engines.looker.compute(partial(_look, scheduler, self._cancel))
 
     def choose(self, seat: Seat | None) -> None:
         """Measure on a worker, or on this machine (None), unless something is being measured."""
@@ -62,17 +67,20 @@ class Elsewhere:
         session.results.move(session.places.key, session.places.host(seat) if seat else platform.node())
         self._probe()
 
+    def _on_cancelled(self) -> None:
+        self._cancel.set()
+
     def _on_found(self, found: _Found) -> None:
         scheduler, seats, fault = found
         if scheduler == self.session.places.scheduler:
             self.session.places.found(seats, fault)
 
 
-def _look(scheduler: Scheduler) -> _Found:
+def _look(scheduler: Scheduler, cancel: threading.Event) -> _Found:
     from gemmviz.cluster.remote_engine import look  # late: whoever works alone needs nothing of it
 
     try:
-        return scheduler, look(scheduler), ""
+        return scheduler, look(scheduler, cancel), ""
     except GemmvizError as error:
         return scheduler, [], str(error)
 

@@ -22,7 +22,7 @@ def found(monkeypatch):
     """What looking for devices finds, instead of a cluster."""
     answer = {"seats": [GPU, FREE], "fault": ""}
     monkeypatch.setattr(
-        "gemmviz.control.elsewhere._look", lambda scheduler: (scheduler, answer["seats"], answer["fault"])
+        "gemmviz.control.elsewhere._look", lambda scheduler, cancel: (scheduler, answer["seats"], answer["fault"])
     )
     return answer
 

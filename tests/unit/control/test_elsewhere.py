@@ -1,11 +1,13 @@
 """Measuring on a device of a cluster: who is asked, what is kept, what is refused."""
 
 import pytest
+from fake_engines import FakeLoop
 
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.cluster.piece import Scheduler, Seat
 from gemmviz.cluster.remote_engine import RemoteEngine
 from gemmviz.control.elsewhere import Elsewhere, engine_maker
+from gemmviz.control.engines import Engines
 
 LAB = Scheduler("tls://lab:8786", "ca.pem", "own.pem", "own.key")
 SEAT = Seat(address="tls://lab:4000", host="lab", gpu="NVIDIA H200", uuid="GPU-1", cpu="Xeon (16 cores)", busy=False)
@@ -22,7 +24,7 @@ def elsewhere(session, engines, probes):
 
 
 def test_the_devices_of_a_named_cluster_are_looked_for_in_a_thread(session, engines, elsewhere, monkeypatch):
-    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", lambda scheduler: [SEAT])
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", lambda scheduler, cancel: [SEAT])
     elsewhere.use(LAB)
     assert session.places.looking and session.preferences.cluster == LAB and not session.places.seats
     engines.looker.computed.emit(engines.looker.computing[0]())
@@ -30,7 +32,7 @@ def test_the_devices_of_a_named_cluster_are_looked_for_in_a_thread(session, engi
 
 
 def test_a_cluster_that_cannot_be_used_says_why(session, engines, elsewhere, monkeypatch):
-    def look(scheduler):
+    def look(scheduler, cancel):
         raise Unavailable("there is no scheduler at tls://lab:8786")
 
     monkeypatch.setattr("gemmviz.cluster.remote_engine.look", look)
@@ -62,3 +64,17 @@ def test_a_measurement_in_progress_stays_where_it_is(session, engines, elsewhere
     elsewhere.choose(SEAT)
     assert session.places.chosen is None and engines.bench.stops == 0
     assert "wait for it, or cancel it first" in session.messages.current.text
+
+
+def test_closing_ends_a_search(session, monkeypatch):
+    ended = []
+
+    def look(scheduler, cancel):
+        ended.append(cancel.wait(60))
+        raise Unavailable("cancelled")
+
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", look)
+    engines = Engines(lambda: None, FakeLoop())
+    Elsewhere(session, engines, lambda: None).use(LAB)
+    engines.close()
+    assert ended == [True] and not engines.looker.running
