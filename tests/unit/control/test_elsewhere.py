@@ -75,6 +75,7 @@ def test_closing_ends_a_search(session, monkeypatch):
 
     monkeypatch.setattr("gemmviz.cluster.remote_engine.look", look)
     engines = Engines(lambda: None, FakeLoop())
-    Elsewhere(session, engines, lambda: None).use(LAB)
+    elsewhere = Elsewhere(session, engines, lambda: None)
+    elsewhere.use(LAB)
     engines.close()
     assert ended == [True] and not engines.looker.running
