@@ -235,3 +235,12 @@ def short_measurements():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Protocol, "quick", classmethod(lambda cls: cls(rounds=1, **FAST)))
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten_recordings(request: pytest.FixtureRequest):
+    """What a file alone has cached is freed after it."""
+    from shared_recordings import forget
+
+    yield
+    forget(request.module)

@@ -177,13 +177,13 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     folders = (Path(copies), _our_headers())
     headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
     # The folder of their copies differs between processes, but does not change the result.
-    told = tuple(flag.replace(copies, own) for flag in flags)
-    parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *told, *tool.command, tool.version]
+    reported = tuple(flag.replace(copies, own) for flag in flags)
+    parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *reported, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     folder, note = data.cache_folder("native")
     notes = (note,) if note else ()
     if known := kept.find(folder, key):
-        return known, Build(None, told, notes=notes)
+        return known, Build(None, reported, notes=notes)
     started = time.perf_counter()
     with build_folder() as name:
         source, compiled, library = (Path(name) / f"kernel.{kind}" for kind in ("c", "o", "so"))
@@ -195,7 +195,7 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
         except BuildError as error:
             raise entry.explain(error, launch) from None
         made = kept.keep(library, folder, key)
-    return made, Build((time.perf_counter() - started) * 1e3, told, notes=notes)
+    return made, Build((time.perf_counter() - started) * 1e3, reported, notes=notes)
 
 
 def compile_flags(tool: Compiler, launch: Launch) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from gemmviz.engine.messages import Probed, ProbeRequest, Recorded, RecordReques
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import language
 
-_MOST = 40
+_MOST = 12  # in memory; the others are read again from the run's folder
 # Tests have folders of their own, which no recording depends on.
 _OWN = (
     *("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", shared_recordings.VARIABLE),

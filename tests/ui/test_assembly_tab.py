@@ -117,16 +117,16 @@ def test_ptx_is_linked_as_well_and_the_loop_is_marked_in_sass(tab, qtbot):
 
 def test_a_reason_replaces_the_tables(tab):
     filled(tab)
-    assert tab.tables.isVisible() and not tab.said.isVisible()
+    assert tab.tables.isVisible() and not tab.message.isVisible()
     tab.code.fail("Machine code needs nvdisasm: pip install 'gemmviz[assembly]'")
-    assert tab.said.isVisible() and "pip install" in tab.said.text() and tab.again.isVisible()
+    assert tab.message.isVisible() and "pip install" in tab.message.text() and tab.again.isVisible()
     assert not tab.tables.isVisible() and not tab.usage.isVisible()
     wanted = []
     tab.code.wanted.connect(lambda: wanted.append(1))
     tab.again.click()
     assert wanted
     tab.code.fail("identifier is undefined", 12)
-    assert tab.said.text().startswith("line 12: ")
+    assert tab.message.text().startswith("line 12: ")
 
 
 def test_architectures_are_those_of_the_compiler(tab):
@@ -177,7 +177,7 @@ def test_without_the_tools_the_window_shows_the_command_that_installs_them(windo
     code = window.session.machine_code
     window.inspector.show_panel("assembly")
     qtbot.waitUntil(lambda: bool(code.fault))
-    assert "pip install 'gemmviz[assembly]'" in window.inspector.assembly.said.text()
+    assert "pip install 'gemmviz[assembly]'" in window.inspector.assembly.message.text()
 
 
 @needs_tools

@@ -261,7 +261,7 @@ def test_the_lens_shows_the_box_that_the_warp_requested(inspector):
     session.cursor.seek(0)
     assert "copy engine reads a box of A" in panel.head.text()
     for said in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):
-        assert said in f"{panel.cost.text()} {panel.told.text()}", said
+        assert said in f"{panel.cost.text()} {panel.about_box.text()}", said
     assert panel.box.isVisible() and not panel.view.isVisible()
     session.cursor.seek(box.arrived)
     assert "copy engine writes a box to As" in panel.head.text()

@@ -58,7 +58,7 @@ def rows(table):
 def test_two_files_are_compared_after_the_question_and_played_on_the_stage(window, qtbot, files):
     window.pages.turn_to("versions")
     page, chosen = window.versions, window.session.choice.kernel
-    assert not page.compare.isEnabled() and "Choose both" in page.said.text()
+    assert not page.compare.isEnabled() and "Choose both" in page.message.text()
     for at, path in enumerate(files):
         window.files.open_version(path, bool(at))
     assert [page.before.currentText(), page.after.currentText()] == ["first.c", "second.c"]
@@ -71,7 +71,7 @@ def test_two_files_are_compared_after_the_question_and_played_on_the_stage(windo
     page.run.click()
     compared(window, qtbot)
     assert window.session.choice.kernel is chosen, "the stage is left as it was"
-    assert "first.c and second.c at 6 x 6 x 6" in page.said.text()
+    assert "first.c and second.c at 6 x 6 x 6" in page.message.text()
     table = {row[0]: row[1:] for row in rows(page.table)}
     assert table["* C"][0] == "right" and table["* C"][1].startswith("WRONG in")
     accesses = table["* accesses"]
@@ -146,7 +146,7 @@ def test_a_comparison_is_stopped_by_its_button_and_by_escape(window, qtbot, file
     assert not versions.busy and not page.bar.isVisible()
     page.compare.click()
     window.controller.engines.cancel()
-    assert versions.fault == "The comparison was cancelled." and page.said.text() == versions.fault
+    assert versions.fault == "The comparison was cancelled." and page.message.text() == versions.fault
     page.compare.click()
     compared(window, qtbot)
 

@@ -1,8 +1,8 @@
 """Rungs recorded as their demos have them, each once, and the moment that a demo opens at."""
 
-from functools import cache
+from functools import lru_cache
 
-from recordings import played
+from recordings import MOST, played
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
@@ -10,7 +10,7 @@ from gemmviz.session.tour.lessons import LocatedStop, locate
 from gemmviz.trace.playable import Playable
 
 
-@cache
+@lru_cache(MOST)
 def at_demo(name: str) -> Playable:
     """Record a rung with the size and the parameters of its demo."""
     kernel = find(name, ladder())
@@ -18,7 +18,7 @@ def at_demo(name: str) -> Playable:
     return played(name, Problem(*kernel.demo.size), kernel.demo.params)
 
 
-@cache
+@lru_cache(MOST)
 def opening(name: str) -> LocatedStop:
     """Return the moment that a rung's demo opens at."""
     kernel = find(name, ladder())

@@ -1,6 +1,6 @@
 """Recordings that several tests look at: rungs of the ladder at small sizes, and kernels given by their text."""
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from shared_recordings import once
@@ -19,6 +19,8 @@ from gemmviz.trace.recording.recording import Recording
 
 RUNGS = [kernel.name for kernel in ladder() if kernel.recordable and not kernel.exhibit]
 SIZES = (Problem.cube(16), Problem(17, 20, 9))
+MOST = 12
+"""Recordings of each kind that a process holds in memory; it reads the others again from the folder of its run."""
 EXCHANGED_SUMS = """
     __shared__ float part[32];
     float sum = 0;
@@ -29,7 +31,7 @@ EXCHANGED_SUMS = """
 """One element of C by one warp: the lanes' sums meet in shared memory."""
 
 
-@cache
+@lru_cache(MOST)
 def rung(name: str, problem: Problem) -> Recording:
     """Record a rung with its default parameters at a size, or at the nearest one that it takes.
 
@@ -53,7 +55,7 @@ def played(name: str, problem: Problem, params: dict[str, int] | None = None, or
     return _played(name, job.problem, tuple(sorted(job.params.items())), order)
 
 
-@cache
+@lru_cache(MOST)
 def _played(name: str, problem: Problem, params: tuple[tuple[str, int], ...], order: Order) -> Playable:
     def make() -> Playable:
         recording = record(launch(find(name, ladder()), problem, dict(params)))

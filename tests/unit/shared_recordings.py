@@ -6,6 +6,7 @@ import pickle
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 VARIABLE = "GEMMVIZ_TESTS_RECORDINGS"
@@ -49,3 +50,10 @@ def keep(made: object, *key: object) -> None:
 def _file(key: tuple[object, ...]) -> Path | None:
     folder = os.environ.get(VARIABLE)
     return None if folder is None else Path(folder) / hashlib.sha256(repr(key).encode()).hexdigest()[:24]
+
+
+def forget(module: ModuleType) -> None:
+    """Empty the caches of a file's own functions: no later file can ask for what they hold."""
+    for value in vars(module).values():
+        if getattr(value, "__module__", None) == module.__name__ and hasattr(value, "cache_clear"):
+            value.cache_clear()

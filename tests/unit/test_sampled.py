@@ -20,9 +20,14 @@ def test_each_chapter_and_each_lens_has_a_rung_in_the_sample() -> None:
     assert found == lenses
 
 
+def test_what_is_not_in_the_sample_is_thorough() -> None:
+    cases = {name: SimpleNamespace(params={"name": name}) for name in RUNGS}
+    assert {name for name, case in cases.items() if not in_the_sample(case, ())} == set(RUNGS) - set(SAMPLE)
+
+
 @pytest.mark.sweep("one", "other-*")
 @pytest.mark.parametrize("case", ["one", "other-1", "further"])
-def test_what_is_not_in_the_sample_is_thorough(case: str, request: pytest.FixtureRequest) -> None:
+def test_a_case_that_the_mark_does_not_name_is_thorough(case: str, request: pytest.FixtureRequest) -> None:
     assert (request.node.get_closest_marker("thorough") is not None) == (case == "further")
 
 

@@ -39,8 +39,8 @@ class TileSteps:
         self._steps.append(np.unique(block << _PHASE_BITS + _SITE_BITS | phase << _SITE_BITS | site))
         cut = slice(requests.first, requests.first + len(requests.of_row))
         value = log.value[cut]
-        told = log.write[cut] & self._shared[log.array[cut]] & (value != 0)
-        sites, known = log.site[cut][told], np.isin(value[told], self._inputs)
+        stores = log.write[cut] & self._shared[log.array[cut]] & (value != 0)
+        sites, known = log.site[cut][stores], np.isin(value[stores], self._inputs)
         self._written += _times(sites, len(self._written))
         self._of_inputs += _times(sites[known], len(self._written))
 

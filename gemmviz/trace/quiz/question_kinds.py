@@ -298,8 +298,8 @@ def loop(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
     text = tr("What does the loop do next?")
     if recording.threads > 1:
         text = tr("What does thread {thread} do next?", thread=thread)
-    told = {"cell": _cell(event.array, right[1]), "value": f"{float(log.value[row]):g}"}
-    why = tr("It writes {cell} = {value}.", **told) if right[2] else tr("It reads {cell} = {value}.", **told)
+    fields = {"cell": _cell(event.array, right[1]), "value": f"{float(log.value[row]):g}"}
+    why = tr("It writes {cell} = {value}.", **fields) if right[2] else tr("It reads {cell} = {value}.", **fields)
     return QuestionText("", text, _texts(answers), four[1], why)
 
 

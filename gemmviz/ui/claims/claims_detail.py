@@ -84,10 +84,10 @@ class ClaimDetail(QScrollArea):
         self.title.setText(claim.title)
         self.statement.setText(_says(claim))
         self._colour(self.verdict, RUNNING if running else badge(verdict), verdict.sentence)
-        told = elsewhere if elsewhere is not None and elsewhere.is_decided else None
-        self.elsewhere.setVisible(told is not None)
-        if told is not None:
-            self._colour(self.elsewhere, reference_badge(told), told.sentence)
+        judged = elsewhere if elsewhere is not None and elsewhere.is_decided else None
+        self.elsewhere.setVisible(judged is not None)
+        if judged is not None:
+            self._colour(self.elsewhere, reference_badge(judged), judged.sentence)
         drawn = verdict if elsewhere is None or verdict.has_figures else elsewhere
         self._fill_checks(drawn)
         self.chart.setVisible(self.chart.show_verdict(claim, drawn))
@@ -125,12 +125,12 @@ def _cells(finding: CheckResult) -> tuple[str, ...]:
 
 def _says(claim: Claim) -> str:
     """Return the document's statement, in its own words and figures."""
-    said = tr("{document} says: {statement}", document=claim.source, statement=claim.statement)
+    sentence = tr("{document} says: {statement}", document=claim.source, statement=claim.statement)
     if not claim.figures:
-        return said
+        return sentence
     if not claim.where:
-        return f"{said} {tr('It states {figures}.', figures=claim.figures)}"
-    return f"{said} {tr('It states {figures} on {device}.', figures=claim.figures, device=claim.where)}"
+        return f"{sentence} {tr('It states {figures}.', figures=claim.figures)}"
+    return f"{sentence} {tr('It states {figures} on {device}.', figures=claim.figures, device=claim.where)}"
 
 
 def _label(name: str, text: str = "", wrap: bool = True) -> QLabel:

@@ -208,8 +208,8 @@ class ClaimDelegate(QStyledItemDelegate):
         titles = line if self._beside(claim, font, wide) else 2 * line
         room = QRectF(0, 0, max(wide, 60), 1000)
         statement = QFontMetricsF(font).boundingRect(room, _WRAP, claim.statement).height()
-        said = self._view.figures(claim)
-        figures = QFontMetricsF(small).boundingRect(room, _WRAP, said).height() + 2 if said else 0.0
+        text = self._view.figures(claim)
+        figures = QFontMetricsF(small).boundingRect(room, _WRAP, text).height() + 2 if text else 0.0
         return titles, statement + 2, figures
 
     def _beside(self, claim: Claim, font: QFont, wide: float) -> bool:

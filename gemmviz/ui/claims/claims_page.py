@@ -125,11 +125,13 @@ class ClaimsPage(QWidget):
         self.counts.setText(
             runner.fault or counts or tr("There are no claims: this copy of gemmviz lacks resources/claims.")
         )
-        said = self.session.progress["bench"]
+        progress = self.session.progress["bench"]
         place = self.session.results.device or tr("this machine")
-        self.progress.setText(said[0] if said else tr("Judged on {device}. Enter runs the chosen claim.", device=place))
-        self.bar.setVisible(said is not None)
-        share = said[1] if said else None
+        self.progress.setText(
+            progress[0] if progress else tr("Judged on {device}. Enter runs the chosen claim.", device=place)
+        )
+        self.bar.setVisible(progress is not None)
+        share = progress[1] if progress else None
         self.bar.setRange(0, 0 if share is None else 1000)
         self.bar.setValue(int(1000 * (share or 0.0)))
         self.progress.setToolTip(self.progress.text())

@@ -85,8 +85,8 @@ class Bars(QWidget):
         if more:
             self.updateGeometry()
         if not self._playback.playing:
-            said = (f"{lane.name}, {lane.origin}: {figure(lane, 0)}; {figure(lane, 1)}" for lane in found)
-            self.setAccessibleDescription("\n".join(said))
+            lines = (f"{lane.name}, {lane.origin}: {figure(lane, 0)}; {figure(lane, 1)}" for lane in found)
+            self.setAccessibleDescription("\n".join(lines))
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -157,8 +157,8 @@ class Bars(QWidget):
             if self.finished or lane.id == "gflops":
                 painter.setFont(_bold(at.font))
                 painter.setPen(QColor(theme.text))
-                said = QRectF(self.width() - at.ratio_width - _MARGIN, top, at.ratio_width, 2 * at.line)
-                painter.drawText(said, _RIGHT, ratio_text(lane.ratio))
+                place = QRectF(self.width() - at.ratio_width - _MARGIN, top, at.ratio_width, 2 * at.line)
+                painter.drawText(place, _RIGHT, ratio_text(lane.ratio))
 
     def _draw_moving(self, painter: QPainter, at: _Places) -> None:
         painter.setFont(at.font)

@@ -145,9 +145,9 @@ def _moment(picture: Picture, playable: Playable) -> Moment:
     recording, steps = playable.recording, playable.timeline.steps
     position = float(int(steps * _DEFAULT_SHARE)) if picture.step is None else picture.step - 1
     if not 0 <= position <= max(steps - 1, 0):
-        said = f"{picture.step:g}"
+        text = f"{picture.step:g}"
         raise ConstraintError(
-            tr("step {step} does not exist: this recording has the steps 1 to {steps}", step=said, steps=steps)
+            tr("step {step} does not exist: this recording has the steps 1 to {steps}", step=text, steps=steps)
         )
     step = int(position)
     cell = cell_number(recording, picture.cell) if picture.cell else None

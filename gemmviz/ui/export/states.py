@@ -85,20 +85,20 @@ class States:
     def copy(self) -> None:
         """Copy the command line that reopens the state of the window."""
         plain = self.take()
-        said = command(plain)
-        QGuiApplication.clipboard().setText(said)
+        line = command(plain)
+        QGuiApplication.clipboard().setText(line)
         lacks = left_out(plain)
-        text = tr("Copied: {command}", command=said)
+        text = tr("Copied: {command}", command=line)
         if lacks:
             text += "\n" + tr("It does not hold {what}; a state file does (Ctrl+Alt+W).", what=lacks)
         self._session.messages.tell(Message(text, "info"))
 
     def _would_replace(self, plain: Snapshot) -> str | None:
         """Return the name of the file whose unsaved edits a snapshot would replace; None if there are none."""
-        said = plain["kernel"]
+        saved = plain["kernel"]
         for base in self._session.choice.all_unsaved():
-            if said.get("name") == base.name or said.get("path") == str(base.path):
-                other = said.get("text", base.text) != self._session.choice.text_of(base)
+            if saved.get("name") == base.name or saved.get("path") == str(base.path):
+                other = saved.get("text", base.text) != self._session.choice.text_of(base)
                 return base.path.name if other else None
         return None
 
@@ -106,14 +106,14 @@ class States:
         if self._try(lambda: snapshots.apply(self._session, plain)) and faults:
             self._session.messages.tell(Message("\n".join(faults), "warning", lasting=True))
 
-    def _try(self, act: Callable[[], object], said: str = "") -> bool:
+    def _try(self, act: Callable[[], object], text: str = "") -> bool:
         try:
             act()
         except GemmvizError as error:
             self._session.messages.tell(Message(str(error), lasting=True))
             return False
-        if said:
-            self._session.messages.tell(Message(said, "info"))
+        if text:
+            self._session.messages.tell(Message(text, "info"))
         return True
 
     def _on_placed(self, view: ViewFields) -> None:

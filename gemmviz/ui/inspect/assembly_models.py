@@ -92,8 +92,8 @@ class SourceModel(QAbstractTableModel):
         if not found:
             return ""
         names = {OTHER: tr("other")}
-        said = ", ".join(f"{count} {names.get(name, name)}" for name, count in found)
-        return "\n".join([tr("line {line}: {instructions}", line=line, instructions=said), *self._recorded(line)])
+        text = ", ".join(f"{count} {names.get(name, name)}" for name, count in found)
+        return "\n".join([tr("line {line}: {instructions}", line=line, instructions=text), *self._recorded(line)])
 
     def _recorded(self, line: int) -> Iterator[str]:
         """Say what the recording of the same text accessed on a line, launch and all: its loops were executed."""
@@ -200,10 +200,10 @@ class CodeModel(QAbstractTableModel):
             made = [one.text for one in listing.instructions if one.ptx == row]
             return "\n".join([listing.where(listing.ptx[row].place), *made[:12]])
         one = listing.instructions[row]
-        said = [listing.where(one.place) or tr("no line of the source"), *([one.label] if one.label else [])]
+        lines = [listing.where(one.place) or tr("no line of the source"), *([one.label] if one.label else [])]
         if one.ptx >= 0:
-            said.append(f"PTX: {listing.ptx[one.ptx].text.strip()}")
-        return "\n".join(said)
+            lines.append(f"PTX: {listing.ptx[one.ptx].text.strip()}")
+        return "\n".join(lines)
 
 
 def marked_colour(theme: Theme) -> QColor:

@@ -107,7 +107,7 @@ class AssemblyTab(QWidget):
         super().__init__()
         self.session, self.code = session, session.machine_code
         self.architecture, self.form, self.launch, self.file = QComboBox(), QComboBox(), QComboBox(), QComboBox()
-        self.usage, self.loop, self.said = OneLine(), QLabel(), QLabel()
+        self.usage, self.loop, self.message = OneLine(), QLabel(), QLabel()
         self.again = QPushButton(tr("Try again"))
         self.source, self.rows = CodeTable(tr("Source lines")), CodeTable(tr("Instructions"))
         self.source_model, self.code_model = SourceModel(session), CodeModel(session)
@@ -159,7 +159,7 @@ class AssemblyTab(QWidget):
         above.addWidget(self.architecture)
         above.addWidget(self.form)
         above.addWidget(self.launch, 1)
-        for label in (self.loop, self.said):
+        for label in (self.loop, self.message):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -172,7 +172,7 @@ class AssemblyTab(QWidget):
         used = QHBoxLayout()
         used.setContentsMargins(8, 0, 8, 0)
         used.addWidget(self.usage)
-        self.said.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.tables = QSplitter(Qt.Orientation.Vertical)
         self.tables.addWidget(self.source)
         self.tables.addWidget(self.rows)
@@ -183,7 +183,7 @@ class AssemblyTab(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         column.addLayout(above)
-        column.addWidget(self.said)
+        column.addWidget(self.message)
         column.addLayout(asked)
         column.addLayout(used)
         column.addWidget(self.loop)
@@ -199,11 +199,11 @@ class AssemblyTab(QWidget):
             return
         code, listing = self.code, self.code.listing
         self._fill_boxes()
-        said = code.busy or code.fault
+        message = code.busy or code.fault
         if code.fault_line and not code.busy:
-            said = tr("line {line}: ", line=code.fault_line) + said
-        self.said.setText(said)
-        self.said.setVisible(bool(said))
+            message = tr("line {line}: ", line=code.fault_line) + message
+        self.message.setText(message)
+        self.message.setVisible(bool(message))
         self.again.setVisible(bool(code.fault) and not code.busy)
         for part in (self.usage, self.loop, self.tables):
             part.setVisible(listing is not None)

@@ -10,19 +10,19 @@ from gemmviz.ui.stage.caption import BETWEEN, thousands
 def usage_text(listing: Listing) -> str:
     """Say what the kernel uses: registers, shared memory, spilled registers."""
     used = listing.usage
-    said = [
+    parts = [
         tr("{count} registers", count=used.registers),
         tr("{count} B shared", count=thousands(used.shared_bytes)),
     ]
     if used.spill_store_bytes or used.spill_load_bytes:
         stored, loaded = used.spill_store_bytes, used.spill_load_bytes
-        said.append(tr("✗ spilled: {stored} B stored, {loaded} B loaded", stored=stored, loaded=loaded))
+        parts.append(tr("✗ spilled: {stored} B stored, {loaded} B loaded", stored=stored, loaded=loaded))
     else:
-        said.append(tr("nothing spilled"))
+        parts.append(tr("nothing spilled"))
     if used.stack_bytes:
-        said.append(tr("{count} B local memory", count=used.stack_bytes))
-    said.append(tr("{count} instructions", count=thousands(len(listing.instructions))))
-    return BETWEEN.join(said)
+        parts.append(tr("{count} B local memory", count=used.stack_bytes))
+    parts.append(tr("{count} instructions", count=thousands(len(listing.instructions))))
+    return BETWEEN.join(parts)
 
 
 def loop_text(listing: Listing, found: Summary) -> str:
@@ -44,20 +44,20 @@ def loop_text(listing: Listing, found: Summary) -> str:
 
 def _counts(part: Part) -> list[str]:
     """Return the counts of a part, each with its ratio to the instructions that make products."""
-    said = []
+    parts = []
     for name, count in in_order(part.counts):
         shown = trn("{count} other", "{count} others", count) if name == OTHER else f"{count} {name}"
         ratio = part.ratio(name)
         if name == part.unit or ratio is None:
-            said.append(shown)
+            parts.append(shown)
         else:
-            said.append(tr("{counted} ({ratio} per {unit})", counted=shown, ratio=f"{ratio:.3g}", unit=part.unit))
-    return said
+            parts.append(tr("{counted} ({ratio} per {unit})", counted=shown, ratio=f"{ratio:.3g}", unit=part.unit))
+    return parts
 
 
 def loop_tip(part: Part) -> str:
     """Explain the figures of a part."""
-    said = [
+    lines = [
         tr(
             "Of each iteration, as compiled; the loop is the innermost one that makes products. "
             "A warp makes {count} products in it.",
@@ -65,5 +65,5 @@ def loop_tip(part: Part) -> str:
         )
     ]
     if part.shared_bytes:
-        said.append(tr("A thread reads {count} bytes of shared memory in it.", count=thousands(part.shared_bytes)))
-    return "\n".join(said)
+        lines.append(tr("A thread reads {count} bytes of shared memory in it.", count=thousands(part.shared_bytes)))
+    return "\n".join(lines)

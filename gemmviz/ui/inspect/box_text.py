@@ -46,7 +46,7 @@ def box_text(playable: Playable, box: ActiveBox) -> list[str]:
     matrix = recording.arrays[int(boxes.matrix[i])]
     rows, columns = int(boxes.rows[i]), int(boxes.columns[i])
     thread = int(boxes.thread[i])
-    said = [
+    parts = [
         tr("one thread asked for the whole box: thread {thread}, warp {warp}", thread=thread, warp=box.warp),
         tr(
             "{rows} × {columns} elements from {cell} on, {bytes} bytes",
@@ -57,16 +57,16 @@ def box_text(playable: Playable, box: ActiveBox) -> list[str]:
         ),
     ]
     if boxes.array[i] >= 0:
-        said += _in_shared(playable, i)
+        parts += _in_shared(playable, i)
     # Of a box for several blocks each has a copy, and all of them were read at once.
     together = boxes.to[(boxes.read == boxes.read[i]) & (boxes.reads > 0)]
     if len(together) > 1:
         blocks = ", ".join(block_text(recording, block) for block in together.tolist())
-        said.append(tr("read once for several blocks of the cluster: {blocks}", blocks=blocks))
+        parts.append(tr("read once for several blocks of the cluster: {blocks}", blocks=blocks))
     if boxes.barrier[i] >= 0:
-        said.append(tr("{barrier} counts its bytes", barrier=barrier_name(playable, int(boxes.barrier[i]))))
+        parts.append(tr("{barrier} counts its bytes", barrier=barrier_name(playable, int(boxes.barrier[i]))))
     if box.asked >= 0 and box.arrived >= 0:
-        said.append(
+        parts.append(
             tr(
                 "read at step {read}, written at step {write}",
                 read=thousands(box.asked + 1),
@@ -74,8 +74,8 @@ def box_text(playable: Playable, box: ActiveBox) -> list[str]:
             )
         )
     elif box.asked >= 0:
-        said.append(tr("it never arrives"))
-    return said
+        parts.append(tr("it never arrives"))
+    return parts
 
 
 def _in_shared(playable: Playable, i: int) -> list[str]:
@@ -83,11 +83,11 @@ def _in_shared(playable: Playable, i: int) -> list[str]:
     boxes = playable.recording.boxes
     info = playable.recording.arrays[int(boxes.array[i])]
     place = ", ".join(str(int(n)) for n in np.unravel_index(int(boxes.element[i]), info.shape))
-    said = [tr("in shared memory from {cell} on", cell=f"{info.name}[{place}]")]
+    parts = [tr("in shared memory from {cell} on", cell=f"{info.name}[{place}]")]
     if info.swizzle:
-        said.append(
+        parts.append(
             tr("swizzle over {bytes} bytes: each row deals its pieces of 16 bytes in another order", bytes=info.swizzle)
         )
     else:
-        said.append(tr("no swizzle: the rows are unchanged"))
-    return said
+        parts.append(tr("no swizzle: the rows are unchanged"))
+    return parts

@@ -56,12 +56,12 @@ def summary(playable: Playable, step: int) -> str:
         parts.append(tr("global sectors {count}", count=of(now // SECTOR_BYTES, total // SECTOR_BYTES)))
         if traffic.conflict_degree():
             conflicts, degree = traffic.bank_conflicts(), f"{traffic.conflict_degree():.2f}"
-            said = (
+            text = (
                 trn("{count} bank conflict", "{count} bank conflicts", conflicts, count=thousands(conflicts))
                 if conflicts
                 else tr("no bank conflicts")
             )
-            parts.append(tr("wavefronts per shared request {degree}: {conflicts}", degree=degree, conflicts=said))
+            parts.append(tr("wavefronts per shared request {degree}: {conflicts}", degree=degree, conflicts=text))
     # Where bytes are counted twice, those that really move say more: the tip has both.
     crossing = [level for level in playable.levels.levels if level.intensity]
     shown = [level for level in crossing if not (cuda and level.name.endswith(", asked"))]
@@ -134,7 +134,7 @@ def occupied(session: Session) -> tuple[str, str]:
     now = occupancy(use, bounds)
     values = {"percent": f"{100 * now.fraction:.3g}", "device": _short(device["name"])}
     other = measured_otherwise(session)
-    said = (
+    text = (
         tr("occupancy of {kernel}: {percent} % modelled ({device})", kernel=other, **values)
         if other
         else tr("occupancy {percent} % modelled ({device})", **values)
@@ -148,7 +148,7 @@ def occupied(session: Session) -> tuple[str, str]:
         registers=use.registers,
         shared=thousands(use.shared_bytes),
     )
-    return said, "\n".join([warps, source, advice(use, bounds)])
+    return text, "\n".join([warps, source, advice(use, bounds)])
 
 
 def _short(device: str) -> str:
@@ -218,27 +218,27 @@ def compared(session: Session) -> tuple[str, str]:
     }
     differ, explained = verdicts.count("differs"), verdicts.count("explained")
     if differ:
-        said = trn(
+        text = trn(
             "⚠ {count} of {all} counters differs from a real {gpu} at {size}",
             "⚠ {count} of {all} counters differ from a real {gpu} at {size}",
             differ,
             **values,
         )
     elif explained:
-        said = trn(
+        text = trn(
             "{equal} of {all} counters match a real {gpu}; {count} differs for a known reason",
             "{equal} of {all} counters match a real {gpu}; {count} differ for a known reason",
             explained,
             **values,
         )
     else:
-        said = tr("All {all} counters match a real {gpu}", **values)
+        text = tr("All {all} counters match a real {gpu}", **values)
     marks = {"equal": "=", "explained": "≈", "differs": "⚠"}
     lines = [
         f"{marks[c.verdict]}  {tr(_COUNTED[c.what])}: {thousands(c.predicted)} / {thousands(c.measured)}"
         for c in proof.compared
     ]
-    return said, "\n".join([tr("predicted (recorded) / measured ({gpu}, {size})", **values), *lines])
+    return text, "\n".join([tr("predicted (recorded) / measured ({gpu}, {size})", **values), *lines])
 
 
 def _beside(compared: "Compared") -> str:

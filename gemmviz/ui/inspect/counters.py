@@ -167,13 +167,13 @@ class Counters(QWidget):
         column.setSpacing(0)
         column.addWidget(self.heading)
         column.addWidget(self.view, 1)
-        self.told = QScrollArea()
-        self.told.setWidget(self.totals)
-        self.told.setWidgetResizable(True)
-        self.told.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.told.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.told.setAccessibleName(tr("Totals"))
-        column.addWidget(self.told)
+        self.totals_area = QScrollArea()
+        self.totals_area.setWidget(self.totals)
+        self.totals_area.setWidgetResizable(True)
+        self.totals_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.totals_area.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.totals_area.setAccessibleName(tr("Totals"))
+        column.addWidget(self.totals_area)
         column.addWidget(self.below)
         self._known: list[str] = []
         self._made_of = self._explained = ""
@@ -198,9 +198,9 @@ class Counters(QWidget):
         view = tr("recorded {view}", view=tr(playable.recording.view)) if playable else tr("recorded")
         self.heading.setText(BETWEEN.join([view, *([where] if where else [])]))
         self.heading.setToolTip(details)
-        said, lines = compared(self.session) if as_compiled else ("", "")
+        text, lines = compared(self.session) if as_compiled else ("", "")
         held, made_of = occupied(self.session) if known else ("", "")
-        self._known = [part for part in (held, said) if part]
+        self._known = [part for part in (held, text) if part]
         self._made_of = made_of
         figure = timed(self.session) if known else ""
         self.below.setText("\n".join(part for part in (figure, lines) if part))
@@ -213,10 +213,10 @@ class Counters(QWidget):
         rows = self.view.horizontalHeader().height() + _LEAST_ROWS * self.view.verticalHeader().defaultSectionSize()
         self.below.setVisible(bool(self.below.text()) and left >= rows)
         # The totals are scrolled where they would take more than half of the panel.
-        frame = 2 * self.told.frameWidth()
+        frame = 2 * self.totals_area.frameWidth()
         wanted = self.totals.heightForWidth(max(self.width() - frame, 1))
         lowest = self.totals.fontMetrics().height()
-        self.told.setFixedHeight(max(min(wanted, self.height() // 2), lowest) + frame)
+        self.totals_area.setFixedHeight(max(min(wanted, self.height() // 2), lowest) + frame)
 
     def _on_recorded(self) -> None:
         self.model.refresh(reset=True)
@@ -280,8 +280,8 @@ class Counters(QWidget):
             )
             self.totals.setToolTip("")
             return
-        said = BETWEEN.join([summary(playable, self.session.cursor.step), *self._known])
-        if said != self.totals.text():
-            self.totals.setText(said)
+        text = BETWEEN.join([summary(playable, self.session.cursor.step), *self._known])
+        if text != self.totals.text():
+            self.totals.setText(text)
             self._give_room()
         self.totals.setToolTip("\n".join(part for part in (self._explained, self._made_of) if part))

@@ -82,18 +82,18 @@ def request_cost(asked: WarpRequest) -> str:
 
 def lanes_out(asked: WarpRequest) -> str:
     """Say which lanes do not take part and why; empty if all do."""
-    said = []
+    parts = []
     if asked.outside and asked.certain:
-        said.append(trn("{count} lane out of bounds", "{count} lanes out of bounds", asked.outside))
+        parts.append(trn("{count} lane out of bounds", "{count} lanes out of bounds", asked.outside))
     elif asked.outside:
-        said.append(
+        parts.append(
             trn("{count} lane inactive or out of bounds", "{count} lanes inactive or out of bounds", asked.absent)
         )
     elif asked.inactive:
-        said.append(trn("{count} lane inactive", "{count} lanes inactive", asked.inactive))
+        parts.append(trn("{count} lane inactive", "{count} lanes inactive", asked.inactive))
     if asked.missing:
-        said.append(_missing_text(asked))
-    return ", ".join(said)
+        parts.append(_missing_text(asked))
+    return ", ".join(parts)
 
 
 def _missing_text(asked: WarpRequest) -> str:
@@ -156,8 +156,8 @@ def operand_text(playable: Playable, state: ThreadState, place: int) -> str:
         return tr("{cell} = {value}, read at step {step}, line {line}", **values)
     matrix = recording.a if operands.matrix[place] == 0 else recording.b.T
     if not same(operands.value[place], matrix[line, k]):
-        said = misread_text(float(operands.value[place]), float(matrix[line, k]))
-        return tr("✗ {cell}: {misread}, from {array} at step {step}, line {line}", misread=said, **values)
+        text = misread_text(float(operands.value[place]), float(matrix[line, k]))
+        return tr("✗ {cell}: {misread}, from {array} at step {step}, line {line}", misread=text, **values)
     return tr("{cell} = {value}, read from {array} at step {step}, line {line}", **values)
 
 
@@ -191,8 +191,8 @@ def fragment_text(playable: Playable, fragment: Fragment) -> str:
     }
     if fragment.matrix == C:
         return tr("{name}, rows {rows}, columns {columns}: stored at step {step}, line {line}", **values)
-    said = tr("{name}, rows {rows}, columns {columns}: loaded by step {step}, line {line}", **values)
-    return f"{said}; {use_text(recording, fragment)}"
+    text = tr("{name}, rows {rows}, columns {columns}: loaded by step {step}, line {line}", **values)
+    return f"{text}; {use_text(recording, fragment)}"
 
 
 def use_text(recording: Recording, fragment: Fragment) -> str:
@@ -214,12 +214,12 @@ def uses_text(recording: Recording, held: list[Fragment]) -> str:
     """Say in little room how often each load is used."""
     if recording.together == WARPGROUP:
         return tr("A and B stay in shared memory")
-    shape, said = shape_of(recording.text), []
+    shape, parts = shape_of(recording.text), []
     for fragment in held:
         side = shape[1 - fragment.matrix] if shape and fragment.products else 1
         if fragment.products and fragment.products % side == 0:
-            said.append(f"{recording.arrays[fragment.matrix].name} {fragment.products // side}×")
-    return tr("one load is used: {uses}", uses=", ".join(said)) if said else tr("nothing loaded yet")
+            parts.append(f"{recording.arrays[fragment.matrix].name} {fragment.products // side}×")
+    return tr("one load is used: {uses}", uses=", ".join(parts)) if parts else tr("nothing loaded yet")
 
 
 # The origin

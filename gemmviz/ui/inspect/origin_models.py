@@ -128,8 +128,8 @@ class OperandTable(LazyTable):
         hop, recording = self.hop(row), self.playable.recording
         value = f"{cell_text(recording, hop.origin)} = {number(hop.read.value)}"
         if hop.misread:
-            said = misread_text(hop.use.value, hop.read.value)
-            value = f"{cell_text(recording, hop.origin)}{BETWEEN}✗ {said}"
+            text = misread_text(hop.use.value, hop.read.value)
+            value = f"{cell_text(recording, hop.origin)}{BETWEEN}✗ {text}"
         return (
             f"{NOW} {hop.k}" if self.is_now(row) else str(hop.k),
             value,

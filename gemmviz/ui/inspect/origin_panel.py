@@ -159,16 +159,16 @@ class OriginPanel(InspectPanel):
         recording = playable.recording
         _, row, column = cell_name(recording, cell)
         owner, fed = playable.provenance.owner(row, column), playable.provenance.operand_paths(row, column)
-        said = [cell_text(recording, cell)]
+        parts = [cell_text(recording, cell)]
         if recording.wrong and playable.wrong_from[row, column] < playable.timeline.steps:
-            said.append(wrong_text(recording, row, column))
+            parts.append(wrong_text(recording, row, column))
         if owner is None:
-            said.append(tr("no thread writes it"))
+            parts.append(tr("no thread writes it"))
         else:
             if recording.backend == "cuda":
-                said.append(tr("owned by {thread}", thread=thread_text(recording, owner.block, owner.thread)))
+                parts.append(tr("owned by {thread}", thread=thread_text(recording, owner.block, owner.thread)))
             writes = owner.writes
-            said.append(
+            parts.append(
                 trn(
                     "written once, at step {step}, line {line}",
                     "written {count} times, last at step {step}, line {line}",
@@ -179,11 +179,11 @@ class OriginPanel(InspectPanel):
             )
         model = OperandTable(playable, fed, cell)
         if not len(fed.use):
-            said.append(fed_text(playable, row, column))
+            parts.append(fed_text(playable, row, column))
         elif fed.unknown or fed.rest or fed.gives_stored:
-            said.append(trn("{count} value fed it", "{count} values fed it", len(fed.use)))
+            parts.append(trn("{count} value fed it", "{count} values fed it", len(fed.use)))
         else:
-            said.append(
+            parts.append(
                 trn(
                     "{count} value was read for it, but does not give the stored value ({sums})",
                     "{count} values were read for it, but do not give the stored value ({sums})",
@@ -193,32 +193,32 @@ class OriginPanel(InspectPanel):
             )
         if len(model.misread):
             lost = len(model.misread)
-            said.append(trn("✗ {count} READ as another value", "✗ {count} READ as other values", lost))
+            parts.append(trn("✗ {count} READ as another value", "✗ {count} READ as other values", lost))
         if fed.by_warp:
             together = (
                 tr("values that its warpgroup read together")
                 if fed.by_group
                 else tr("values that its warp read together")
             )
-            said.append(together)
+            parts.append(together)
         if fed.unknown and len(fed.use):
-            said.append(tr("some values in shared memory have an unknown origin: ways may be missing"))
+            parts.append(tr("some values in shared memory have an unknown origin: ways may be missing"))
         if fed.rest:
-            said.append(tr("the rest of its sum was computed elsewhere, and came in memory that is not recorded"))
-        self.head.setText(BETWEEN.join(said))
+            parts.append(tr("the rest of its sum was computed elsewhere, and came in memory that is not recorded"))
+        self.head.setText(BETWEEN.join(parts))
         return model
 
     def _of_cell(self, playable: Playable, cell: Cell) -> AccessTable:
         session = self.session
         array, element = cell
         touches = playable.provenance.accesses_of(array, element, session.cursor.shown_block)
-        info, said = playable.recording.arrays[array], [cell_text(playable.recording, cell)]
+        info, parts = playable.recording.arrays[array], [cell_text(playable.recording, cell)]
         if info.space == "shared":
             block = block_text(playable.recording, session.cursor.shown_block)
-            said.append(tr("bank {bank} of block {block}", bank=element * info.itemsize // 4 % BANKS, block=block))
+            parts.append(tr("bank {bank} of block {block}", bank=element * info.itemsize // 4 % BANKS, block=block))
         reads = int((~touches.write).sum())
-        said.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
-        self.head.setText(BETWEEN.join(said))
+        parts.append(tr("read {reads}×, written {writes}× in all", reads=reads, writes=len(touches.rows) - reads))
+        self.head.setText(BETWEEN.join(parts))
         return AccessTable(playable, touches, cell)
 
     # Events of the table

@@ -50,13 +50,13 @@ class ThreadPanel(InspectPanel):
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.text.setContentsMargins(6, 0, 6, 0)
         self.product, self.warp = ThreadView(), FragmentView()
-        told = QWidget()
-        below = QVBoxLayout(told)
+        page = QWidget()
+        below = QVBoxLayout(page)
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.warp)
         below.addWidget(self.text, 1)
         self.scrolled = SteadyScroll(tr("Thread"))
-        self.scrolled.setWidget(told)
+        self.scrolled.setWidget(page)
         row = QHBoxLayout()
         row.setContentsMargins(8, 2, 8, 0)
         row.addWidget(self.head, 1)
@@ -115,8 +115,8 @@ class ThreadPanel(InspectPanel):
         self.lane.setEnabled(looked.lanes > 1)
         self.lane.blockSignals(False)
         if playable is None or not playable.timeline.steps:
-            said = no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see the values of its threads.")
-            self._show_nothing(said)
+            text = no_source(session.choice.kernel) or tr("Record a kernel (Ctrl+R) to see the values of its threads.")
+            self._show_nothing(text)
             return
         on_gpu = playable.recording.backend == "cuda"
         known = self._of_thread(playable)
@@ -153,13 +153,13 @@ class ThreadPanel(InspectPanel):
         session = self.session
         thread, recording = session.inspection.thread, playable.recording
         if recording.backend == "cuda":
-            said = thread_text(recording, session.cursor.block, thread)
+            text = thread_text(recording, session.cursor.block, thread)
             if held:
-                said = tr(
+                text = tr(
                     "block {block}, warp {warp}", block=block_text(recording, session.cursor.block), warp=thread // WARP
                 )
-                said = BETWEEN.join([said, uses_text(recording, held)])
-            self.head.say(said)
+                text = BETWEEN.join([text, uses_text(recording, held)])
+            self.head.say(text)
         else:
             self.head.say(
                 tr("The loop") if recording.threads == 1 else tr("The loop of thread {thread}", thread=thread)
@@ -204,12 +204,12 @@ class ThreadPanel(InspectPanel):
         held = [*state.a[state.a >= 0].tolist(), *state.b[state.b >= 0].tolist()]
         if not held:
             return tr("It has read no operand yet.")
-        said = [operand_text(playable, state, place) for place in held[:_MOST_OPERANDS]]
+        lines = [operand_text(playable, state, place) for place in held[:_MOST_OPERANDS]]
         more = len(held) - _MOST_OPERANDS
         if more > 0:
-            said.append(trn("and {count} more", "and {count} more", more))
+            lines.append(trn("and {count} more", "and {count} more", more))
         if len(state.products.rows) == 1:
-            return "\n".join([f"k = {state.k}", *said])
+            return "\n".join([f"k = {state.k}", *lines])
         a, b = int((state.a >= 0).sum()), int((state.b >= 0).sum())
         values = {"k": state.k, "a": a, "b": b, "rows": len(state.a), "columns": len(state.b)}
         if a == len(state.a) and b == len(state.b):
@@ -221,11 +221,11 @@ class ThreadPanel(InspectPanel):
             )
         else:
             head = tr("k = {k}: {a} of {rows} values of A and {b} of {columns} of B are read", **values)
-        return "\n".join([head, *said])
+        return "\n".join([head, *lines])
 
     def _of_fragments(self, playable: Playable, state: ThreadState, held: list[Fragment]) -> str:
         """Describe the fragments that the warp loaded, and the chosen lane's part of them."""
-        said = [fragment_text(playable, fragment) for fragment in held]
+        lines = [fragment_text(playable, fragment) for fragment in held]
         lane = self.session.inspection.lane
         for fragment in held:
             rows, columns = (fragment.lane == lane).nonzero()
@@ -233,8 +233,8 @@ class ThreadPanel(InspectPanel):
             name = playable.recording.arrays[fragment.matrix].name
             cells = [f"[{fragment.row + rows[i]}, {fragment.column + columns[i]}]" for i in order[:_MOST_HELD].tolist()]
             more = " …" if len(rows) > _MOST_HELD else ""
-            said.append(tr("lane {lane} of {name}: {cells}", lane=lane, name=name, cells=" ".join(cells) + more))
-        return "\n".join(said)
+            lines.append(tr("lane {lane} of {name}: {cells}", lane=lane, name=name, cells=" ".join(cells) + more))
+        return "\n".join(lines)
 
     def _sums(self, playable: Playable, state: ThreadState, on_gpu: bool) -> str:
         """Say how far the sum of the chosen element is, and that it is computed and not recorded."""
@@ -251,7 +251,7 @@ class ThreadPanel(InspectPanel):
             "sum": sum_text(state, element),
         }
         if known.stored_otherwise(recording)[element]:
-            said = [
+            lines = [
                 tr("{name}[{row}, {column}]: the values read for it give {done} of {all} products, {sum}", **values),
                 tr(
                     "✗ The thread STORED {stored}, which is not their sum ({total}).",
@@ -260,9 +260,9 @@ class ThreadPanel(InspectPanel):
                 ),
             ]
         else:
-            said = [tr("{name}[{row}, {column}]: {done} of {all} products, {sum}", **values)]
+            lines = [tr("{name}[{row}, {column}]: {done} of {all} products, {sum}", **values)]
         if known.shared_out(recording)[element]:
-            said.append(
+            lines.append(
                 tr(
                     "The thread stored {stored}. The products that it made itself ({count} of {all}) give {total}.",
                     stored=number(float(recording.c[row, column])),
@@ -275,27 +275,27 @@ class ThreadPanel(InspectPanel):
         at = column * info.grid[0] + row if info.column_major else row * info.grid[1] + column
         if playable.history.last_write(2, state.step)[at] >= 0:
             held = float(playable.history.values(2, state.step)[at])
-            said.append(
+            lines.append(
                 tr("{name}[{row}, {column}] in memory: {value}", name=name, row=row, column=column, value=number(held))
             )
         if len(pairs) > 1:
             slot = tr("accumulator {slot} of {all}, in the order of the stores", slot=element + 1, all=len(pairs))
-            said.append(slot)
+            lines.append(slot)
         if known.owned > len(pairs) and on_gpu:
-            said.append(
+            lines.append(
                 tr("It stores {owned} elements; the first {shown} are followed.", owned=known.owned, shown=len(pairs))
             )
         if known.operands.unknown:
             count = known.operands.unknown
-            said.append(
+            lines.append(
                 trn(
                     "{count} value that it used has an unknown origin and is left out.",
                     "{count} values that it used have an unknown origin and are left out.",
                     count,
                 )
             )
-        said.append(tr("Sums are computed from the recorded operands: registers leave no trace."))
-        return "\n".join(said)
+        lines.append(tr("Sums are computed from the recorded operands: registers leave no trace."))
+        return "\n".join(lines)
 
 
 def _pairs(known: Products) -> list[tuple[int, int]]:

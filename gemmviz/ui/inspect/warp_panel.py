@@ -53,15 +53,15 @@ class WarpPanel(InspectPanel):
         self.scrolled = SteadyScroll(tr("Warp request"))
         self.lanes = LaneTable()
         self.lanes.lane_chosen.connect(session.inspection.choose_lane)
-        self.box, self.told = BoxView(), QLabel()
-        self.told.setWordWrap(True)
-        self.told.setContentsMargins(8, 0, 8, 2)
+        self.box, self.about_box = BoxView(), QLabel()
+        self.about_box.setWordWrap(True)
+        self.about_box.setContentsMargins(8, 0, 8, 2)
         pictures = QWidget()
         both = QVBoxLayout(pictures)
         both.setContentsMargins(0, 0, 0, 0)
         both.setSpacing(0)
         both.addWidget(self.view, 1)
-        both.addWidget(self.told)
+        both.addWidget(self.about_box)
         both.addWidget(self.box)
         both.addStretch()
         self.scrolled.setWidget(pictures)
@@ -123,7 +123,7 @@ class WarpPanel(InspectPanel):
         if mine is None and asked is None and not session.predict.on and playable is not None:
             mine = self._other_box(playable)
         self.box.setVisible(mine is not None)
-        self.told.setVisible(mine is not None)
+        self.about_box.setVisible(mine is not None)
         self.view.setVisible(mine is None)
         if mine is not None and playable is not None:
             self._show_lanes(None, None)
@@ -131,7 +131,7 @@ class WarpPanel(InspectPanel):
             self.head.setText(box_head(playable, mine))
             asked_for, *more = box_text(playable, mine)
             self.cost.setText(BETWEEN.join([*box_when(mine, session.cursor.step), asked_for]))
-            self.told.setText(BETWEEN.join(more))
+            self.about_box.setText(BETWEEN.join(more))
             self._describe()
             return
         if asked is not None and session.predict.on and asked.step > session.cursor.step:
@@ -145,10 +145,10 @@ class WarpPanel(InspectPanel):
         else:
             missed = bool(playable.out_of_bounds.most[session.cursor.step])
             self.head.setText(request_head(playable.recording, asked))
-            said = [request_cost(asked), lanes_out(asked), when_text(asked, session.cursor.step, missed)]
+            parts = [request_cost(asked), lanes_out(asked), when_text(asked, session.cursor.step, missed)]
             if boxes:
-                said.append(tr("This is a step of the copy engine: warp {warp} asked for a box.", warp=boxes[0].warp))
-            self.cost.setText(BETWEEN.join(part for part in said if part))
+                parts.append(tr("This is a step of the copy engine: warp {warp} asked for a box.", warp=boxes[0].warp))
+            self.cost.setText(BETWEEN.join(part for part in parts if part))
         self._describe()
 
     def _show_lanes(self, playable: Playable | None, asked: WarpRequest | None) -> None:
@@ -167,8 +167,8 @@ class WarpPanel(InspectPanel):
         self.lanes.show_request(playable, asked, self.session.inspection.lane, theme)
 
     def _describe(self) -> None:
-        told = self.told.text() if self.told.isVisibleTo(self) else ""
-        self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {told}".rstrip())
+        about_box = self.about_box.text() if self.about_box.isVisibleTo(self) else ""
+        self.scrolled.setAccessibleDescription(f"{self.head.text()}. {self.cost.text()} {about_box}".rstrip())
 
     def _other_box(self, playable: Playable) -> ActiveBox | None:
         """Return the next box that the warp requests, or the last one; None if it requests none."""

@@ -224,8 +224,8 @@ class WarpView(QWidget):
                     painter.setPen(QPen(QColor(theme.selection), 2))
                     painter.drawRect(box)
                 painter.setPen(QColor(ink(theme, rgb(colour))))
-                said = str(next(iter(mine))) if len(mine) == 1 else f"{len(mine)}×"
-                _write_within(painter, box, said)
+                text = str(next(iter(mine))) if len(mine) == 1 else f"{len(mine)}×"
+                _write_within(painter, box, text)
 
     def _draw_sectors(
         self, painter: QPainter, playable: Playable, asked: WarpRequest, grid: _Grid, top: float, target: float
@@ -258,9 +258,9 @@ class WarpView(QWidget):
             painter.setPen(QColor(theme.text))
             first = min(sector * SECTOR_BYTES // info.itemsize, info.size - 1)
             name, r, c = cell_name(playable.recording, (asked.array, first))
-            for said in (f"{name}[{r}, {c}]…", f"{r}, {c}"):
-                if metrics.horizontalAdvance(said) <= width - 2:
-                    painter.drawText(box.translated(0, row + 1), Qt.AlignmentFlag.AlignCenter, said)
+            for text in (f"{name}[{r}, {c}]…", f"{r}, {c}"):
+                if metrics.horizontalAdvance(text) <= width - 2:
+                    painter.drawText(box.translated(0, row + 1), Qt.AlignmentFlag.AlignCenter, text)
                     break
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

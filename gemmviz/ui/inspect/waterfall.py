@@ -105,8 +105,8 @@ class Waterfall(QWidget):
         row, column = int(known.rows[self._element]), int(known.columns[self._element])
         names = [playable.recording.arrays[i].name for i in (A, B)]
         head = QRectF(rows.left(), rows.top() - _HEAD * line, rows.width(), _HEAD * line)
-        said = "k", f"{names[0]}[{row}, ·]", f"{names[1]}[·, {column}]", "×", tr("sum")
-        for at, text in enumerate(said):
+        headings = "k", f"{names[0]}[{row}, ·]", f"{names[1]}[·, {column}]", "×", tr("sum")
+        for at, text in enumerate(headings):
             self._write(painter, self._column(head, at), text, theme.muted, small=True, right=True)
         a, b = known.operands.value[known.a[mine]], known.operands.value[known.b[mine]]
         product = a.astype(np.float64) * b

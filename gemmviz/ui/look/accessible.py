@@ -64,11 +64,11 @@ class Announcer(QObject):
     def _announce(self) -> None:
         cursor, playable = self._cursor, self._cursor.playable
         if playable is None:
-            said = ""
+            sentence = ""
         elif cursor.cell is not None:
-            said = about_cell(playable, *cursor.cell, cursor.step, cursor.shown_block)
+            sentence = about_cell(playable, *cursor.cell, cursor.step, cursor.shown_block)
         else:
-            said = caption(playable, cursor.step, cursor.shown_block)
-        if said != self._stage.accessibleDescription():
-            self._stage.setAccessibleDescription(said)
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._stage, said))
+            sentence = caption(playable, cursor.step, cursor.shown_block)
+        if sentence != self._stage.accessibleDescription():
+            self._stage.setAccessibleDescription(sentence)
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._stage, sentence))

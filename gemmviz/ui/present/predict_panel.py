@@ -176,8 +176,8 @@ class PredictPanel(QWidget):
             state, mark = "chosen", "● "
         button.setText(f"{mark}{index + 1})  {answer}")
         button.setAccessibleName(tr("Answer {number}: {answer}", number=index + 1, answer=answer))
-        said = {"right": tr("right answer"), "wrong": tr("wrong answer"), "chosen": tr("chosen")}
-        button.setAccessibleDescription(said.get(state, ""))
+        descriptions = {"right": tr("right answer"), "wrong": tr("wrong answer"), "chosen": tr("chosen")}
+        button.setAccessibleDescription(descriptions.get(state, ""))
         if button.property("state") != state:
             button.setProperty("state", state)
             button.style().unpolish(button)

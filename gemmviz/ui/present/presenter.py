@@ -211,10 +211,10 @@ class Presenter(QWidget):
         step = self.session.cursor.step
         if not playable.timeline.steps:
             return "", tr("The kernel made no access to memory.")
-        said, tile = events(playable, step, self.session.cursor.shown_block), tile_text(playable, step)
-        if tile in said:
-            said.remove(tile)
-        text = ("\n" if self._wide else BETWEEN).join(one[:1].upper() + one[1:] for one in said)
+        parts, tile = events(playable, step, self.session.cursor.shown_block), tile_text(playable, step)
+        if tile in parts:
+            parts.remove(tile)
+        text = ("\n" if self._wide else BETWEEN).join(one[:1].upper() + one[1:] for one in parts)
         lead = tile[:1].upper() + tile[1:]
         return lead.replace(" = ", _EQUALS), text.replace(" = ", _EQUALS)
 

@@ -60,8 +60,8 @@ def presenter_actions(presenter: Presents) -> list[Action]:
 
 
 def _say_duel(presenter: Presents) -> None:
-    said = tr("Two kernels side by side are shown in the window: Esc leads back to it, and D begins.")
-    presenter.session.messages.tell(Message(said, "info"))
+    sentence = tr("Two kernels side by side are shown in the window: Esc leads back to it, and D begins.")
+    presenter.session.messages.tell(Message(sentence, "info"))
 
 
 def _type_actions(presenter: Presents) -> list[Action]:

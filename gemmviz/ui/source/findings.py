@@ -153,26 +153,26 @@ class FindingsPanel(QWidget):
             return tr("Checking at other sizes: {count} done…", count=len(found.others))
         if found.text != session.choice.kernel.text:
             return tr("This text has not been recorded yet.")
-        told = []
+        sentences = []
         if found.others:
-            told += [] if defects else [tr("No defect found.")]
+            sentences += [] if defects else [tr("No defect found.")]
             checked = trn(
                 "Checked at {count} other size or value.",
                 "Checked at {count} other sizes and values.",
                 len(found.others),
             )
-            told.append(checked)
+            sentences.append(checked)
         elif found.here is None:
             too_large = tr(
                 "This recording was too large to check along with it. Check at other sizes: {key}.", key=_CHECK_KEY
             )
-            told.append(too_large)
+            sentences.append(too_large)
         elif not self._entries:
-            told.append(tr("No defect found in this recording. Check at other sizes: {key}.", key=_CHECK_KEY))
-        told += [tr("Left out: {what}.", what=what) for what in found.left_out[:1]]
+            sentences.append(tr("No defect found in this recording. Check at other sizes: {key}.", key=_CHECK_KEY))
+        sentences += [tr("Left out: {what}.", what=what) for what in found.left_out[:1]]
         if found.left_out[1:]:
-            told.append(tr("And {count} more left out.", count=len(found.left_out) - 1))
-        return " ".join(told)
+            sentences.append(tr("And {count} more left out.", count=len(found.left_out) - 1))
+        return " ".join(sentences)
 
     def _fit(self) -> None:
         """Make every row as high as its words need."""

@@ -112,8 +112,8 @@ def access_text(playable: Playable, step: int, block: int, thread: int) -> str:
     rows = playable.block_rows(step, block)
     mine = rows[log.thread[rows] == thread]
     if recording.backend != "cuda" or len(mine) != 1:
-        said = BETWEEN.join(events(playable, step, block)[:2])
-        return said[:1].upper() + said[1:]
+        text = BETWEEN.join(events(playable, step, block)[:2])
+        return text[:1].upper() + text[1:]
     row = int(mine[0])
     values = {
         "thread": index_text(recording.thread_index(thread)),
@@ -152,5 +152,5 @@ def _span(first: int, last: int) -> str:
 def _values(playable: Playable, row: int) -> str:
     """Write the values of an access."""
     values = playable.recording.covered(np.array([row]))[2].tolist()
-    said = [number(value) for value in values[:_MOST_VALUES]]
-    return ", ".join(said + ["…"] * (len(values) > _MOST_VALUES))
+    parts = [number(value) for value in values[:_MOST_VALUES]]
+    return ", ".join(parts + ["…"] * (len(values) > _MOST_VALUES))

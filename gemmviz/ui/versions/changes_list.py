@@ -71,11 +71,11 @@ class ChangesList(KeyedTree):
         return heading
 
     def _row(self, change: Change, found: Comparison, theme: Theme) -> QTreeWidgetItem:
-        said = change_text(change, (found.before, found.after))
-        row = QTreeWidgetItem([f"{_MARK[change.state]} {tr(STATES[change.state])}: {said}"])
+        text = change_text(change, (found.before, found.after))
+        row = QTreeWidgetItem([f"{_MARK[change.state]} {tr(STATES[change.state])}: {text}"])
         colours = {"new": theme.bad if change.defect else theme.warn, "gone": theme.good}
         row.setForeground(0, QBrush(QColor(colours.get(change.state, theme.text))))
-        row.setToolTip(0, tr("{finding} (Enter shows the line on the stage)", finding=said))
+        row.setToolTip(0, tr("{finding} (Enter shows the line on the stage)", finding=text))
         row.setData(0, _CHANGE, change)
         return row
 

@@ -94,6 +94,6 @@ def _row(figure: Figure) -> QTreeWidgetItem:
         row.setToolTip(column, row.text(column))
         if column:
             row.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-    said = tr("{name}: {before} before, {after} after", name=name_text(figure), before=one, after=other)
-    row.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{said}; {tr('differs')}" if figure.differs else said)
+    text = tr("{name}: {before} before, {after} after", name=name_text(figure), before=one, after=other)
+    row.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{text}; {tr('differs')}" if figure.differs else text)
     return row

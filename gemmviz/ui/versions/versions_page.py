@@ -59,7 +59,7 @@ class VersionsPage(QWidget):
         self.changed_only = QCheckBox(tr("Only what changed"))
         self.compare, self.stop = QPushButton(tr("Compare")), QPushButton(tr("Stop"))
         self.show_before, self.show_after = QPushButton(), QPushButton()
-        self.said, self.launches, self.bar = QLabel(), QLabel(), QProgressBar()
+        self.message, self.launches, self.bar = QLabel(), QLabel(), QProgressBar()
         self.question, self.asked = QFrame(), QLabel()
         self.run, self.look = QPushButton(tr("Run them")), QPushButton(tr("Do not run"))
         self.table, self.changes = FiguresTable(), ChangesList()
@@ -102,7 +102,7 @@ class VersionsPage(QWidget):
         self.run.setObjectName("primary")
         self.question.setObjectName("question")
         self.question.setAccessibleName(tr("May these texts run?"))
-        for label in (self.said, self.launches, self.asked):
+        for label in (self.message, self.launches, self.asked):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.launches.setObjectName("muted")
@@ -143,7 +143,7 @@ class VersionsPage(QWidget):
         column.setContentsMargins(8, 8, 8, 4)
         column.addLayout(grid)
         column.addWidget(self.question)
-        column.addWidget(self.said)
+        column.addWidget(self.message)
         column.addWidget(self.bar)
         column.addLayout(stages)
         column.addWidget(self.splitter, 1)
@@ -236,8 +236,8 @@ class VersionsPage(QWidget):
         self.question.setVisible(bool(versions.asked))
         self.asked.setText(self._question())
         self.question.setAccessibleDescription(self.asked.text())
-        self.said.setText(self._said())
-        self.said.setVisible(bool(self.said.text()))
+        self.message.setText(self._message())
+        self.message.setVisible(bool(self.message.text()))
         self.splitter.setVisible(found is not None)
         lines = [f"{one.name}: {launch_text(one)}" for one in (found.before, found.after)] if found else []
         self.launches.setText("\n".join(lines))
@@ -267,7 +267,7 @@ class VersionsPage(QWidget):
             files=names,
         )
 
-    def _said(self) -> str:
+    def _message(self) -> str:
         versions, found = self.versions, self.versions.result
         if versions.busy:
             return versions.busy

@@ -38,6 +38,12 @@ def opened(damaged: Damaged, folder: Path):
     return kernel
 
 
+@tried_on(files("front-matter"), 40)
+def test_a_few_damaged_front_matters_are_read_or_refused_with_a_sentence(damaged: Damaged, tmp_path: Path) -> None:
+    opened(damaged, tmp_path)
+
+
+@pytest.mark.thorough
 @tried_on(files("front-matter"), 250)
 def test_a_damaged_front_matter_is_read_or_refused_with_a_sentence(damaged: Damaged, tmp_path: Path) -> None:
     opened(damaged, tmp_path)
