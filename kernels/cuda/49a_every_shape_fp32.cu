@@ -7,7 +7,7 @@
 // params     = { TM = [8, 4], WM = [2, 1], WN = [4, 8], TN = [16, 8, 4], BK = [16, 8], STAGES = [8, 6, 4, 2], GROUP = [8, 16, 4], BLOCKS = [132, 264, 2, 3] }
 // schedule.sets  = [
 //   { TM = 8, WM = 2, WN = 4, TN = 16, STAGES = 6, GROUP = 16 },
-//   { TM = 8, WM = 2, WN = 4, TN = 8 }, { TM = 8, WM = 1, WN = 8, TN = 8 },
+//   { TM = 8, WM = 1, WN = 8, TN = 8 }, { TM = 8, WM = 2, WN = 4, TN = 8 },
 //   { TM = 4, WM = 1, WN = 4, TN = 16 }, { TM = 4, WM = 1, WN = 8, TN = 8 }, { TM = 4, WM = 1, WN = 4, TN = 8 },
 //   { TM = 8, WM = 1, WN = 4, TN = 4 }, { TM = 4, WM = 1, WN = 4, TN = 4 }
 // ]
