@@ -3,11 +3,11 @@
 // title      = "Every shape, FP32"
 // idea       = "The tile follows from M, N and K, down to 32 rows; a few rows of C, or a few tiles with a long sum, then keep all multiprocessors busy."
 // entry      = "every_shape_fp32<TM, WM, WN, TN, BK, STAGES, GROUP>"
-// args       = ["A", "B.map", "C", "M", "N", "K"]
+// args       = ["A", "B.map", "B", "C", "M", "N", "K"]
 // params     = { TM = [8, 4], WM = [2, 1], WN = [4, 8], TN = [16, 8, 4], BK = [16, 8], STAGES = [8, 6, 4, 2], GROUP = [8, 16, 4], BLOCKS = [132, 264, 2, 3] }
 // schedule.sets  = [
 //   { TM = 8, WM = 2, WN = 4, TN = 16, STAGES = 6, GROUP = 16 },
-//   { TM = 8, WM = 2, WN = 4, TN = 8 }, { TM = 8, WM = 1, WN = 8, TN = 8 },
+//   { TM = 8, WM = 1, WN = 8, TN = 8 }, { TM = 8, WM = 2, WN = 4, TN = 8 },
 //   { TM = 4, WM = 1, WN = 4, TN = 16 }, { TM = 4, WM = 1, WN = 8, TN = 8 }, { TM = 4, WM = 1, WN = 4, TN = 8 },
 //   { TM = 8, WM = 1, WN = 4, TN = 4 }, { TM = 4, WM = 1, WN = 4, TN = 4 }
 // ]
@@ -16,20 +16,21 @@
 // schedule.tiles = "BLOCKS"
 // schedule.names.tile  = "8 * TM * WM * 4 * WN * TN"
 // schedule.names.tiles = "ceil(M / (8 * TM * WM)) * ceil(N / (4 * WN * TN))"
-// schedule.names.step  = "tile / 8 * (1 + (TM + TN) / (TM * TN) + (WM * WN == 4) * 13 / 100) + 70"
+// schedule.names.step  = "tile / 8 * (1 + (TM + TN) / (TM * TN) + (WM * WN == 4) * 13 / 100) + 70 + (N % 4 > 0) * (1 + N % 2) * WN * TN * 9 / 5"
 // schedule.names.parts = "(tiles % BLOCKS > 0) * max(1, ceil(BLOCKS / tiles))"
 // schedule.cost  = "tiles * ceil(K / 16) / BLOCKS * step + ceil(tiles / BLOCKS) * tile / 12 + (parts > 0) * 3000 + parts * tile / 6"
 // demo       = { size = [64, 64, 128], params = { TM = 4, WM = 1, WN = 4, TN = 4, BK = 16, STAGES = 2, GROUP = 4, BLOCKS = 3 }, block = [1, 0], stop = { share = 0.4 }, lens = "stream-K" }
 // capability = "9.0a"
+// constants  = { SHIFT = "N % 4" }
 // maps       = { B = { box = ["BK", "4 * WN * TN"], swizzle = 0 } }
 // unaligned  = ["B"]
 // block      = ["128 + 32 * WM * WN"]
 // grid       = ["BLOCKS"]
-// shared     = "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + 128"
+// shared     = "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + (N % 4 > 0) * WM * WN * 128 * (TN + 1) + 128"
 // requires   = [
 //   "TM == 4 or TM == 8", "WM * WN == 4 or WM * WN == 8", "TN % 4 == 0", "BK % 8 == 0", "4 * WN * TN <= 256",
 //   "WM * WN * TN <= 128", "BLOCKS >= 1", "BLOCKS <= 264", "STAGES >= 2", "M * K <= 4294967295",
-//   "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + 128 <= 231424"
+//   "STAGES * BK * (8 * TM * WM + 4 + 4 * WN * TN) * 4 + (N % 4 > 0) * WM * WN * 128 * (TN + 1) + 128 <= 231424"
 // ]
 // ---
 #include <gemmviz/ptx.h>
@@ -99,9 +100,36 @@ __device__ __forceinline__ void take4(float *to, const float *from)
     to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
 
+// N % 4 (the value here is replaced). The copy engine takes B only if its rows begin at multiples of 16 bytes, so where SHIFT
+// is not 0, the copying warps copy B element by element, as they do A, or two by two if N is even. They need more registers
+// then: if one of theirs had to go to memory, the compiler would give the sums other registers, too, and the main loop would
+// take a quarter longer.
+constexpr int SHIFT = 0;
+
+// Copies a box of B, BK x BN, EACH floats at a time. `rows` and `columns` of the matrix are left from `from` on; WHOLE: the
+// box is inside, and nothing has to be compared for each piece.
+template <int EACH, int BK, int BN, bool WHOLE>
+__device__ __forceinline__ void copy_box(float *to, const float *from, int N, int rows, int columns)
+{
+    constexpr int PIECES = BN / EACH, WIDE = PIECES < COPIERS ? PIECES : COPIERS, AT_ONCE = COPIERS / WIDE;
+    int row = threadIdx.x / WIDE, col = threadIdx.x % WIDE * EACH;
+    to += row * BN + col;
+    from += (size_t)row * N + col;
+    #pragma unroll
+    for (int k = 0; k < BK; k += AT_ONCE, from += (size_t)AT_ONCE * N) {
+        #pragma unroll
+        for (int j = 0; j < BN; j += WIDE * EACH) {
+            if constexpr (WHOLE)
+                cp_async_ca<4 * EACH>(to + k * BN + j, from + j);
+            else
+                cp_async_ca_zfill<4 * EACH>(to + k * BN + j, from + j, row + k < rows && col + j < columns ? 4 * EACH : 0);
+        }
+    }
+}
+
 template <int TM, int WM, int WN, int TN, int BK, int STAGES, int GROUP>
 __global__ void __launch_bounds__(COPIERS + 32 * WM * WN, 1)
-every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C, int M, int N, int K)
+every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const float *B_elements, float *C, int M, int N, int K)
 {
     // A's tile lies transposed, so that a thread takes four rows at once; 4 more columns keep the copies off each other's banks.
     constexpr int WARPS = WM * WN, BM = 8 * TM * WM, BN = 4 * TN * WN, PITCH = BM + 4;
@@ -116,7 +144,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
 
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++) {
-            barrier_init(full[s], COPIERS + 1);
+            barrier_init(full[s], COPIERS + (SHIFT == 0));
             barrier_init(empty[s], WARPS);
         }
         barriers_ready();
@@ -124,7 +152,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
     __syncthreads();
 
     if (warp < 0) {
-        registers_down<40>();
+        registers_down<SHIFT ? 72 : 40>();
         constexpr int ROWS = COPIERS / 8;
         int k0 = lane % 8, m0 = threadIdx.x / 8; // 8 lanes read 8 columns of a row of A, one sector; a warp, 4 rows
         piece p;
@@ -137,7 +165,16 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
                 from[i] = (unsigned)min(at.row * BM + m0 + i * ROWS, M - 1) * (unsigned)K + p.from * BK + k0;
             for (int step = p.from; step < p.to; step++) {
                 barrier_wait(empty[stage], parity ^ 1);
-                if (threadIdx.x == 0) {
+                if constexpr (SHIFT) {
+                    float *to = Bs + stage * BK * BN;
+                    const float *from = B_elements + (size_t)(step * BK) * N + at.col * BN;
+                    constexpr int EACH = SHIFT % 2 ? 1 : 2;
+                    int below = K - step * BK, right = N - at.col * BN;
+                    if (below >= BK && right >= BN)
+                        copy_box<EACH, BK, BN, true>(to, from, N, below, right);
+                    else
+                        copy_box<EACH, BK, BN, false>(to, from, N, below, right);
+                } else if (threadIdx.x == 0) {
                     barrier_arrive_expect(full[stage], BK * BN * sizeof(float));
                     tma_load(Bs + stage * BK * BN, B, at.col * BN, step * BK, full[stage]);
                 }
@@ -161,7 +198,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
         return;
     }
 
-    registers_up<232>();
+    registers_up<SHIFT ? 216 : 232>();
     // Of 8 x 4 lanes, lane l is in row l / 4 and column l % 4. It has 4 rows of the warp tile, and 4 more 32 rows below;
     // of its columns, 4 side by side, then 4 more every 16: lanes that read at once then read side by side.
     int tm = lane / 4, tn = lane % 4, me = threadIdx.x - COPIERS;
@@ -282,17 +319,35 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, float *C,
             }
         }
         place at = place_of<GROUP>(p.tile, rows, cols);
+        if constexpr (SHIFT) {
+            // No 16 bytes of a row can be stored at once. Eight rows of the warp's tile go through shared memory, so that its
+            // lanes store neighbours: four floats of each lane, one by one, would touch every sector of C four times.
+            constexpr int WIDE = 4 * TN;
+            float(*line)[WIDE + 4] = (float(*)[WIDE + 4])(As + STAGES * BK * PITCH) + 8 * warp;
+            #pragma unroll
+            for (int i = 0; i < TM; i++) {
+                __syncwarp();
+                #pragma unroll
+                for (int j = 0; j < TN; j += 4)
+                    *(float4 *)&line[tm][4 * tn + 4 * j] =
+                        make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
+                __syncwarp();
+                #pragma unroll
+                for (int n = lane; n < 8 * WIDE; n += 32) {
+                    int row = at.row * BM + warp % WM * 8 * TM + i / 4 * 32 + 4 * (n / WIDE) + i % 4;
+                    int col = at.col * BN + warp / WM * WIDE + n % WIDE;
+                    if (row < M && col < N)
+                        C[(size_t)row * N + col] = line[n / WIDE][n % WIDE];
+                }
+            }
+            continue;
+        }
         #pragma unroll
         for (int i = 0; i < TM; i++) {
             int row = at.row * BM + row0 + i / 4 * 32 + i % 4;
             #pragma unroll
             for (int j = 0; j < TN; j += 4) {
                 int col = at.col * BN + col0 + 4 * j;
-                if (row < M && N % 4) {
-                    for (int e = 0; e < 4 && col + e < N; e++)
-                        C[(size_t)row * N + col + e] = sum[i][j + e];
-                    continue;
-                }
                 // Adding 0 makes a copy: a store wants its four sums in neighbouring registers, and tied to these they would
                 // stand in the same bank as their factors in the loop above.
                 if (row < M && col < N)

@@ -108,6 +108,12 @@ def test_a_small_product_shares_a_where_it_is_high_and_b_where_it_is_wide():
     assert (high["ACROSS"], high["CLUSTER"], wide["ACROSS"], wide["CLUSTER"]) == (2, 1, 1, 2)
 
 
+def test_of_tiles_that_cost_the_same_in_fp32_the_one_with_fewer_rows_of_a_comes_first():
+    best, other = scheduled(find("every_shape_fp32", ladder()), Problem(512, 512, 16384))[:2]
+    assert best.cost == other.cost
+    assert ((best.rows, best.columns), (other.rows, other.columns)) == ((64, 256), (128, 128))
+
+
 def test_rows_of_any_length_need_to_be_declared():
     rung = find("every_shape", ladder())
     line = next(line for line in rung.text.splitlines() if line.startswith("// unaligned"))

@@ -23,7 +23,10 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape", (130, 136, 100), {**SMALL, "BLOCKS": 4, "CLUSTER": 2, "ACROSS": 2, "BOXES": 1}),
         # Two instructions for a tile's columns, and parts with five k-steps and four.
         ("every_shape", (64, 320, 520), {**SMALL, "BN": 320, "BLOCKS": 2, "ACROSS": 1, "SPLIT": 2, "BOXES": 1}),
+        # Rows of B that begin anywhere (N is odd), and at multiples of 8 bytes; boxes inside of B and over its edges.
         ("every_shape_fp32", (33, 131, 77), FP32),
+        ("every_shape_fp32", (33, 134, 77), FP32),
+        ("every_shape_fp32", (70, 133, 39), {**FP32, "TM": 8, "TN": 16, "BLOCKS": 3}),
     ],
 )
 def test_parts_and_odd_sizes_are_right_and_without_findings(name: str, size: tuple[int, int, int], params) -> None:
