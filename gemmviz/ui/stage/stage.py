@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -39,7 +39,6 @@ from gemmviz.ui.turns import Turns
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
 _TO_MIDDLE = 0.5  # part of the way to the middle that the zoomed point moves, with each press of a key
 _BY_KEY = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason)
-_LARGE = 1_000_000  # accesses of a recording from which on its first picture takes a turn of the event loop of its own
 
 
 class Stage(QWidget):
@@ -196,16 +195,8 @@ class Stage(QWidget):
     def _on_recorded_same_view(self) -> None:
         self._painter = None
         self.late.forget()
-        shown = self.staged.cursor.playable
-        if shown is not None and len(shown.recording.accesses) > _LARGE and self.isVisible():
-            # The other parts of the window take it over first: both at once would be one long stall.
-            self.setUpdatesEnabled(False)
-            QTimer.singleShot(0, self, self._on_taken_over)
         self.update()
         self.arranged.emit()
-
-    def _on_taken_over(self) -> None:
-        self.setUpdatesEnabled(True)
 
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
