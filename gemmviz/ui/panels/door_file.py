@@ -16,6 +16,7 @@ _LINES = ((0.0, 0.8), (0.0, 1.0), (0.1, 0.75), (0.1, 0.65), (0.1, 0.9), (0.2, 0.
 _READS = (0, 4, 5)
 """The lines of the drawn file that stand out."""
 _CELLS = 4
+_FILE = "my_kernel.cu"
 
 
 class FilePicture(QWidget):
@@ -75,7 +76,7 @@ class FilePicture(QWidget):
         painter.drawRoundedRect(sheet, 6, 6)
         head = QRectF(sheet.left() + 8, sheet.top(), sheet.width() - 16, 1.2 * line)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, "my_kernel.cu")
+        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, _FILE)
         step = (sheet.bottom() - head.bottom() - 6) / len(_LINES)
         painter.setPen(Qt.PenStyle.NoPen)
         for number, (begin, end) in enumerate(_LINES):
