@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from window_driving import wait_recorded
 
 from gemmviz.session import preferences_file
+from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
 
@@ -120,10 +121,7 @@ def test_the_titles_stand_below_the_pictures(window, doors, qtbot, width, height
     qtbot.waitUntil(lambda: window.height() == height)
     QApplication.processEvents()
     headings = [label for label in doors.findChildren(QLabel) if label.objectName() == "heading"]
-    pictures = [
-        doors.findChild(SectorsPicture),
-        next(w for w in doors.findChildren(QLabel) if w.objectName() == "drop"),
-    ]
+    pictures = doors.findChild(SectorsPicture), doors.findChild(FilePicture)
     assert len(headings) == 3
     for picture in (*pictures, doors.findChild(Stage)):
         bottom = picture.mapTo(doors, QPoint(0, picture.height())).y()

@@ -25,7 +25,7 @@ from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.lenses.work_shares import work_shares
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.lenses.lens import LensMoment
+from gemmviz.ui.lenses.lens import Lasting, LensMoment
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES, for_presenting
 
@@ -168,3 +168,16 @@ def test_the_stop_of_a_demo_of_each_lens_has_content():
     sample = {lens: name for name, lens in SHOWN.items() if name in SAMPLE}
     assert set(sample) == set(OURS)
     assert [name for lens, name in sample.items() if not has_content(name, lens)] == []
+
+
+@pytest.mark.parametrize("name", ["warp_specialised", "async_pipeline", "stream_k"])
+def test_moments_of_the_same_state_have_the_same_picture(name):
+    lens, theme, steps = LENSES_BY_NAME[SHOWN[name]], THEMES["dark"], at_demo(name).timeline.steps
+    assert isinstance(lens, Lasting)
+    moments = [moment(name, step) for step in range(steps)]
+    states = [lens.state(one) for one in moments]
+    alike = [at for at in range(1, steps) if states[at] == states[at - 1]]
+    assert len(alike) > steps / 4  # so many steps need no new picture
+    for at in alike[:: max(len(alike) // 15, 1)]:
+        one, other = (drawn(lens, moments[number], *SIZES[0], theme) for number in (at - 1, at))
+        assert (one == other).all()

@@ -20,6 +20,7 @@ from gemmviz.ui.charts.measure_page import MeasurePage
 from gemmviz.ui.charts.painted import nudged, page_font
 from gemmviz.ui.look.style import style_sheet
 from gemmviz.ui.look.theme import LIGHT
+from gemmviz.ui.panels.controls import MeasureControls
 
 WIDE, NARROW, SLIM = (1416, 1040), (804, 760), (560, 500)
 
@@ -69,6 +70,29 @@ def test_the_chart_with_the_focus_is_the_one_that_is_saved(page, qtbot):
     assert page.currentWidget() is page.samples and page.session.sight.chart == 2
     page.ladder.plot.setFocus()
     assert page.currentWidget() is page.ladder
+
+
+def test_the_cards_keep_their_height_whatever_chart_the_tabs_show(page, qtbot):
+    heights = [card.height() for card in page._cards]
+    for chart in (page.occupancy, page.tuning):
+        page.setCurrentWidget(chart)
+        qtbot.waitUntil(chart.isVisible)
+        page.layout().activate()
+        assert [card.height() for card in page._cards] == heights
+
+
+def test_without_a_gpu_the_page_says_so_and_offers_no_measurement_of_the_kernel(page, qtbot):
+    session = page.session
+    controls = MeasureControls(session)
+    qtbot.addWidget(controls)
+    session.choice.choose_kernel(rung(session, "gputiled"))
+    assert "no GPU" in controls.why.text() and not controls.this.isEnabled() and controls.all.isEnabled()
+    page.tuning.refresh()
+    assert "no GPU" in page.tuning.hint.text() and not page.tuning.tune.isEnabled()
+    session.choice.choose_kernel(rung(session, "blocked"))
+    assert controls.why.isHidden() and controls.this.isEnabled()
+    page.tuning.refresh()
+    assert page.tuning.tune.isEnabled()
 
 
 def test_a_click_on_the_only_tab_of_a_chart_makes_it_the_current_one(page, qtbot):

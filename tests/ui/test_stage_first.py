@@ -126,6 +126,47 @@ def test_the_lesson_replaces_the_caption_and_the_tiles_stay_below_it(window, qtb
     qtbot.waitUntil(lambda: not window.tour_bar.isVisible())
 
 
+def test_the_buttons_of_a_lesson_keep_their_place_from_stop_to_stop(window, qtbot):
+    session, bar = window.session, window.tour_bar
+    session.tour.toggle_lesson()
+    places, lenses = set(), set()
+    for at in range(3):
+        qtbot.waitUntil(lambda at=at: session.tour.at == at and not session.tour.waiting, timeout=20_000)
+        window.stage.repaint()
+        lenses.add(session.tour.stop.lens)
+        places.add(bar.on.mapTo(window, bar.on.rect().center()).toTuple())
+        assert bar.on.isVisible() and not bar.lesson_button.isVisible()
+        session.tour.next(1)
+    assert len(places) == 1 and None in lenses and len(lenses) > 1
+    session.tour.leave()
+    qtbot.waitUntil(lambda: bar.lesson_button.isVisible() and not bar.on.isVisible())
+
+
+@pytest.mark.parametrize("size", [SMALL, (1920, 1080)], ids=str)
+def test_in_a_duel_the_lesson_stands_beside_both_stages_and_keeps_its_buttons_in_place(window, qtbot, size):
+    session, bar = window.session, window.tour_bar
+    window.resize(*size)
+    session.comparison.start()
+    qtbot.waitUntil(lambda: session.comparison.second.cursor.playable is not None, timeout=20_000)
+    session.tour.toggle_lesson()
+    places = set()
+    for at in range(3):
+        qtbot.waitUntil(lambda at=at: session.tour.at == at and not session.tour.waiting, timeout=20_000)
+        for _ in range(5):
+            QApplication.processEvents()
+        assert not window.stage.isAncestorOf(bar) and bar.isVisible() and bar.isAncestorOf(bar.on)
+        places.add(bar.on.mapTo(window, bar.on.rect().center()).toTuple())
+        session.tour.next(1)
+    assert len(places) == 1
+    stages = (window.stage, window.arena.second)
+    assert not any(
+        bar.rect()
+        .translated(bar.mapTo(window, bar.rect().topLeft()))
+        .intersects(one.rect().translated(one.mapTo(window, one.rect().topLeft())))
+        for one in stages
+    )
+
+
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
 def test_the_text_of_a_lesson_with_a_lens_stands_left_of_a(window, qtbot, size):
     """Beside the lens, the text took so much room that the matrices had a sixth of the window."""

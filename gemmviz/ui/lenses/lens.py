@@ -1,7 +1,8 @@
 """The form of a lens: a picture of one idea, drawn in a rectangle from a recording at a moment."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QPainter
@@ -60,3 +61,11 @@ class Lens(Protocol):
         font
             The font of body text; headings and figures are larger or smaller by a factor.
         """
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    """A lens whose picture stays the same over many steps: it is not painted again meanwhile."""
+
+    def state(self, moment: LensMoment) -> Hashable:
+        """Return all that the picture of a recording depends on, of a moment."""

@@ -1,5 +1,7 @@
 """The lens of pipelines: a ring of stages with their content, their gates, and the waits between warps."""
 
+from collections.abc import Hashable
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
 
@@ -36,6 +38,18 @@ class PipelineLens:
     def suits(self, playable: Playable) -> bool:
         """Say whether tiles come into shared memory while others are used."""
         return is_pipeline(playable)
+
+    def state(self, moment: LensMoment) -> Hashable:
+        """Return the events that have passed, and the state of each stage: see `gemmviz.ui.lenses.lens.Lasting`."""
+        playable, step = moment.playable, moment.step
+        found, events = stages(playable, moment.block), pipeline_events(playable, moment.block)
+        if found is None or events is None:
+            return moment.block
+        barriers = playable.mbarrier_states.at(step, moment.block) if playable.recording.barriers else []
+        held = [filling for filling in found.held(step) if filling is not None]
+        rows = tuple((f.number, f.state(step), found.arrived_bytes(f, step)[0], f.freed <= step) for f in held)
+        missing = tuple(state.arrivals for state in barriers)
+        return moment.block, events.passed(step), rows, missing, tuple(state.needed for state in barriers)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""

@@ -245,9 +245,9 @@ class _Map:
 def _image(level: npt.NDArray[np.int64], colours: list[Rgb]) -> QImage:
     """Return an image with a pixel per element."""
     rows, columns = level.shape
-    pixels = np.full((rows, columns, 4), 255, np.uint8)
-    pixels[..., :3] = np.array(colours, np.uint8)[level]
-    return QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBX8888).copy()
+    palette = np.array([0xFF000000 | r << 16 | g << 8 | b for r, g, b in colours], np.uint32)
+    pixels = palette[level]
+    return QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
 
 
 def _scale(page: Page, row: QRectF, bounds: list[int], colours: list[Rgb]) -> None:

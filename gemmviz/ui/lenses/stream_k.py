@@ -1,5 +1,7 @@
 """The lens of shared work: the k-steps of each multiprocessor, beside those of a grid with a tile to a block."""
 
+from collections.abc import Hashable
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
@@ -25,6 +27,12 @@ class StreamKLens:
     def suits(self, playable: Playable) -> bool:
         """Say whether blocks work on several tiles of C, or on parts of them."""
         return bool(len(playable.recording.accesses.copies)) and shares_work(playable)
+
+    def state(self, moment: LensMoment) -> Hashable:
+        """Return the k-steps of each piece that have begun: see `gemmviz.ui.lenses.lens.Lasting`."""
+        known = work_shares(moment.playable)
+        pieces = [piece for block in known.blocks for piece in block] if known is not None else []
+        return moment.block, tuple(piece.done(moment.step) for piece in pieces)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""

@@ -17,6 +17,7 @@ _LINES = ((0.0, 0.8), (0.0, 1.0), (0.1, 0.75), (0.1, 0.65), (0.1, 0.9), (0.2, 0.
 _READS = (0, 4, 5)
 """The lines of the drawn file that stand out."""
 _CELLS = 4
+_FILE = "my_kernel.cu"
 
 
 class FilePicture(QWidget):

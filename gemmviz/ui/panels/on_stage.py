@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from gemmviz.ui.known import known
 from gemmviz.ui.look.style import scaled
 from gemmviz.ui.stage.stage import Stage
 
@@ -77,6 +78,8 @@ class OnStage(QObject):
 
     def _arrange(self) -> None:
         stage, text = self._stage, self._text
+        if self._below() is None:
+            text.setMinimumHeight(0)
         below, roomy = self._below(), stage.width() >= scaled(_ROOMY)
         apart = below is not None and not text.isHidden()
         space = (stage.in_quadrant() or roomy) and not apart
@@ -89,6 +92,8 @@ class OnStage(QObject):
         elif below is not None:
             stage.take_words(0.0, beside)
             self._move(below if roomy else self._column)
+            # A layout asks the text's own layout for its height, which differs from stop to stop.
+            text.setMinimumHeight(_height(text, known(text.parentWidget()).width()))
         else:
             place = self._left_of_a(beside) or self._below_title(beside)
             if place is None:

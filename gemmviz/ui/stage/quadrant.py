@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.lenses.lens import Lens, LensMoment
+from gemmviz.ui.lenses.lens import Lasting, Lens, LensMoment
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import provenance
 from gemmviz.ui.stage.kept_picture import KeptPicture
@@ -145,7 +145,8 @@ class Quadrant:
             self.lens_seconds = thread_time() - begin
             into.restore()
 
-        self.lens_picture.draw(painter, rect, (lens, shown) if keeps else None, ratio, paint)
+        state = lens.state(shown) if isinstance(lens, Lasting) else shown
+        self.lens_picture.draw(painter, rect, (lens, state) if keeps else None, ratio, paint)
 
     def _draw_kept(
         self,

@@ -47,6 +47,8 @@ class TextLayer:
     written: int = 0
     _shown: Content | None = None
     _picture: QPixmap | None = field(default=None, repr=False)
+    _outside: Content | None = None
+    """A content some of whose texts leave their cells: in its place a picture would be given up at the next change."""
 
     def draw(
         self,
@@ -87,18 +89,26 @@ class TextLayer:
         if self._picture is not None and changed:
             if alone and share <= _PATCHED:
                 cells = self._patch(self._picture, panel, part, changed, corner, write)
-                self._picture = self._picture if stay_inside(cells) else None
+                self._check(content, stay_inside(cells))
             else:
                 self._picture = None
-        elif self._picture is None and (not changed or (alone and share <= _WORTH_KEEPING)):
+        elif self._picture is None and (not changed or (alone and share <= _WORTH_KEEPING and self._fits(content))):
             self._picture = _clear(panel, part, ratio)
             self._write_into(self._picture, corner, write, None)
-            if changed and not stay_inside(None):
-                self._picture = None  # a part of it could not be written anew
+            if changed:
+                self._check(content, stay_inside(None))
         if self._picture is None:
             write(painter, None)
         else:
             painter.drawPixmap(corner, self._picture)
+
+    def _check(self, content: Content, inside: bool) -> None:
+        """Give the picture up if a part of it could not be written anew."""
+        if not inside:
+            self._picture, self._outside = None, content
+
+    def _fits(self, content: Content) -> bool:
+        return self._outside is None or self._outside.place != content.place
 
     def _patch(
         self,
