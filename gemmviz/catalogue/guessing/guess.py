@@ -82,7 +82,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     if is_cuda(path):
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
-    made = replace(made, hindrance=hindrance(made, around))
+    made = replace(made, hindrance=hindrance(made, around, empty=not chosen.body))
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))

@@ -11,7 +11,7 @@ _LEAST_PLACES = 2  # one alone may be a value in two brackets
 _OF_PACKED = re.compile(r"(?i).*(?:scale|zero|zp|q_?weight|packed|group_?size|g_?idx|lut|codebook|dequant|perm).*")
 
 
-def hindrance(made: Guess, around: Surroundings | None) -> str:
+def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) -> str:
     """Return what keeps a kernel from being described; an empty text where the files show nothing of the kind.
 
     Parameters
@@ -20,7 +20,11 @@ def hindrance(made: Guess, around: Surroundings | None) -> str:
         The guess.
     around
         The files around the kernel's file.
+    empty
+        Whether the kernel has no statement.
     """
+    if empty:
+        return "the body of the kernel is empty: nothing computes C"
     places = list(dict.fromkeys(_PLACE.findall(made.text)))
     if len(places) >= _LEAST_PLACES:
         named = _some(f"{{{{{one}}}}}" for one in places)
