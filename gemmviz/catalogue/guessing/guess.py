@@ -195,7 +195,10 @@ def _shapes(read: Sized, dtype: ElementType, is_launched: bool) -> tuple[list[Sh
         return [shape], {}
     likely = sorted(by_host.values(), key=lambda pair: _strangeness(pair[1], shape))[:_MOST_SHAPES]
     computed = host_launch.computed_arguments(likely[0][0], read.function, read.source, read.roles)
-    return [*(made for _, made in likely), shape], computed
+    made = [one for _, one in likely]
+    # A constant grid covers a small C, and leaves out most of a large one: first the grid that the kernel's code shows.
+    fixed = [one for one in made if _sized(shape) and not _sized(one) and {"M", "N"} <= {*read.roles.of.values()}]
+    return [*(one for one in made if one not in fixed), shape, *fixed], computed
 
 
 def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[str, host_maps.HostMap]) -> Guess:
@@ -239,8 +242,11 @@ def _reads(result: indexing.Pointer | None, roles: Roles) -> bool:
 
 def _strangeness(by_host: Shape, by_code: Shape) -> tuple[bool, ...]:
     """Return a key that is the smaller the better a launch of the host fits the kernel's own code."""
-    sized = any(re.search(r"\b[MNK]\b", text) for text in by_host.grid)
-    return by_host.block != by_code.block, len(by_host.block) != len(by_code.block), not sized
+    return by_host.block != by_code.block, len(by_host.block) != len(by_code.block), not _sized(by_host)
+
+
+def _sized(made: Shape) -> bool:
+    return any(re.search(r"\b[MNK]\b", text) for text in made.grid)
 
 
 def _used(
