@@ -197,7 +197,7 @@ def _shapes(read: Sized, dtype: ElementType, is_launched: bool) -> tuple[list[Sh
     computed = host_launch.computed_arguments(likely[0][0], read.function, read.source, read.roles)
     made = [one for _, one in likely]
     # A constant grid covers a small C, and leaves out most of a large one: first the grid that the kernel's code shows.
-    fixed = [one for one in made if _sized(shape) and not _sized(one) and {"M", "N"} <= {*read.roles.of.values()}]
+    fixed = [one for one in made if _sized(shape) and _is_constant(one) and {"M", "N"} <= {*read.roles.of.values()}]
     return [*(one for one in made if one not in fixed), shape, *fixed], computed
 
 
@@ -243,6 +243,11 @@ def _reads(result: indexing.Pointer | None, roles: Roles) -> bool:
 def _strangeness(by_host: Shape, by_code: Shape) -> tuple[bool, ...]:
     """Return a key that is the smaller the better a launch of the host fits the kernel's own code."""
     return by_host.block != by_code.block, len(by_host.block) != len(by_code.block), not _sized(by_host)
+
+
+def _is_constant(made: Shape) -> bool:
+    """Return whether both sides of a grid are numbers, of several blocks; one block may grow with C instead."""
+    return len(made.grid) > 1 and set(made.grid) != {"1"} and all(map(str.isdecimal, made.grid))
 
 
 def _sized(made: Shape) -> bool:
