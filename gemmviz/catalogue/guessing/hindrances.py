@@ -23,8 +23,6 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
     empty
         Whether the kernel has no statement.
     """
-    if empty:
-        return "the body of the kernel is empty: nothing computes C"
     places = list(dict.fromkeys(_PLACE.findall(made.text)))
     if len(places) >= _LEAST_PLACES:
         named = _some(f"{{{{{one}}}}}" for one in places)
@@ -32,7 +30,9 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
     packed = [name for (name, _), role in zip(made.parameters, made.roles, strict=True) if _is_packed(name, role)]
     if packed:
         return f"{_some(packed)} belong to packed or scaled matrices, and only plain products of A and B are described"
-    return _headers(around.missing if around else ())
+    return (
+        "the body of the kernel is empty: nothing computes C" if empty else _headers(around.missing if around else ())
+    )
 
 
 def _is_packed(name: str, role: str) -> bool:
