@@ -24,7 +24,8 @@ PARTS = {
     "held out 3": "Held out (134 kernels): first tried when gemmviz was finished, then used for repairs",
     "held out 4": "Held out (128 kernels): first tried when gemmviz was finished, then used for repairs",
     "held out 5": "Held out (142 kernels): first tried when gemmviz was finished, then used for repairs",
-    "held out 6": "Held out (157 kernels): first tried when gemmviz was finished",
+    "held out 6": "Held out (157 kernels): first tried when gemmviz was finished, then used for repairs",
+    "held out 7": "Held out (133 kernels): first tried when gemmviz was finished",
 }
 """The parts of the list that have a section, with its heading; the first has what the others have not."""
 Row = dict[str, Any]

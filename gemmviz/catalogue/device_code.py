@@ -14,6 +14,7 @@ _KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|unde
 # A command of a notebook, in whose cell the file was written: ``%%writefile gemm.cu``.
 _COMMAND = re.compile(r"^%%\w[^\n]*", re.MULTILINE)
 _USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
+_MEMBER = re.compile(r"using\s+(?:\w+\s*::\s*)+(\w+)\s*;?")
 _INVOCATION = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
 _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
@@ -124,12 +125,23 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
         text = plain[declaration.start : declaration.end]
         using = _USING.match(text)
         named = (using and using[1].strip(":") in spaces and "=" not in text) or text.startswith("static_assert")
+        if using and _of_left_out(declaration, text, kept, by_name):
+            continue
         if named and (not text.startswith("static_assert") or not _unknown(declaration, kept, by_name)):
             kept.add(declaration)
             # `using wmma::matrix_a` behind `namespace wmma = nvcuda::wmma`
             space = using[1].strip(":") if using else ""
             kept |= {one for one in by_name.get(space, []) if plain.startswith("namespace", one.start)}
     return kept
+
+
+def _of_left_out(
+    using: Declaration, text: str, kept: Iterable[Declaration], by_name: Mapping[str, list[Declaration]]
+) -> bool:
+    """Return whether a declaration names another one that was left out: ``using config::size;``."""
+    member = _MEMBER.fullmatch(text.strip())
+    others = [one for one in by_name.get(member[1], []) if one is not using] if member else []
+    return bool(others) and not set(kept) & set(others)
 
 
 def _made_by_macro(declaration: Declaration, plain: str, defined: Mapping[str, frozenset[str]]) -> bool:

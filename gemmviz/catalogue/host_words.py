@@ -44,7 +44,7 @@ _OF_DEVICE = re.compile(
     r"cuda_(?:fp16|bf16|fp8|fp4|fp6|tf32)\.h(?:pp)?|mma\.h|cuda_pipeline\w*\.h|cuda_awbarrier\w*\.h|"
     r"cooperative_groups(?:\.h|/[\w/.]+)|cuda/[\w/.]+|gemmviz/[\w/.]+|nv/target|"
     r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdbool|stdio)\.h|"
-    r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility"
+    r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility|concepts"
 )
 # Headers of the host, with any suffix: the C++ library, the C library, CUDA's libraries and samples, frameworks.
 _HOST_HEADERS = re.compile(

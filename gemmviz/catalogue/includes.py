@@ -119,7 +119,7 @@ def with_headers(
     before
         Texts to put before the source, for example the start of the file that includes it, and their paths.
     """
-    filler = _Filler(find, read)
+    filler = _Filler(find, read, path)
     parts = [f"{_line(1, file.name)}\n{filler.filled(begin, file.parent, file.name, 1)}\n" for file, begin in before]
     if parts:
         parts = ["\n", *parts, _line(1, path.name), "\n"]
@@ -217,8 +217,8 @@ def is_own(mark: str, name: str) -> bool:
 
 
 class _Filler:
-    def __init__(self, find: FindHeader, read: Callable[[Path], str]) -> None:
-        self.find, self.read = find, read
+    def __init__(self, find: FindHeader, read: Callable[[Path], str], source: Path) -> None:
+        self.find, self.read, self.source = find, read, source
         self.numbers: dict[Path, int] = {}
         self.characters = 0
 
@@ -230,7 +230,8 @@ class _Filler:
             if header is None:
                 continue
             line = text.count("\n", 0, found.end()) + 2
-            inner = self._guarded(header, depth)
+            # Other headers of the file that includes the source may include it, too: its text stands at the end.
+            inner = "" if header == self.source else self._guarded(header, depth)
             parts += [text[end : found.start()], inner, f"\n{_line(line, name)}"]
             end = found.end()
         return "".join([*parts, text[end:]])

@@ -82,6 +82,9 @@ _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "in
 _SHARED_HEADERS = data.root("kernels") / "include"
 # This process reads the source after macro expansion, and macros may produce any amount of text.
 _MOST_EXPANDED = 32 << 20
+_OWN_WARP_SIZE = re.compile(
+    r"^[ \t]*(?:(?:static|inline|__device__|__constant__)\s+)*(?:const|constexpr)\s+(?:\w+\s+)+warpSize\s*[={]", re.M
+)
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -236,6 +239,8 @@ def _wrapper(launch: Launch) -> str:
     code = FENCE.sub(lambda found: "\n" * found[0].count("\n"), code, count=1)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)
     text, before, behind = dynamic_shared.defined(text, launch.shared_bytes)
+    # CUDA lets a file declare its own constant of this name; the recorder's is in the way.
+    before = ["#define warpSize gv_own_warp_size", *before] if _OWN_WARP_SIZE.search(code) else before
     lines = [*before, line_directive(kernel.path), text, f'#line 1 "{entry.ARGUMENTS}"', *behind]
     extern = "" if kernel.backend == "c" else 'extern "C" '
     # An anchor in the same thread-local segment as the shared arrays gives the address of that segment.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 
 from gemmviz.catalogue.guessing.callers import ways_up
+from gemmviz.catalogue.guessing.concepts import concepts, with_types
 from gemmviz.catalogue.guessing.constant_objects import Fields, Objects
 from gemmviz.catalogue.guessing.enumerations import enumerations
 from gemmviz.catalogue.guessing.functions import Function, HostFile, Parameter
@@ -155,7 +156,8 @@ def read_source(text: str, around: Surroundings | None = None) -> ParsedSource:
     # A macro that is also a variable of some file would replace the name in the variable's declaration.
     tunable -= declared.keys() | _declared(tokens).keys()
     constants = declared | {name: value for name, value in objects.items() if is_whole(value)} | _declared(tokens)
-    kernels, others = ([known_objects.filled(one) for one in some] for some in (kernels, others))
+    named = concepts((*plain_headers, plain))
+    kernels, others = ([with_types(known_objects.filled(one), named) for one in some] for some in (kernels, others))
     around_it = [_neighbour(header, objects, functions, known_objects) for header in plain_headers]
     others_around = (_neighbour(_plain(other), objects, functions, known_objects) for other in around.others)
     around_it += [replace(other, compiled=False) for other in others_around]

@@ -82,7 +82,7 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     if is_cuda(path):
         source = replace(source, definitions=definitions_of(chosen, text, around, source.tunable))
     made = _describe(chosen, source, path, text, names)
-    made = replace(made, hindrance=hindrance(made, around))
+    made = replace(made, hindrance=hindrance(made, around, empty=not chosen.body))
     whole = "\n".join([*(around.headers if around else ()), text])
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
@@ -195,7 +195,10 @@ def _shapes(read: Sized, dtype: ElementType, is_launched: bool) -> tuple[list[Sh
         return [shape], {}
     likely = sorted(by_host.values(), key=lambda pair: _strangeness(pair[1], shape))[:_MOST_SHAPES]
     computed = host_launch.computed_arguments(likely[0][0], read.function, read.source, read.roles)
-    return [*(made for _, made in likely), shape], computed
+    made = [one for _, one in likely]
+    # A constant grid covers a small C, and leaves out most of a large one: first the grid that the kernel's code shows.
+    fixed = [one for one in made if _sized(shape) and _is_constant(one) and {"M", "N"} <= {*read.roles.of.values()}]
+    return [*(one for one in made if one not in fixed), shape, *fixed], computed
 
 
 def _launched(made: Guess, shape: Shape, read: Sized, named: Roles, maps: dict[str, host_maps.HostMap]) -> Guess:
@@ -239,8 +242,16 @@ def _reads(result: indexing.Pointer | None, roles: Roles) -> bool:
 
 def _strangeness(by_host: Shape, by_code: Shape) -> tuple[bool, ...]:
     """Return a key that is the smaller the better a launch of the host fits the kernel's own code."""
-    sized = any(re.search(r"\b[MNK]\b", text) for text in by_host.grid)
-    return by_host.block != by_code.block, len(by_host.block) != len(by_code.block), not sized
+    return by_host.block != by_code.block, len(by_host.block) != len(by_code.block), not _sized(by_host)
+
+
+def _is_constant(made: Shape) -> bool:
+    """Return whether both sides of a grid are numbers, of several blocks; one block may grow with C instead."""
+    return len(made.grid) > 1 and set(made.grid) != {"1"} and all(map(str.isdecimal, made.grid))
+
+
+def _sized(made: Shape) -> bool:
+    return any(re.search(r"\b[MNK]\b", text) for text in made.grid)
 
 
 def _used(

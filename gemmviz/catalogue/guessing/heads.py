@@ -1,7 +1,7 @@
 """The head of a function: its template, its launch bounds, its parameters."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gemmviz.catalogue.guessing.functions import Parameter
 from gemmviz.catalogue.guessing.tokens import closing, split
@@ -50,12 +50,21 @@ def bounds_of(head: list[str]) -> tuple[str, ...]:
         return ()
     at = head.index("__launch_bounds__") + 1
     parts = split(head[at + 1 : closing(head, at)]) if head[at : at + 1] == ["("] else []
-    bound: tuple[str, ...] = ()
-    for part in parts:  # a type may have commas: Traits<64, 32>::THREADS
-        bound += (",", *part) if bound else part
-        if bound.count("<") == bound.count(">"):
-            return bound
-    return ()
+    whole = next(iter(_joined(parts)), ())
+    return whole if whole.count("<") <= whole.count(">") + 2 * whole.count(">>") else ()
+
+
+def _joined(parts: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield the parts between commas that stand in no angle brackets: ``Traits<64, 32>::THREADS`` is one."""
+    whole: tuple[str, ...] = ()
+    for part in parts:
+        whole += (",", *part) if whole else part
+        front = whole[: whole.index("=")] if "=" in whole else whole  # a default may compare
+        if front.count("<") <= front.count(">") + 2 * front.count(">>"):
+            yield whole
+            whole = ()
+    if whole:
+        yield whole
 
 
 def template_of(head: list[str]) -> tuple[tuple[str, str, str], ...]:
@@ -69,11 +78,13 @@ def template_of(head: list[str]) -> tuple[tuple[str, str, str], ...]:
         if depth <= 0:
             break
     found = []
-    for part in split(head[at + 1 : end]):
+    for part in _joined(split(head[at + 1 : end])):
         default = part[part.index("=") + 1 :] if "=" in part else ()
-        words = [w for w in (part[: part.index("=")] if "=" in part else part) if re.match(r"[A-Za-z_]", w)]
+        front = part[: part.index("=")] if "=" in part else part
+        words = [w for w in front if re.match(r"[A-Za-z_]", w)]
         if len(words) >= 2:
-            kind = "typename" if words[0] in ("typename", "class") else words[-2]
+            of_arguments = front[front.index("<") - 1] if "<" in front else ""  # OneOf<float, half> T
+            kind = "typename" if words[0] in ("typename", "class") else of_arguments or words[-2]
             found.append((kind, words[-1], " ".join(default)))
     return tuple(found)
 

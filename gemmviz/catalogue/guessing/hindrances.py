@@ -11,7 +11,7 @@ _LEAST_PLACES = 2  # one alone may be a value in two brackets
 _OF_PACKED = re.compile(r"(?i).*(?:scale|zero|zp|q_?weight|packed|group_?size|g_?idx|lut|codebook|dequant|perm).*")
 
 
-def hindrance(made: Guess, around: Surroundings | None) -> str:
+def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) -> str:
     """Return what keeps a kernel from being described; an empty text where the files show nothing of the kind.
 
     Parameters
@@ -20,6 +20,8 @@ def hindrance(made: Guess, around: Surroundings | None) -> str:
         The guess.
     around
         The files around the kernel's file.
+    empty
+        Whether the kernel has no statement.
     """
     places = list(dict.fromkeys(_PLACE.findall(made.text)))
     if len(places) >= _LEAST_PLACES:
@@ -28,7 +30,9 @@ def hindrance(made: Guess, around: Surroundings | None) -> str:
     packed = [name for (name, _), role in zip(made.parameters, made.roles, strict=True) if _is_packed(name, role)]
     if packed:
         return f"{_some(packed)} belong to packed or scaled matrices, and only plain products of A and B are described"
-    return _headers(around.missing if around else ())
+    return (
+        "the body of the kernel is empty: nothing computes C" if empty else _headers(around.missing if around else ())
+    )
 
 
 def _is_packed(name: str, role: str) -> bool:

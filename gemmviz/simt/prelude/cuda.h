@@ -11,6 +11,7 @@
 #include <float.h>
 #include <limits.h>
 #include <stdint.h>
+#include <type_traits>
 typedef __SIZE_TYPE__ size_t;
 typedef unsigned long ulong;
 

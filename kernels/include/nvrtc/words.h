@@ -1,6 +1,7 @@
 // Words that nvcc has from the host's headers, which NVRTC does not read. It stands in front of every kernel.
 #pragma once
 #include "stdint.h"
+#include "type_traits"
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

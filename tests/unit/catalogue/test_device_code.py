@@ -144,3 +144,13 @@ def test_a_text_with_words_of_a_newer_standard_is_compiled_as_such(text: str, st
 def test_another_name_of_a_namespace_stays_for_what_is_used_from_it() -> None:
     text = "namespace cores = nvcuda::wmma;\nusing cores::matrix_a;\n__global__ void gemm(float *C) { *C = 1; }\n"
     assert "namespace cores" in device_code(text, "gemm")
+
+
+def test_a_name_from_a_namespace_is_left_out_with_what_it_names() -> None:
+    constants = "namespace config {\ninline constexpr int SIDE = 16;\ninline constexpr int OTHER = 8;\n}\n"
+    constants += "using config::SIDE;\nusing config::OTHER;\n"
+    kernel = "__global__ void gemm(float *C) { C[threadIdx.x / SIDE] = 0; }\n"
+    kept = device_code(constants + kernel, "gemm").splitlines()
+    assert "using config::SIDE;" in kept
+    assert "using config::OTHER;" not in kept
+    assert any("SIDE = 16" in line for line in kept)

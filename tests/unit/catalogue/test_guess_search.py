@@ -256,3 +256,10 @@ def test_a_launch_that_is_right_only_where_k_is_large_is_kept_if_no_other_is_bet
     found = settle(guess(PLAIN, Path("plain.cu")), tall)
     assert found.right
     assert not found.column_major
+
+
+def test_a_constant_grid_comes_after_the_one_that_grows_with_c() -> None:
+    host = PLAIN + "void run() { plain<<<dim3(16, 16), dim3(16, 16)>>>(a, b, c, 256, 256, 256); }"
+    found = guess(host, Path("plain.cu"))
+    assert all(size in side for side, size in zip(found.grid, "NM", strict=True))
+    assert ("16", "16") in {one.grid for one in found.others}

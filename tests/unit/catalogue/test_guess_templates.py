@@ -325,3 +325,17 @@ def test_a_shared_array_outside_the_kernel_is_no_parameter() -> None:
         "float sum = 0;", "float sum = 0; A_S[threadIdx.x / SIDE][threadIdx.x % SIDE] = A[row * K];"
     )
     assert not {"A_S", "SIDE"} & guess(text, Path("s.cu")).params.keys()
+
+
+def test_a_parameter_with_a_concept_is_a_type() -> None:
+    text = "template <typename T, typename... Known> concept OneOf = (std::same_as<T, Known> || ...);\n" + KERNEL
+    text = text.replace("template <int BM,", "template <OneOf<float, double> T, std::integral I, int BM,")
+    text = text.replace("const float *A", "const T *A").replace("float *C, int M", "T *C, I M")
+    made = guess(text, Path("c.cu"))
+    assert made.entry.startswith("gemm<float, ")
+    assert not {"T", "I"} & made.params.keys()
+
+
+def test_an_empty_kernel_says_so() -> None:
+    text = "__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)\n{ /* later */ }\n"
+    assert guess(text, Path("e.cu")).hindrance == "the body of the kernel is empty: nothing computes C"

@@ -143,6 +143,23 @@ def test_a_header_has_the_words_of_the_file_that_includes_it(tmp_path: Path) -> 
     both_compilers(kernel(tmp_path, "#pragma once\n" + text, "parts/kernel.cuh"))
 
 
+def test_a_header_that_a_second_header_of_its_program_includes_is_compiled_once(tmp_path: Path) -> None:
+    (tmp_path / "program.cu").write_text(
+        '#include "parts/table.cuh"\n#include "parts/kernel.cuh"\nint main() { return 0; }\n'
+    )
+    text = "#pragma once\nnamespace tile { constexpr int SIDE = 16; }\nusing tile::SIDE;\n" + KERNEL.replace(
+        "* 16", "* SIDE"
+    )
+    mine = kernel(tmp_path, text, "parts/kernel.cuh")
+    (tmp_path / "parts/table.cuh").write_text('#pragma once\n#include "kernel.cuh"\n')
+    both_compilers(mine)
+
+
+def test_traits_of_types_need_no_header(tmp_path: Path) -> None:
+    number = "std::conditional_t<std::is_same_v<int, float>, double, float> sum"
+    both_compilers(kernel(tmp_path, KERNEL.replace("float sum", number)))
+
+
 @pytest.mark.parametrize("suffix", [".cuh", ".h", ".hpp"])
 def test_a_kernel_in_a_header_opens(suffix: str, tmp_path: Path) -> None:
     mine = kernel(tmp_path, KERNEL, f"mine{suffix}")

@@ -8,6 +8,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.simt import build
+from gemmviz.trace.recording.record import record
 
 TEXT = """// ---gemmviz
 // title = "plain"
@@ -40,3 +41,11 @@ def test_the_lines_of_the_kernel_keep_their_numbers() -> None:
     lines = wrapped(TEXT).splitlines()
     begins = next(at for at, text in enumerate(lines) if text.startswith("#line") and "plain.cu" in text)
     assert lines.index(line) - begins == TEXT.splitlines().index(line) + 1
+
+
+def test_a_file_may_declare_its_own_warp_size() -> None:
+    own = "static const int warpSize = 32;\n__global__ void plain("
+    text = TEXT.replace("__global__ void plain(", own).replace("k < K; k++", "k < K * warpSize / 32; k++")
+    made = record(launch(parse(text, Path("plain.cu")), Problem(32, 32, 16)))
+    assert (made.wrong, made.diagnostics) == (0, ())
+    assert "gv_own_warp_size" not in wrapped(TEXT)
