@@ -38,7 +38,7 @@ class Worker:
     name
         For debuggers.
     make_engine
-        Creates the engine, in this thread, at the first request.
+        Creates the engine, in this thread, at the first request, and at the first one after `stop`.
     loop
         The event loop of the thread in which the signals are emitted.
     """
@@ -89,7 +89,7 @@ class Worker:
             engine.close()
 
     def stop(self) -> None:
-        """End the engine's process and the thread, and wait for both; the next request starts them again."""
+        """End the engine and the thread, and wait for both; the next request makes new ones."""
         self.kill()
         thread, self._thread = self._thread, None
         if thread is not None:
@@ -118,8 +118,9 @@ class Worker:
             while self._serve_next():
                 pass
         finally:
-            if self._engine is not None:
-                self._engine.close()
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                engine.close()
 
     def _serve_next(self) -> bool:
         """Wait for a request and serve it; return False if there will be no more requests.

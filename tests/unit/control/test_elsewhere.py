@@ -8,6 +8,7 @@ from gemmviz.cluster.piece import Scheduler, Seat
 from gemmviz.cluster.remote_engine import RemoteEngine
 from gemmviz.control.elsewhere import Elsewhere, engine_maker
 from gemmviz.control.engines import Engines
+from gemmviz.engine.messages import Failed, ProbeRequest
 
 LAB = Scheduler("tls://lab:8786", "ca.pem", "own.pem", "own.key")
 SEAT = Seat(address="tls://lab:4000", host="lab", gpu="NVIDIA H200", uuid="GPU-1", cpu="Xeon (16 cores)", busy=False)
@@ -79,3 +80,35 @@ def test_closing_ends_a_search(session, monkeypatch):
     elsewhere.use(LAB)
     engines.close()
     assert ended == [True] and not engines.looker.running
+
+
+class Answering:
+    """An engine that says where it is."""
+
+    def __init__(self, place):
+        self._place = place
+
+    def run(self, request, cancel):
+        yield Failed(request.run, "place", self._place)
+
+    def close(self):
+        pass
+
+
+def test_the_next_request_goes_to_the_chosen_device(session, monkeypatch):
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.RemoteEngine", lambda *_: Answering("there"))
+    loop, heard = FakeLoop(), []
+
+    def here():
+        return Answering("here")
+
+    engines = Engines(here, loop, engine_maker(session, here))
+    engines.bench.replied.connect(lambda reply: heard.append(reply.message))
+    elsewhere = Elsewhere(session, engines, lambda: None)
+    session.places.name(LAB)
+    for number, seat in enumerate((None, SEAT, None), 1):
+        elsewhere.choose(seat)
+        engines.bench.submit(ProbeRequest(number))
+        loop.turn_until(lambda number=number: len(heard) == number)
+    engines.close()
+    assert heard == ["here", "there", "here"]
