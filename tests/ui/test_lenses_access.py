@@ -189,3 +189,10 @@ def _last_global(shown, step):
     steps = np.flatnonzero((shown.timeline.array < 2) & ~shown.timeline.write)
     last = int(steps[steps <= step][-1])
     return int(shown.timeline.array[last]), last
+
+
+def test_reuse_colours_an_array_that_is_stored_by_columns():
+    level = np.array([[0, 1, 1], [1, 0, 0]]).T  # a view, as of an array by columns
+    picture = reuse._image(level, [(1, 2, 3), (40, 50, 60)])
+    colours = [[picture.pixelColor(column, row).getRgb()[:3] for column in range(2)] for row in range(3)]
+    assert colours == [[(1, 2, 3), (40, 50, 60)], [(40, 50, 60), (1, 2, 3)], [(40, 50, 60), (1, 2, 3)]]

@@ -197,7 +197,7 @@ def test_a_library_reference_is_labelled_as_without_source(window, qtbot):
     assert not window.source.extraSelections()
     assert not window.transport.isEnabled()
     assert not window.recording.button.isEnabled()
-    assert window.measuring.this.isEnabled()
+    assert window.measuring.all.isEnabled()
 
 
 def test_a_new_parameter_and_order_are_recorded(window, qtbot):

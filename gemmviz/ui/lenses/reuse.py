@@ -246,7 +246,7 @@ def _image(level: npt.NDArray[np.int64], colours: list[Rgb]) -> QImage:
     """Return an image with a pixel per element."""
     rows, columns = level.shape
     palette = np.array([0xFF000000 | r << 16 | g << 8 | b for r, g, b in colours], np.uint32)
-    pixels = palette[level]
+    pixels = np.ascontiguousarray(palette[level])  # an array by columns is a transposed view
     return QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
 
 

@@ -44,10 +44,23 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[li
 
 
 def sections(library: Path) -> dict[str, bytes]:
+    """Return what is loaded; the rest, for debuggers, names other headers if the prelude was not precompiled."""
     with library.open("rb") as file:
-        found = {s.name: s.data() for s in ELFFile(file).iter_sections() if s["sh_type"] != "SHT_NOBITS"}
-    del found[".debug_str"]  # it has the path of the build folder
-    return found
+        found = [s for s in ELFFile(file).iter_sections() if s["sh_type"] != "SHT_NOBITS"]
+        return {s.name: s.data() for s in found if not s.name.startswith(".debug_") and s["sh_flags"]}
+
+
+def lines(library: Path) -> list[tuple[int, str, int, int]]:
+    """Return address, file, line and column of each row of the line tables."""
+    rows = []
+    with library.open("rb") as file:
+        dwarf = ELFFile(file).get_dwarf_info()
+        for unit in dwarf.iter_CUs():
+            table = dwarf.line_program_for_CU(unit)
+            files = table["file_entry"]
+            states = [entry.state for entry in table.get_entries() if entry.state is not None]
+            rows += [(s.address, Path(files[s.file - 1].name.decode()).name, s.line, s.column) for s in states]
+    return rows
 
 
 def object_of(text: str, folder: Path, name: str) -> Path:
@@ -87,11 +100,11 @@ def test_the_code_is_the_same_as_from_zig_cc(runtime, started, tmp_path, monkeyp
         toolchain.compile_object(part, notes, build.runtime_flags(tool), part)
         others = [made for made in runtime if not made.name.startswith("notes-")]
         toolchain.compile_shared([kernel, notes, *others], library, build._link_flags(tool), job.kernel.path)
-        libraries.append(sections(library))
+        libraries.append((sections(library), lines(library)))
         if way == "direct":
             assert started[-1][1] == "ld.lld" and any("-include-pch" in command for command in started)
         monkeypatch.setattr(zig, "direct", lambda *_: None)
-    assert libraries[0] == libraries[1]
+    assert libraries[0][1] and libraries[0] == libraries[1]
 
 
 def test_a_prelude_is_precompiled_once_and_replaced_when_it_cannot_be_read(started, tmp_path):
