@@ -63,6 +63,9 @@ def test_a_cluster_is_named_and_its_free_gpu_measures(window, qtbot, found, monk
     # The strip has the button now, too, but not while it shows samples.
     window.pages.turn_to("stage")
     assert window.strip.place.isVisibleTo(window.strip)
+    QApplication.processEvents()
+    left, right = window.strip.place.geometry(), window.strip.button.geometry()
+    assert left.width() > right.width() and left.right() < right.left()
     window.session.progress.set("bench", ("measuring", None))
     assert not window.strip.place.isVisibleTo(window.strip) and not button.isEnabled()
     window.session.progress.set("bench", None)

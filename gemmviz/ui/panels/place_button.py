@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton
 
@@ -39,9 +39,7 @@ class PlaceButton(QToolButton):
         self._alone = alone
         self.setObjectName("slim")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _LEAST_LETTERS)
-        self.setMaximumWidth(self.fontMetrics().averageCharWidth() * _MOST_LETTERS)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._text = ""
         self.menu_of_places = QMenu(self)
         self.menu_of_places.setToolTipsVisible(True)
@@ -64,6 +62,7 @@ class PlaceButton(QToolButton):
         self._text = tr("this machine") if seat is None else f"{device} · {places.host(seat)}"
         text = tr("Where: {place}", place=self._text)
         self._fit()
+        self.updateGeometry()
         self.setAccessibleName(text)
         tip = tr("The device that measures, here or on another machine. The picture is recorded here.")
         self.setToolTip(f"{text}\n{tip}")
@@ -73,15 +72,29 @@ class PlaceButton(QToolButton):
         if self.menu_of_places.isVisible():
             self._fill()
 
+    def sizeHint(self) -> QSize:
+        """Return the size for the whole text."""
+        room = self.fontMetrics().horizontalAdvance(self._text) + self._letters(_FRAME_LETTERS)
+        return QSize(max(min(room, self._letters(_MOST_LETTERS)), self._letters(_LEAST_LETTERS)), self._high())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size for a part of the text: the device's name and its machine's are cut in the middle."""
+        return QSize(self._letters(_LEAST_LETTERS), self._high())
+
+    def _high(self) -> int:
+        return super().sizeHint().height()
+
+    def _letters(self, count: int) -> int:
+        return self.fontMetrics().averageCharWidth() * count
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as much of the text as fits."""
         super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        metrics = self.fontMetrics()
-        room = self.width() - metrics.averageCharWidth() * _FRAME_LETTERS
-        self.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideMiddle, room))
+        room = self.width() - self._letters(_FRAME_LETTERS)
+        self.setText(self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideMiddle, room))
 
     def _fill(self) -> None:
         menu, places = self.menu_of_places, self.session.places
