@@ -197,7 +197,7 @@ def test_a_library_reference_is_labelled_as_without_source(window, qtbot):
     assert not window.source.extraSelections()
     assert not window.transport.isEnabled()
     assert not window.recording.button.isEnabled()
-    assert window.measuring.all.isEnabled()
+    assert window.measuring.this.isEnabled()
 
 
 def test_a_new_parameter_and_order_are_recorded(window, qtbot):
@@ -290,7 +290,7 @@ def test_cancel_stops_a_run(window, qtbot):
     qtbot.waitUntil(lambda: window.session.progress["bench"] not in (None, ("Starting", None)), timeout=BENCH_MS)
     qtbot.mouseClick(window.measuring.stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.session.progress["bench"] is None, timeout=10_000)
-    assert window.measuring.this.isEnabled()
+    assert window.measuring.all.isEnabled()
 
 
 def test_closing_during_a_run_leaves_no_process(window, qtbot):
