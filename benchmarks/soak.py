@@ -241,6 +241,7 @@ def run(asked, folder):
         time.sleep(0.01)
     going_s = time.monotonic() - ended
     running.processEvents()
+    faults.end()
     return report(soak, faults, closing_s, going_s, [describe(pid) for pid in left])
 
 

@@ -34,6 +34,10 @@ class Faults:
         sys.unraisablehook = lambda args: self._on_exception(args.exc_type, args.exc_value, args.exc_traceback)
         qInstallMessageHandler(self._on_qt)
 
+    def end(self):
+        """Leave Qt's messages to Qt: while the interpreter ends, no function of Python may be called."""
+        qInstallMessageHandler(None)
+
     def after(self, action):
         """Note an action: the next fault is shown with it."""
         self._recent.append(action)
