@@ -252,7 +252,7 @@ def test_claims_are_measured_on_one_device_and_judged_here(address, tls, tmp_pat
     out, err = capsys.readouterr()
     assert "gemmviz: measured on " in err
     (claim,) = json.loads(out)
-    assert claim["verdict"]["state"] in ("holds", "does not hold")
+    assert claim["verdict"]["state"] != "not run"
     rows = results.read_results(target)["results"]
     assert len(rows) > 1
     assert all(row["status"] == "ok" and row["measured_on"] for row in rows)

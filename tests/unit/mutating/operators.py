@@ -202,6 +202,8 @@ def _return_above_barrier(source: Source) -> Iterator[Edit]:
     if not barriers:
         return
     loops = [i for i in source.code if i < barriers[0] and re.match(r"    for \(", lines[i])]
+    # Only those of the same function: a helper above does not know the kernel's names.
+    loops = [i for i in loops if not any(line.startswith("}") for line in lines[i : barriers[0]])]
     guards = [f[1] for i in source.code if i > barriers[-1] and (f := _GUARD.search(lines[i]))]
     inner = {n for i in source.code for n in re.findall(r"^\s{5,}.*?\bint (\w+)", lines[i])}
     inner |= set(re.findall(r"for \(int (\w+)", "\n".join(lines)))
