@@ -55,9 +55,12 @@ def cluster(workers: int, *options: str, within: tuple[str, ...] = ()) -> Iterat
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.communicate(timeout=60)
+            process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
+            below = descendants(process.pid)
             process.kill()
+            for pid in alive(below):  # a worker that was started again holds the pipes
+                os.kill(pid, signal.SIGKILL)
             process.communicate()
 
 
