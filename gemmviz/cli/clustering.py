@@ -21,7 +21,7 @@ from gemmviz.cli.cluster_options import tls
 from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Heard, Job
-from gemmviz.cluster.piece import Scheduler
+from gemmviz.cluster.piece import Scheduler, free_seat
 from gemmviz.cluster.pieces import deadline_s, joined, piece_document
 from gemmviz.cluster.remote_engine import RemoteEngine, look
 from gemmviz.cluster.sources import collected
@@ -169,7 +169,7 @@ def engine(args: argparse.Namespace, consent: Consent) -> RemoteEngine:
     seats = look(scheduler)
     if not seats:
         raise Unavailable("no worker of the cluster answers")
-    seat = next((one for one in seats if not one.busy), seats[0])
+    seat = free_seat(seats)
     print(f"gemmviz: measured on {seat.device} of {seat.host}", file=sys.stderr)
     return RemoteEngine(consent, scheduler, seat)
 

@@ -1,5 +1,6 @@
 """The messages to and from a worker: a piece of work, the reports about it; a cluster and its workers, for users."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -72,12 +73,17 @@ class Seat:
     gpu: Name
     uuid: Name
     cpu: Name
-    busy: bool
+    busy: bool = field(compare=False)
 
     @property
     def device(self) -> str:
         """The name of the GPU, or of the processor if there is no GPU."""
         return self.gpu or self.cpu
+
+
+def free_seat(seats: Sequence[Seat]) -> Seat:
+    """Return the first worker that is free, or the first one if all are busy."""
+    return next((seat for seat in seats if not seat.busy), seats[0])
 
 
 @dataclass(frozen=True)

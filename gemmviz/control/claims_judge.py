@@ -53,6 +53,12 @@ class ClaimsJudge:
         self.take_references()
         return True
 
+    def take_place(self) -> None:
+        """Drop the figures of the device that measured up to now: a claim compares figures of one device."""
+        counts, self.here = self.here.counts, Evidence(date=self.here.date)
+        for count in counts:
+            self.here.add_counts(count)
+
     def take_references(self) -> None:
         """Take the session's reference results."""
         self._elsewhere = []
@@ -88,6 +94,8 @@ class ClaimsJudge:
         return verdict
 
     def _cannot_profile(self, claim: Claim) -> bool:
+        if self.session.results.away:  # that machine says whether it can, when it is asked
+            return False
         return any(q.origin == "profiled" for q in claim.quantities) and bool(self._no_profiler)
 
     @cached_property

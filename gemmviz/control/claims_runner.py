@@ -85,6 +85,7 @@ class ClaimsRunner:
         session.results.referenced.connect(self._on_references)
         session.results.device_changed.connect(self._on_device)
         session.choice.kernels_changed.connect(self._on_kernels)
+        session.places.moved.connect(self._on_place)
 
     # State of the run
 
@@ -114,6 +115,11 @@ class ClaimsRunner:
             self.cancel()  # it runs the old text
             self._documents = []
             self.changed.emit()
+
+    def _on_place(self) -> None:
+        self.judge.take_place()
+        self._documents = []
+        self.changed.emit()
 
     def _on_device(self) -> None:
         self.changed.emit()

@@ -38,6 +38,7 @@ class Elsewhere:
 
     def use(self, scheduler: Scheduler | None) -> None:
         """Name a cluster and look for its devices; None: use this machine only."""
+        self._cancel.set()
         self.session.places.name(scheduler)
         self.session.preferences.note_cluster(scheduler)
         if scheduler is None:
@@ -57,7 +58,7 @@ class Elsewhere:
     def choose(self, seat: Seat | None) -> None:
         """Measure on a worker, or on this machine (None), unless something is being measured."""
         session = self.session
-        if seat == session.places.chosen:
+        if seat == session.places.chosen and session.results.device:
             return
         if session.progress["bench"] is not None:
             session.messages.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
@@ -72,8 +73,13 @@ class Elsewhere:
 
     def _on_found(self, found: _Found) -> None:
         scheduler, seats, fault = found
-        if scheduler == self.session.places.scheduler:
-            self.session.places.found(seats, fault)
+        places = self.session.places
+        if scheduler != places.scheduler:
+            return
+        if self._cancel.is_set():
+            places.found(places.seats)  # as before the search
+        else:
+            places.found(seats, fault)
 
 
 def _look(scheduler: Scheduler, cancel: threading.Event) -> _Found:

@@ -152,9 +152,7 @@ class Measuring:
             case Probed():
                 device = reply.facts["device"]
                 session.choice.schedule_for(device["sms"] if device else None)
-                session.results.set_device(
-                    self._device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"]
-                )
+                session.results.set_device(_device(reply.facts), reply.facts["device"], reply.facts["cpu"]["cores"])
             case Progress() if reply.run == self._run:
                 session.progress.set("bench", (reply.text, reply.share))
             case Sample():
@@ -212,8 +210,8 @@ class Measuring:
                 text = tr("The results are not kept: {error}", error=error)
                 self.session.messages.tell(Message(text, "warning", lasting=True))
 
-    def _device(self, facts: Probe) -> str:
-        """Name the machine that measures in a few words, from the engine's probe."""
-        gpu, cpu, seat = facts["device"], facts["cpu"], self.session.places.chosen
-        name = " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])
-        return name if seat is None else tr("{device} on {host}", device=name, host=self.session.results.away)
+
+def _device(facts: Probe) -> str:
+    """Name the machine in a few words, from the engine's probe."""
+    gpu, cpu = facts["device"], facts["cpu"]
+    return " / ".join(([gpu["name"]] if gpu else []) + [f"{cpu['model']} ({cpu['cores']} cores)"])

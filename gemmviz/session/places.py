@@ -41,7 +41,7 @@ class Places:
 
     def name(self, scheduler: Scheduler | None) -> None:
         """Set the cluster; None: there is none."""
-        self.scheduler, self.seats, self.fault = scheduler, [], ""
+        self.scheduler, self.seats, self.looking, self.fault = scheduler, [], False, ""
         self.changed.emit()
 
     def look(self) -> None:

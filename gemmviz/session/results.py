@@ -12,6 +12,7 @@ from gemmviz.bench.figures import TRANSFER, Figures, SampleSeries, Shown, Size, 
 from gemmviz.bench.model.devices import Facts
 from gemmviz.bench.row import FAILURES, Row
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.language import tr
 
 if TYPE_CHECKING:
     from gemmviz.bench.reference_results import ReferenceResults
@@ -119,6 +120,13 @@ class Results:
         return self._host if self._place else ""
 
     @property
+    def device_and_host(self) -> str:
+        """The name of the device that measures, with its machine if it is another one; empty if it is not known yet."""
+        if not (self.device and self.away):
+            return self.device
+        return tr("{device} on {host}", device=self.device, host=self.away)
+
+    @property
     def elsewhere(self) -> "list[ReferenceResults]":
         """The figures that were measured in this session on other devices than the present one."""
         return [one for place, one in self._places.items() if place != self._place and len(one.figures)]
@@ -149,7 +157,8 @@ class Results:
         cpu = self.device.removeprefix(f"{gpu} / ")
         today = datetime.now(UTC).date().isoformat()
         here = ReferenceResults(gpu, cpu, today, self.figures, cores=self.cpu_cores, host=self._host)
-        self._places[self._place] = here
+        if self.device or self._place not in self._places:  # else its names are known from before
+            self._places[self._place] = here
         self._place, self._host = place, host
         known = self._places.get(place)
         self.figures = known.figures if known is not None else Figures()

@@ -80,7 +80,7 @@ class LadderChart(PaintedChart):
                     *(kernel.dtype, kernel.accumulate, kernel.dtype_out),
                     *(s.gflops or None, spread, s.speedup, s.share, s.library, s.peak_share),
                     "; ".join(row.get("flags") or ()),
-                    s.origin or f"measured: {self.session.results.device or 'this machine'}",
+                    s.origin or f"measured: {self.session.results.device_and_host or 'this machine'}",
                 )
             )
         return FigureTable(headings, rows)

@@ -55,7 +55,7 @@ class SizeChart(PaintedChart):
         headings = ("kernel", "parameters", "N (= M = K)", "GFLOPS (cold median)", "origin")
         rows: list[tuple[object, ...]] = []
         for curve in self.drawn():
-            origin = curve.origin or f"measured: {self.session.results.device or 'this machine'}"
+            origin = curve.origin or f"measured: {self.session.results.device_and_host or 'this machine'}"
             for row in curve.rows:
                 params = " ".join(f"{name}={value}" for name, value in (row.get("params") or {}).items())
                 rows.append((curve.kernel.name, params, row["N"], row["gflops"], origin))

@@ -126,7 +126,7 @@ class ClaimsPage(QWidget):
             runner.fault or counts or tr("There are no claims: this copy of gemmviz lacks resources/claims.")
         )
         progress = self.session.progress["bench"]
-        place = self.session.results.device or tr("this machine")
+        place = self.session.results.device_and_host or tr("this machine")
         self.progress.setText(
             progress[0] if progress else tr("Judged on {device}. Enter runs the chosen claim.", device=place)
         )

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.cluster.piece import Scheduler
+from gemmviz.cluster.piece import Scheduler, free_seat
 from gemmviz.control.elsewhere import Elsewhere
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -117,8 +117,7 @@ class ClusterBox(QDialog):
             self._asked = False
             self.status.setText(places.fault)
         elif self._asked and places.seats:
-            # The first ones have a GPU.
-            self._elsewhere.choose(next((seat for seat in places.seats if not seat.busy), places.seats[0]))
+            self._elsewhere.choose(free_seat(places.seats))  # the first ones have a GPU
             self.accept()
 
 

@@ -303,7 +303,7 @@ class MeasureControls(QWidget):
         shown = bench or record
         self.progress.setVisible(shown is not None)
         if shown is None:
-            where = self.session.results.device or tr("This machine")
+            where = self.session.results.device_and_host or tr("This machine")
             self.status.say(tr("{where}. Every figure is the median of verified launches.", where=where), where)
             return
         text, share = shown

@@ -44,6 +44,7 @@ class PlaceButton(QToolButton):
         self.menu_of_places = QMenu(self)
         self.menu_of_places.setToolTipsVisible(True)
         self.setMenu(self.menu_of_places)
+        self._group = QActionGroup(self)
         self.menu_of_places.aboutToShow.connect(self._on_shown)
         for signal in (session.places.changed, session.places.moved, session.results.device_changed):
             listen(self, signal, self._show)
@@ -99,13 +100,12 @@ class PlaceButton(QToolButton):
     def _fill(self) -> None:
         menu, places = self.menu_of_places, self.session.places
         menu.clear()
-        group = QActionGroup(menu)
-        self._add(group, tr("This machine"), None)
+        self._add(tr("This machine"), None)
         for seat in places.seats:
             state = tr("busy") if seat.busy else tr("free")
-            self._add(group, f"{seat.device} · {places.host(seat)} · {state}", seat)
-        if places.chosen is not None and places.chosen.address not in {seat.address for seat in places.seats}:
-            self._add(group, f"{places.chosen.device} · {places.chosen.host}", places.chosen)
+            self._add(f"{seat.device} · {places.host(seat)} · {state}", seat)
+        if places.chosen is not None and places.chosen not in places.seats:
+            self._add(f"{places.chosen.device} · {places.chosen.host}", places.chosen)
         if places.looking or places.fault:
             line = menu.addAction(tr("Looking for devices…") if places.looking else places.fault)
             line.setEnabled(False)
@@ -114,13 +114,12 @@ class PlaceButton(QToolButton):
         more.setToolTip(tr("Name the machines that can measure, for example a server with a GPU"))
         more.triggered.connect(lambda *_: self.cluster_wanted.emit())
 
-    def _add(self, group: QActionGroup, text: str, seat: Seat | None) -> None:
+    def _add(self, text: str, seat: Seat | None) -> None:
         action = QAction(text, self.menu_of_places)
         action.setCheckable(True)
-        chosen = self.session.places.chosen
-        action.setChecked((chosen.address if chosen else "") == (seat.address if seat else ""))
+        action.setChecked(seat == self.session.places.chosen)
         action.triggered.connect(partial(self._choose, seat))
-        group.addAction(action)
+        self._group.addAction(action)
         self.menu_of_places.addAction(action)
 
     def _choose(self, seat: Seat | None, _: bool = False) -> None:

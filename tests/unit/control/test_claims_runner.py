@@ -12,6 +12,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
+from gemmviz.cluster.piece import Seat
 from gemmviz.control.claims_runner import ClaimsRunner
 from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import BenchDone, Failed, RecordRequest, Result
@@ -149,3 +150,13 @@ def test_claims_that_cannot_be_judged_by_running_are_said_so(session):
     runner = ClaimsRunner(session, engines, [hopeless], [])
     runner.run(["t-hopeless"])
     assert not runner.active and session.messages.current.text.startswith("Nothing to run")
+
+
+def test_a_claim_never_compares_figures_of_two_devices(session, engines, runner):
+    runner.run(["t-ratio"])
+    answer(engines, [row(session, "hostmult1", 20.0), row(session, "hostmult0", 5.0)])
+    assert runner.judge.verdict(RATIO).state == "holds"
+    session.places.choose(Seat(address="tcp://lab:1", host="lab", gpu="", uuid="", cpu="a CPU", busy=False))
+    assert runner.judge.verdict(RATIO).state == "not run"
+    runner.judge.add_rows([row(session, "hostmult0", 5.0)])  # half of it, there
+    assert runner.judge.verdict(RATIO).state == "not run"

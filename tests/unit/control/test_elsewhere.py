@@ -1,5 +1,7 @@
 """Measuring on a device of a cluster: who is asked, what is kept, what is refused."""
 
+from dataclasses import replace
+
 import pytest
 from fake_engines import FakeLoop
 
@@ -65,6 +67,35 @@ def test_a_measurement_in_progress_stays_where_it_is(session, engines, elsewhere
     elsewhere.choose(SEAT)
     assert session.places.chosen is None and engines.bench.stops == 0
     assert "wait for it, or cancel it first" in session.messages.current.text
+
+
+def test_a_cancelled_search_keeps_the_devices_that_were_known(session, engines, elsewhere, monkeypatch):
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", lambda scheduler, cancel: [SEAT])
+    elsewhere.use(LAB)
+    engines.looker.computed.emit(engines.looker.computing[0]())
+    elsewhere.look()
+    engines.cancelled.emit()
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", lambda scheduler, cancel: [])
+    engines.looker.computed.emit(engines.looker.computing[1]())
+    assert (session.places.seats, session.places.fault, session.places.looking) == ([SEAT], "", False)
+
+
+def test_without_a_cluster_nothing_is_looked_for_any_more(session, engines, elsewhere, monkeypatch):
+    monkeypatch.setattr("gemmviz.cluster.remote_engine.look", lambda scheduler, cancel: [SEAT])
+    elsewhere.use(LAB)
+    elsewhere.use(None)
+    engines.looker.computed.emit(engines.looker.computing[0]())
+    assert not session.places.looking and not session.places.seats
+
+
+def test_a_device_that_did_not_answer_can_be_chosen_again(session, elsewhere, probes):
+    session.places.name(LAB)
+    elsewhere.choose(SEAT)
+    elsewhere.choose(replace(SEAT, busy=True))  # its facts did not arrive
+    assert probes == ["GPU-1", "GPU-1"]
+    session.results.set_device("NVIDIA H200", {"name": "NVIDIA H200", "cc": "9.0", "sms": 132}, 16)
+    elsewhere.choose(SEAT)
+    assert probes == ["GPU-1", "GPU-1"] and session.results.device_and_host == "NVIDIA H200 on lab"
 
 
 def test_closing_ends_a_search(session, monkeypatch):

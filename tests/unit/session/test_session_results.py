@@ -181,7 +181,7 @@ def test_figures_of_another_device_stand_beside_those_of_this_machine(session):
     # Measured in this session: it is shown even when references are not.
     shown = results.shown("gputiled", (64, 64, 64))
     assert shown.row["gflops"] == 10.0 and shown.origin.startswith("measured: ")
-    results.set_device("NVIDIA H200 / Xeon (16 cores) on lab", {"name": "NVIDIA H200", "cc": "9.0", "sms": 132}, 16)
+    results.set_device("NVIDIA H200 / Xeon (16 cores)", {"name": "NVIDIA H200", "cc": "9.0", "sms": 132}, 16)
     results.add_result(row("gputiled", 90.0))
     shown = results.shown("gputiled", (64, 64, 64))
     assert (shown.row["gflops"], shown.origin) == (90.0, "")
@@ -190,3 +190,8 @@ def test_figures_of_another_device_stand_beside_those_of_this_machine(session):
     assert results.away == "" and results.shown("gputiled", (64, 64, 64)).row["gflops"] == 10.0
     (there,) = results.elsewhere
     assert there.origin(row("gputiled", 1.0)).startswith("measured: NVIDIA H200 (lab), ")
+    assert there.origin(row("numpy", 1.0, backend="numpy")).startswith("measured: Xeon (16 cores) (lab), ")
+    # Its names stay known if it is left before it has answered again.
+    results.move("GPU-1", "lab")
+    results.move("", "here")
+    assert results.elsewhere[0].gpu == "NVIDIA H200"
