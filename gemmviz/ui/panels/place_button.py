@@ -11,8 +11,8 @@ from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 
-# In letters: the least and the largest width of the button, and its frame with the arrow.
-_LEAST_LETTERS, _MOST_LETTERS, _FRAME_LETTERS = 16, 34, 4
+# The least and the largest width of the button, in letters.
+_LEAST_LETTERS, _MOST_LETTERS = 16, 34
 
 
 class PlaceButton(QToolButton):
@@ -75,8 +75,8 @@ class PlaceButton(QToolButton):
 
     def sizeHint(self) -> QSize:
         """Return the size for the whole text."""
-        room = self.fontMetrics().horizontalAdvance(self._text) + self._letters(_FRAME_LETTERS)
-        return QSize(max(min(room, self._letters(_MOST_LETTERS)), self._letters(_LEAST_LETTERS)), self._high())
+        wanted = self._frame() + self.fontMetrics().horizontalAdvance(self._text)
+        return QSize(max(min(wanted, self._letters(_MOST_LETTERS)), self._letters(_LEAST_LETTERS)), self._high())
 
     def minimumSizeHint(self) -> QSize:
         """Return the size for a part of the text: the device's name and its machine's are cut in the middle."""
@@ -84,6 +84,10 @@ class PlaceButton(QToolButton):
 
     def _high(self) -> int:
         return super().sizeHint().height()
+
+    def _frame(self) -> int:
+        """Return the width of all but the text: the frame and the arrow."""
+        return super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
 
     def _letters(self, count: int) -> int:
         return self.fontMetrics().averageCharWidth() * count
@@ -94,7 +98,7 @@ class PlaceButton(QToolButton):
         self._fit()
 
     def _fit(self) -> None:
-        room = self.width() - self._letters(_FRAME_LETTERS)
+        room = self.width() - self._frame()
         self.setText(self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideMiddle, room))
 
     def _fill(self) -> None:
