@@ -26,6 +26,7 @@ def row(status: str, *parts: str, size: tuple[int, int, int] = _SIZE, **changes:
     """Return a function that measures a bad CUDA kernel before a good one, and looks for words in the message."""
 
     def provoke(ground: Ground) -> str:
+        ground.use_gpu()
         message = ground.bad_row(
             cuda_kernel(**changes), status, suffix=".cu", size=size, protocol={"deadline_s": 5.0, "timeout_s": 2}
         )
@@ -37,6 +38,7 @@ def row(status: str, *parts: str, size: tuple[int, int, int] = _SIZE, **changes:
 
 def divergent_barrier(ground: Ground) -> str:
     """Half of a block skips a barrier. Hardware may survive that, and C may be right: the recording must say it."""
+    ground.use_gpu()
     text = cuda_kernel(before="if (threadIdx.y < 8) __syncthreads();")
     bad, good = ground.rows(text, cuda_kernel(), suffix=".cu", size=_SIZE, protocol={"deadline_s": 5.0, "timeout_s": 2})
     need(good["status"] == "ok", f"the next kernel: {good['message']}")

@@ -125,6 +125,7 @@ class Ground:
             os.environ[f"XDG_{name}_HOME"] = str(home / name.lower())
         self.engine = Engine(AllowsAll())
         self.runs = 0
+        self._gpu_was_used = False
 
     def folder(self) -> Path:
         """Return a new, empty folder."""
@@ -150,6 +151,17 @@ class Ground:
         if isinstance(last, Failed):
             raise Broken(f"the whole run failed: {last.message}")
         return [row for row in last.document["results"] if row["backend"] != "transfer"]
+
+    def use_gpu(self) -> None:
+        """Measure a good CUDA kernel once, with the usual deadlines.
+
+        The first use of a GPU reads hundreds of megabytes from the disk. That must not count for the short deadlines
+        of faults.
+        """
+        if not self._gpu_was_used:
+            only = self.rows(cuda_kernel(), suffix=".cu", size=(64, 64, 64))[0]
+            need(only["status"] == "ok", f"a good kernel: {only['message']}")
+            self._gpu_was_used = True
 
     def bad_row(self, text: str, status: str, suffix: str = ".c", **options: Any) -> str:
         """Measure a bad kernel before a good one; return the sentence, which costs the bad one's row only."""

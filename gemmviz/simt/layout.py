@@ -228,7 +228,8 @@ EVENT = np.dtype(
         *((name, np.int64) for name in ("barrier", "pc", "bytes")),
         *((name, np.uint32) for name in ("block", "made", "number")),
         ("arrivals", np.int32),
-        *((name, np.uint16) for name in ("thread", "phase", "kind", "parity")),
+        *((name, np.uint16) for name in ("thread", "phase", "kind", "parity", "turn", "remote")),
+        ("padding", np.uint16, 2),
     ]
 )
 TENSOR_MAP = np.dtype(

@@ -39,6 +39,7 @@ void gv_tell_event(gv_event event)
     event.made = gv_made();
     event.thread = (uint16_t)gv_now.thread;
     event.phase = (uint16_t)gv_now.phase;
+    event.turn = (uint16_t)gv_now.turn;
     reported->log[at] = event;
 }
 

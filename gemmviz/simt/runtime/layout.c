@@ -63,7 +63,8 @@ static const gv_layout_line lines[] = {
 
     SIZE(gv_event), FIELD(gv_event, barrier), FIELD(gv_event, pc), FIELD(gv_event, bytes), FIELD(gv_event, block),
     FIELD(gv_event, made), FIELD(gv_event, number), FIELD(gv_event, arrivals), FIELD(gv_event, thread),
-    FIELD(gv_event, phase), FIELD(gv_event, kind), FIELD(gv_event, parity),
+    FIELD(gv_event, phase), FIELD(gv_event, kind), FIELD(gv_event, parity), FIELD(gv_event, turn),
+    FIELD(gv_event, remote), FIELD(gv_event, padding),
 
     SIZE(gv_box), FIELD(gv_box, shared), FIELD(gv_box, barrier), FIELD(gv_box, pc), FIELD(gv_box, block),
     FIELD(gv_box, to_block), FIELD(gv_box, number), FIELD(gv_box, read_at), FIELD(gv_box, write_at),

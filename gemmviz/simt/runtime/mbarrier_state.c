@@ -40,7 +40,8 @@ static void tell(uint32_t b, int kind, uint32_t parity, uintptr_t pc)
         .number = known[b].number,
         .arrivals = known[b].arrivals,
         .kind = (uint16_t)kind,
-        .parity = (uint16_t)parity});
+        .parity = (uint16_t)parity,
+        .remote = gv_now.rank != known[b].rank});
 }
 
 static uint32_t find(uintptr_t at, uint32_t rank)

@@ -154,13 +154,14 @@ enum gv_event_kind {
 
 // One event. `made`: accesses of its thread in the phase before; `arrivals` and `bytes`: missing at the barrier after
 // it; `number`: completed phases of the barrier (for a wait, the number of the awaited phase), or the number of the
-// signal.
+// signal; `turn`: __syncwarp that its thread had passed in the phase; `remote`: whether the thread is in another block
+// than the barrier.
 typedef struct {
     uint64_t barrier, pc;
     int64_t bytes;
     uint32_t block, made, number;
     int32_t arrivals;
-    uint16_t thread, phase, kind, parity;
+    uint16_t thread, phase, kind, parity, turn, remote, padding[2];
 } gv_event;
 
 // `gv_box.store`, and `gv_box.arrived` of a box that never arrived.

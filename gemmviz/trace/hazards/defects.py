@@ -3,6 +3,7 @@
 from gemmviz.trace.hazards.access_index import access_index
 from gemmviz.trace.hazards.async_copy_hazards import async_copy_hazards
 from gemmviz.trace.hazards.coverage import coverage
+from gemmviz.trace.hazards.early_arrivals import early_arrivals
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.races import races
 from gemmviz.trace.hazards.tma_store_hazards import tma_store_hazards
@@ -19,6 +20,7 @@ def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
         *races(recording, touched),
         *async_copy_hazards(recording, touched),
         *tma_store_hazards(recording, touched),
+        *early_arrivals(recording, touched),
     ]
     found += raced
     found += unwritten_reads(recording, touched, c_is_input)

@@ -58,15 +58,22 @@ def short_who(recording: Recording, row: int, *, whole: bool = False, block: boo
         return who(recording, row)
     log = recording.accesses
     number = int(log.block[row])
-    thread = _index(recording.thread_index(int(log.thread[row])), recording.block)
+    thread = short_index(recording.thread_index(int(log.thread[row])), recording.block)
     if not block or not (number or whole):
         return tr("thread {thread}", thread=thread)
     return tr(
-        "thread {thread} of block {block}", thread=thread, block=_index(recording.block_index(number), recording.grid)
+        "thread {thread} of block {block}",
+        thread=thread,
+        block=short_index(recording.block_index(number), recording.grid),
     )
 
 
-def _index(index: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
+def capital(text: str) -> str:
+    """Return a sentence with a capital letter at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+def short_index(index: tuple[int, int, int], sizes: tuple[int, int, int]) -> str:
     """Return an index with as many numbers as there are dimensions: (3,0), or 3."""
     used = max((at + 1 for at, size in enumerate(sizes) if size > 1), default=1)
     numbers = ",".join(map(str, index[:used]))

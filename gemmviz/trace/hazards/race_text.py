@@ -6,7 +6,7 @@ import numpy as np
 
 from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.access_index import Flags, Ints
-from gemmviz.trace.hazards.hazard_text import element_name, short_who
+from gemmviz.trace.hazards.hazard_text import capital, element_name, short_who
 from gemmviz.trace.recording.recording import Recording
 
 Order = Literal["unknown", "write first", "other first", "writer is ahead", "other is ahead"]
@@ -102,7 +102,7 @@ def race_text(recording: Recording, writer: int, other: int, order: Order, why: 
             other_line=lines[1],
             why=why or missing,
         )
-        return _capital(sentence)
+        return capital(sentence)
     early, late = (0, 1) if order in _WRITER_IS_EARLY else (1, 0)
     writes = (True, both_write)
     in_shared = recording.arrays[int(log.array[writer])].space == "shared"
@@ -116,8 +116,4 @@ def race_text(recording: Recording, writer: int, other: int, order: Order, why: 
         early_line=lines[early],
         late_line=lines[late],
     )
-    return f"{_capital(sentence)} {missing}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f"{capital(sentence)} {missing}"

@@ -128,6 +128,10 @@ class Events:
         int64, the thread that causes it, in any block of the cluster; the phase of the recording; the source line.
     row
         int64, the row of the recording that follows the event.
+    turn
+        int64, the number of calls of ``__syncwarp`` that the thread had passed in the phase.
+    remote
+        int64, 1 if the thread is in another block of the cluster than the barrier, else 0.
     """
 
     barrier: Ints
@@ -141,6 +145,8 @@ class Events:
     phase: Ints
     line: Ints
     row: Ints
+    turn: Ints
+    remote: Ints
 
     def __len__(self) -> int:
         return len(self.barrier)
@@ -218,7 +224,7 @@ def boxes_of_run(
         return np.where(where[at] == of, at, -1)
 
     if not len(raw.boxes) and not len(raw.events):
-        return Known(np.zeros((0, 19), np.int64), np.zeros((0, 11), np.int64), np.zeros((0, 3), np.int64))
+        return Known(np.zeros((0, 19), np.int64), np.zeros((0, 13), np.int64), np.zeros((0, 3), np.int64))
     key = column["block_of"].astype(np.int64) << 32 | column["phase_of"].astype(np.int64) << 16 | column["thread_of"]
 
     def row(block: npt.NDArray[Any], phase: npt.NDArray[Any], thread: npt.NDArray[Any], made: npt.NDArray[Any]) -> Ints:
@@ -246,7 +252,7 @@ def boxes_of_run(
     of = np.where(e["kind"] < FENCE, number(e["barrier"]), -1)
     columns = (of, e["block"], e["kind"], e["number"], e["parity"], e["arrivals"], e["bytes"])
     at = row(e["block"], e["phase"], e["thread"], e["made"])
-    events = np.stack([*columns, e["thread"], e["phase"], e["pc"], at], axis=1).astype(np.int64)
+    events = np.stack([*columns, e["thread"], e["phase"], e["pc"], at, e["turn"], e["remote"]], axis=1).astype(np.int64)
     return Known(boxes, events, _pairs(b, boxes))
 
 

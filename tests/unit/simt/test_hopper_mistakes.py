@@ -123,6 +123,35 @@ def test_one_lane_may_wait_for_its_warp() -> None:
     assert recording.wrong == 0 and find(recording) == []
 
 
+@pytest.mark.parametrize(
+    "instead",
+    ["", "        if (step * 16 + 16 < K) barrier_wait(full[(step + 1) % 2], (step + 1) / 2 % 2);\n"],
+    ids=["at once", "after the next wait"],
+)
+def test_a_warp_that_does_not_meet_before_its_arrival_gives_the_stage_back_too_early(instead: str) -> None:
+    recording = recorded(FFMA.replace("        __syncwarp();\n", instead), Problem(64, 32, 80))
+    assert recording.wrong == 0
+    found = find(recording)
+    assert {f.kind for f in found} == {"race"}
+    lines = recording.text.splitlines()
+    assert {lines[f.line - 1].strip() for f in found} == {"if (t % 32 == 0) barrier_arrive(empty[step % 2]);"}
+    assert all("a __syncwarp() is missing" in f.text for f in found)
+
+
+def test_a_warp_that_meets_after_the_next_wait_is_in_order() -> None:
+    wait = "        if (step * 16 + 16 < K) barrier_wait(full[(step + 1) % 2], (step + 1) / 2 % 2);\n"
+    recording = recorded(FFMA.replace("        __syncwarp();\n", wait + "        __syncwarp();\n"), Problem(64, 32, 80))
+    assert recording.wrong == 0 and find(recording) == []
+
+
+def test_lanes_that_arrive_themselves_need_no_meeting() -> None:
+    text = FFMA.replace("        __syncwarp();\n        if (t % 32 == 0) ", "        ")
+    recording = recorded(
+        text.replace("barrier_init(empty[s], 4);", "barrier_init(empty[s], 128);"), Problem(64, 32, 80)
+    )
+    assert recording.wrong == 0 and find(recording) == []
+
+
 COPIED = """// ---gemmviz
 // title = "a barrier that waits for copies"
 // entry = "copied"
