@@ -173,7 +173,7 @@ def test_the_lens_on_reuse_counts_products_where_one_read_serves_many():
 def test_the_lens_on_memory_order_says_when_its_request_is_not_of_this_step(qapp, monkeypatch):
     shown, said = playable("gputiled"), []
     headed = Page.headed
-    monkeypatch.setattr(Page, "headed", lambda page, heading: said.append(heading.said[1]) or headed(page, heading))
+    monkeypatch.setattr(Page, "headed", lambda page, heading: said.append(heading.about[1]) or headed(page, heading))
     copied = int(np.flatnonzero((shown.timeline.array == 1) & ~shown.timeline.write)[0])
     added = int(np.flatnonzero(shown.timeline.array > 2)[-1])
     for step in (copied, added):

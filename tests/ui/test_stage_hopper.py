@@ -117,16 +117,16 @@ def test_the_caption_shows_the_waiting_warps_and_their_barriers(qapp):
     playable = specialised()
     painter = StagePainter(playable, DARK, QFont())
     waiting = when_waiting(playable, ("empty", 0))
-    assert "producer waits for empty[0]" in painter.said(Moment(waiting))
-    assert "warpgroup 1 waits for full[0]" in painter.said(Moment(0))
-    assert "wait" not in painter.said(Moment(playable.timeline.steps - 1))
+    assert "producer waits for empty[0]" in painter.sentence(Moment(waiting))
+    assert "warpgroup 1 waits for full[0]" in painter.sentence(Moment(0))
+    assert "wait" not in painter.sentence(Moment(playable.timeline.steps - 1))
 
 
 def test_boxes_in_flight_are_counted_as_boxes(qapp):
     painter = StagePainter(specialised(), DARK, QFont())
     # The producer has issued a box of A and one of B for each of three stages, and none has arrived yet.
     step = when_waiting(specialised(), ("empty", 0))
-    assert "6 boxes of the block in flight" in painter.said(Moment(step))
+    assert "6 boxes of the block in flight" in painter.sentence(Moment(step))
 
 
 # Copies in flight
