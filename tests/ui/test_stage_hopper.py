@@ -93,13 +93,13 @@ def test_each_barrier_describes_itself(qapp, rect, size):
     aside = painter.plan(rect, View()).aside
     assert aside is not None and aside.size == size
     step = when_waiting(playable, ("empty", 0))
-    said = set()
+    text = set()
     for x in np.arange(aside.x, aside.x + aside.width, 4):
         for y in np.arange(aside.y, aside.y + aside.height, 4):
-            said.add(painter.about(rect, Moment(step), x, y))
-    told = "\n".join(said)
-    assert all(f"{name}[{stage}]" in told for name in ("full", "empty") for stage in range(3))
-    assert "producer waits for empty[0]" in told and "16\N{NARROW NO-BREAK SPACE}384 of 16" in told
+            text.add(painter.about(rect, Moment(step), x, y))
+    message = "\n".join(text)
+    assert all(f"{name}[{stage}]" in message for name in ("full", "empty") for stage in range(3))
+    assert "producer waits for empty[0]" in message and "16\N{NARROW NO-BREAK SPACE}384 of 16" in message
 
 
 def test_the_lamps_change_with_the_phases(qapp):
@@ -260,8 +260,8 @@ def test_the_lens_shows_the_box_that_the_warp_requested(inspector):
     (box,) = tma_activity(playable, 0, 0)
     session.cursor.seek(0)
     assert "copy engine reads a box of A" in panel.head.text()
-    for said in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):
-        assert said in f"{panel.cost.text()} {panel.about_box.text()}", said
+    for text in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):
+        assert text in f"{panel.cost.text()} {panel.about_box.text()}", text
     assert panel.box.isVisible() and not panel.view.isVisible()
     session.cursor.seek(box.arrived)
     assert "copy engine writes a box to As" in panel.head.text()

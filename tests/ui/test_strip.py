@@ -128,13 +128,13 @@ def test_samples_are_shown_batch_by_batch_with_a_stop_button(strip, qtbot):
     session.progress.set("bench", ("gputiled<16>: a long name of what is being done now, part 1 of 3", 0.1))
     strip.refresh()
     assert strip.detail.text() == "a long name of what is being done now, part 1 of 3"  # the kernel's name has its bar
-    said = []
+    texts = []
     for number, batch in ((1, [8130.0, 8140.0, 8150.0]), (2, [8140.0])):
         session.results.add_samples("gputiled<16>", "x", batch, 8140.0, Turn("gputiled", SIZE, number, 3, True))
         qtbot.waitUntil(lambda n=number: f"round {n}" in strip.detail.text())
-        said.append(strip.detail.text())
-    assert said[0].startswith("3 samples · spread 0.1") and said[1].startswith("4 samples · spread")
-    assert said[1].endswith("round 2 of 3") and strip.headline.text() == "8\N{NARROW NO-BREAK SPACE}140 GFLOPS so far"
+        texts.append(strip.detail.text())
+    assert texts[0].startswith("3 samples · spread 0.1") and texts[1].startswith("4 samples · spread")
+    assert texts[1].endswith("round 2 of 3") and strip.headline.text() == "8\N{NARROW NO-BREAK SPACE}140 GFLOPS so far"
     assert strip.verified.isVisible() and "verified" in strip.verified.text()
     assert next(bar for bar in strip.shown() if bar.role == "chosen").gflops == 8140.0
     with qtbot.waitSignal(strip.stop_wanted):
