@@ -1,4 +1,4 @@
-"""The batch of a launch: its entries, of which each has a block along z of the grid, and where they lie in memory."""
+"""The batch of a launch: its entries, and their places in memory. Each entry has a block along z of the grid."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

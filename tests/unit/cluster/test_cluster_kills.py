@@ -43,7 +43,7 @@ def rows(target):
 
 
 def workers(pid):
-    """Return the workers of a cluster, of which each has a nanny that starts it again: not its engines."""
+    """Return the workers of a cluster, not its engines. A nanny starts each worker again."""
     found, own = [], os.getpgid(pid)
     for child in descendants(pid):
         with suppress(OSError):  # some of them end just now
