@@ -24,7 +24,7 @@ class Protocol:
         A kernel is launched at least this often and at least this long before anything is timed, in every round.
     min_samples, min_time_s, target_iqr
         Sampling continues until there are this many samples, this many seconds have passed, and the interquartile range
-        is below this share of the median: for all rounds together, of which each does its part.
+        is below this share of the median. The limits are for all rounds together; each round does its part.
     slow_s
         If a launch takes longer than this, one sample is enough.
     timeout_s

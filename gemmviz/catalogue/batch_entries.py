@@ -1,4 +1,4 @@
-"""The batch of a launch: its entries, of which each has a block along z of the grid, and where they lie in memory."""
+"""The batch of a launch: its entries, and their places in memory. Each entry has a block along z of the grid."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -59,25 +59,25 @@ def filled_in(form: BatchForm, problem: Problem, names: Mapping[str, int], block
     if count < 1:
         raise ConstraintError(tr("batch comes out as {count}; it must be at least 1", count=count))
     if blocks_z != count:
-        said = tr(
+        reason = tr(
             "a batch of {count} entries needs {count} blocks along z of the grid, not {found}",
             found=blocks_z,
             count=count,
         )
-        raise ConstraintError(said)
+        raise ConstraintError(reason)
     strides = {}
     for matrix in MATRICES:
         rows, columns = problem.shape(matrix)
         stated = form.strides.get(matrix)
         strides[matrix] = stride = rows * columns if stated is None else stated.integer(dict(names))
         if stride < rows * columns and (stride or matrix == "C"):
-            said = tr(
+            reason = tr(
                 "the entries of {matrix} are {stride} elements apart and have {size}: they overlap",
                 matrix=matrix,
                 stride=f"{stride:,}",
                 size=f"{rows * columns:,}",
             )
-            raise ConstraintError(said)
+            raise ConstraintError(reason)
     return Batch(count, strides)
 
 

@@ -66,7 +66,7 @@ def need(needed: str, device: str = "") -> str:
         return ""
     least = needed.removesuffix("a")
     if not needed.endswith("a"):
-        said = tr("needs compute capability {needed} or later", needed=least)
+        text = tr("needs compute capability {needed} or later", needed=least)
     else:
-        said = tr("needs exactly compute capability {needed}", needed=least)
-    return said if not device else tr("{needs}; this GPU has {device}", needs=said, device=device)
+        text = tr("needs exactly compute capability {needed}", needed=least)
+    return text if not device else tr("{needs}; this GPU has {device}", needs=text, device=device)

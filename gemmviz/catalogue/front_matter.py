@@ -148,8 +148,8 @@ def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str]
             except Misfit as misfit:
                 place = misfit.place if misfit.place[:1] in ("", "[") else f".{misfit.place}"
                 found = f"; {within}{key}{place} is" if place else ", not"
-                said = "" if misfit.value is None else f"{found} {quoted(misfit.value)}"  # TOML has no null
-                raise FrontMatterError(f"{within}{key} must {wanted[key]}{said}") from None
+                instead = "" if misfit.value is None else f"{found} {quoted(misfit.value)}"  # TOML has no null
+                raise FrontMatterError(f"{within}{key} must {wanted[key]}{instead}") from None
     return read
 
 

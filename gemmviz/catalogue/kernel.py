@@ -351,7 +351,7 @@ def _build(text: str, path: Path) -> Kernel:
         struct_pointers=struct_pointers,
         batch=front_matter.batch_form(matter),
         params=params,
-        constants={name: Expression(str(said)) for name, said in matter.get("constants", {}).items()},
+        constants={name: Expression(str(formula)) for name, formula in matter.get("constants", {}).items()},
         block=expressions(matter.get("block", [])),
         grid=expressions(matter.get("grid", [])),
         shared=Expression(str(matter.get("shared", 0))),

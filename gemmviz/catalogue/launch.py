@@ -172,10 +172,10 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
     for name in params:
         if name not in kernel.params:
             known = ", ".join(kernel.params) or tr("none")
-            said = tr(
+            reason = tr(
                 "{kernel} has no parameter {name}; it has: {known}", kernel=kernel.name, name=repr(name), known=known
             )
-            raise ConstraintError(said)
+            raise ConstraintError(reason)
     chosen = usual(kernel, problem, params)
     names = _names(problem, chosen)
     shapes = (("block", kernel.block), ("grid", kernel.grid), ("cluster", kernel.cluster))
@@ -187,26 +187,26 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
     for condition in must_hold[len(kernel.requires) :]:
         _demand(condition, kernel, problem, chosen)
     if math.prod(block) > MAX_THREADS_PER_BLOCK or any(b > m for b, m in zip(block, MAX_BLOCK, strict=True)):
-        said = tr("a block of {count} threads; CUDA allows {most}", count=_times(block), most=MAX_THREADS_PER_BLOCK)
-        raise ConstraintError(f"{kernel.name}: {said}")
+        reason = tr("a block of {count} threads; CUDA allows {most}", count=_times(block), most=MAX_THREADS_PER_BLOCK)
+        raise ConstraintError(f"{kernel.name}: {reason}")
     if any(g > m for g, m in zip(grid, MAX_GRID, strict=True)):
-        said = tr("a grid of {count} blocks; CUDA allows {most}", count=_times(grid), most=_times(MAX_GRID))
-        raise ConstraintError(f"{kernel.name}: {said}")
+        reason = tr("a grid of {count} blocks; CUDA allows {most}", count=_times(grid), most=_times(MAX_GRID))
+        raise ConstraintError(f"{kernel.name}: {reason}")
     if math.prod(cluster) > MAX_CLUSTER:
-        said = tr("a cluster of {count} blocks; CUDA allows {most}", count=_times(cluster), most=MAX_CLUSTER)
-        raise ConstraintError(f"{kernel.name}: {said}")
+        reason = tr("a cluster of {count} blocks; CUDA allows {most}", count=_times(cluster), most=MAX_CLUSTER)
+        raise ConstraintError(f"{kernel.name}: {reason}")
     function, opening, arguments = kernel.entry.partition("<")
     entry = function + re.sub(r"[A-Za-z_]\w*", lambda word: str(names.get(word[0], word[0])), opening + arguments)
     in_entry = set(re.findall(r"\w+", kernel.entry))
     macros = {name: value for name, value in chosen.items() if name not in in_entry}
     shared_bytes = kernel.shared.integer(names)
     if not 0 <= shared_bytes <= MAX_SHARED_BYTES:
-        said = tr(
+        reason = tr(
             "shared comes out as {count} bytes of dynamic shared memory; a block can have 0 to {most}",
             count=_counted(shared_bytes),
             most=f"{MAX_SHARED_BYTES:,}",
         )
-        raise SharedMemoryError(f"{kernel.name}: {said}")
+        raise SharedMemoryError(f"{kernel.name}: {reason}")
     constants = {name: expression.integer(names) for name, expression in kernel.constants.items()}
     maps = _maps(kernel, names)
     filled = Launch(
@@ -233,8 +233,8 @@ def _names(problem: Problem, params: dict[str, int]) -> dict[str, int]:
 
 def _dim3(kernel: Kernel, key: str, values: list[int]) -> Dim3:
     if any(v < 1 for v in values):
-        said = tr("{key} comes out as {sizes}; each must be at least 1", key=key, sizes=_times(values))
-        raise ConstraintError(f"{kernel.name}: {said}")
+        reason = tr("{key} comes out as {sizes}; each must be at least 1", key=key, sizes=_times(values))
+        raise ConstraintError(f"{kernel.name}: {reason}")
     x, y, z = (*values, 1, 1, 1)[:3]
     return x, y, z
 
@@ -255,17 +255,19 @@ def _demand(condition: Condition, kernel: Kernel, problem: Problem, params: dict
     if condition.expression.evaluate(values):
         return
     given = ", ".join(f"{k} = {v}" for k, v in values.items())
-    said = {"kernel": kernel.name, "condition": condition.expression.text, "given": given}
+    named = {"kernel": kernel.name, "condition": condition.expression.text, "given": given}
     nearest = nearest_size(kernel, problem, params)
     if nearest is not None:
         text = tr(
-            "{kernel} requires {condition} ({given}); the nearest size that works is {nearest}", nearest=nearest, **said
+            "{kernel} requires {condition} ({given}); the nearest size that works is {nearest}",
+            nearest=nearest,
+            **named,
         )
     elif changes := _single_changes(kernel, problem, params):
         any_of = tr(" or ").join(f"{name} = {value}" for name, value in changes.items())
-        text = tr("{kernel} requires {condition} ({given}); it works with {any_of}", any_of=any_of, **said)
+        text = tr("{kernel} requires {condition} ({given}); it works with {any_of}", any_of=any_of, **named)
     else:
-        text = tr("{kernel} requires {condition} ({given})", **said)
+        text = tr("{kernel} requires {condition} ({given})", **named)
     raise ConstraintError(f"{text}. {condition.why}" if condition.why else text)
 
 

@@ -33,7 +33,7 @@ def matter_table(text: str, path: Path) -> dict[str, object]:
         return parse_toml(body)
     except ValueError as error:
         # Its own line counts from the front matter's first: the message has the file's.
-        said = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
+        reason = re.sub(r" \(at line \d+, column \d+\)", "", str(error))
         at = re.search(r"at line (\d+)", str(error))
         first = text[: found.start("body")].count("\n") if found else 0
-        raise FrontMatterError(f"the front matter is not TOML: {said}", int(at[1]) + first if at else None) from None
+        raise FrontMatterError(f"the front matter is not TOML: {reason}", int(at[1]) + first if at else None) from None

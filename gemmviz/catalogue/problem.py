@@ -37,8 +37,8 @@ class Problem:
     def __post_init__(self) -> None:
         for name, size in (("M", self.m), ("N", self.n), ("K", self.k)):
             if not 1 <= size <= LARGEST:
-                said = tr("{name} = {size}: choose a size from 1 to {largest}", name=name, size=size, largest=LARGEST)
-                raise ConstraintError(said)
+                reason = tr("{name} = {size}: choose a size from 1 to {largest}", name=name, size=size, largest=LARGEST)
+                raise ConstraintError(reason)
 
     @classmethod
     def cube(cls, size: int) -> "Problem":

@@ -1,6 +1,6 @@
 """Names that kernels had before: in a file or a command line they mean the present kernel.
 
-``resources/renamed.toml`` holds them, and the digests of texts of which only names and comments have changed since.
+``resources/renamed.toml`` holds them. It also has the digests of texts that changed only in names and comments.
 """
 
 import tomllib

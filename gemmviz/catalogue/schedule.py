@@ -1,9 +1,9 @@
 """A kernel's schedule: the parameters that it takes for a size when the user gives none, by a small model of its time.
 
-The front matter declares sets of values, and the expression of a cost: a time in any unit, of which only the order
-counts. Of the sets that can be launched the one with the least cost is taken. The names of the expressions are M, N,
-K, the parameters, ``SMS`` (multiprocessors of the GPU, see `made_for`), and those that the schedule declares itself,
-each from names before it.
+The front matter declares sets of values, and the expression of a cost: a time in any unit, used only to compare sets.
+Among the sets that can be launched, the one with the least cost is taken. The names of the expressions are M, N, K, the
+parameters, ``SMS`` (multiprocessors of the GPU, see `made_for`), and those that the schedule declares itself, each from
+names before it.
 """
 
 from collections.abc import Iterator, Mapping

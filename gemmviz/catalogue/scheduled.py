@@ -56,15 +56,15 @@ def why(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> str:
 
 
 def _of(best: Choice) -> str:
-    said = {"rows": best.rows, "columns": best.columns, "busy": best.busy, "sms": best.multiprocessors}
+    values = {"rows": best.rows, "columns": best.columns, "busy": best.busy, "sms": best.multiprocessors}
     parts = best.params.get("SPLIT", 1)
     if parts > 1:
         return tr(
             "Tiles of {rows} x {columns}, each in {parts} parts along K, keep {busy} of {sms} multiprocessors busy.",
             parts=parts,
-            **said,
+            **values,
         )
-    return tr("Tiles of {rows} x {columns} keep {busy} of {sms} multiprocessors busy.", **said)
+    return tr("Tiles of {rows} x {columns} keep {busy} of {sms} multiprocessors busy.", **values)
 
 
 def _rival(best: Choice, found: tuple[Choice, ...]) -> Choice | None:

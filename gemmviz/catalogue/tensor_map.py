@@ -101,11 +101,11 @@ def read_tensor_maps(value: object, matrices: tuple[str, ...]) -> dict[str, Box]
         if key.startswith("box") and not misfit.lacking:
             raise FrontMatterError(f"maps.{matrix}: box must hold two expressions, rows and columns") from None
         if key == "swizzle":
-            said = f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {quoted(misfit.value)}"
-            raise FrontMatterError(said) from None
+            reason = f"maps.{matrix}: swizzle must be one of {_KNOWN_SWIZZLES} (bytes), not {quoted(misfit.value)}"
+            raise FrontMatterError(reason) from None
         if key == "rank":
-            said = f"maps.{matrix}: rank must be 2, 3, 4 or 5 (dimensions), not {quoted(misfit.value)}"
-            raise FrontMatterError(said) from None
+            reason = f"maps.{matrix}: rank must be 2, 3, 4 or 5 (dimensions), not {quoted(misfit.value)}"
+            raise FrontMatterError(reason) from None
         raise FrontMatterError(_FORM) from None
     for matrix in boxes:
         if matrix not in matrices:
@@ -136,7 +136,7 @@ def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> Tens
     """
     rows, columns, swizzle = (part.integer(names) for part in (box.rows, box.columns, box.swizzle))
     row_bytes = columns * np.dtype(dtype).itemsize
-    said = tr("the box of {matrix} has {rows} x {columns} elements", matrix=matrix, rows=rows, columns=columns)
+    size = tr("the box of {matrix} has {rows} x {columns} elements", matrix=matrix, rows=rows, columns=columns)
     if not (1 <= rows <= LONGEST_SIDE and 1 <= columns <= LONGEST_SIDE):
         why = tr("a side may have 1 to {most} of them", most=LONGEST_SIDE)
     elif row_bytes % UNIT_BYTES:
@@ -151,4 +151,4 @@ def fill_in(matrix: str, box: Box, dtype: str, names: Mapping[str, int]) -> Tens
         why = tr("its rows have {bytes} bytes, more than the swizzle's {most}", bytes=row_bytes, most=swizzle)
     else:
         return TensorMap(matrix, rows, columns, swizzle, box.rank)
-    raise ConstraintError(f"{said}; {why}")
+    raise ConstraintError(f"{size}; {why}")

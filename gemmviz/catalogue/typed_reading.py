@@ -42,10 +42,10 @@ class Misfit(Exception):
 
     def __init__(self, place: str, value: Any, lacking: bool = False) -> None:
         if lacking:
-            said = f"lacks {place}"
+            reason = f"lacks {place}"
         else:
-            said = f"has a {place} that cannot be: {quoted(value)}" if place else f"cannot be {quoted(value)}"
-        super().__init__(said)
+            reason = f"has a {place} that cannot be: {quoted(value)}" if place else f"cannot be {quoted(value)}"
+        super().__init__(reason)
         self.place, self.value, self.lacking = place, value, lacking
 
 
@@ -106,21 +106,21 @@ def hints_of(form: Any) -> dict[str, Any]:
     return get_type_hints(form, include_extras=True)
 
 
-def _misfit(content: Any, form: Any, said: str) -> Misfit:
+def _misfit(content: Any, form: Any, message: str) -> Misfit:
     """Make an error of msgspec's message, which has the place and not the value."""
-    found = _PLACE.search(said)
+    found = _PLACE.search(message)
     value, place = content, ""
     path: list[str | int] = []
     for name, number in _STEP.findall(found["steps"]) if found else ():
-        key = name or (int(number) if number else _key_at_fault(content, form, said, path))
+        key = name or (int(number) if number else _key_at_fault(content, form, message, path))
         value, path = value[key], [*path, key]
         place += f"[{key}]" if number else f".{key}" if place else str(key)
-    if lacking := _LACKING.match(said):
+    if lacking := _LACKING.match(message):
         return Misfit(f"{place}.{lacking[1]}".lstrip("."), None, lacking=True)
     return Misfit(place, value)
 
 
-def _key_at_fault(content: Any, form: Any, said: str, path: list[str | int]) -> Any:
+def _key_at_fault(content: Any, form: Any, message: str, path: list[str | int]) -> Any:
     """Return the key of the table at `path` whose value does not fit: msgspec names the keys of a type only."""
     table = content
     for step in path:
@@ -129,9 +129,9 @@ def _key_at_fault(content: Any, form: Any, said: str, path: list[str | int]) -> 
         try:
             msgspec.convert(_with(content, path, {key: table[key]}), form)
         except msgspec.ValidationError as error:
-            if str(error) == said:
+            if str(error) == message:
                 return key
-    raise AssertionError(said)
+    raise AssertionError(message)
 
 
 def _with(tree: Any, path: list[str | int], value: Any) -> Any:

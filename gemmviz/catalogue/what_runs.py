@@ -16,5 +16,5 @@ def digest(code: str, decides: Mapping[str, object]) -> str:
         The other inputs that decide the execution, by name: texts, lists and mappings. Empty ones are left out, so
         that a new key changes no digest of a kernel that does not use it.
     """
-    said = {name: value for name, value in decides.items() if value}
-    return hashlib.sha256(json.dumps([code, said], sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    given = {name: value for name, value in decides.items() if value}
+    return hashlib.sha256(json.dumps([code, given], sort_keys=True, ensure_ascii=False).encode()).hexdigest()

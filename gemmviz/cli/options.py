@@ -64,7 +64,7 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
 
 
 def add_set(parser: argparse.ArgumentParser, help_text: str = SET_HELP) -> None:
-    """Add --set, which may be repeated; `said` is its help."""
+    """Add --set, which may be repeated; `help_text` is its help."""
     parser.add_argument(
         "--set",
         type=_setting,

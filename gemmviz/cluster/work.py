@@ -96,19 +96,19 @@ def work(data: bytes) -> bytes:
     except NotAMessage as error:
         failed = Failed(0, "internal", tr("the worker cannot read a piece: {why}", why=error))
         return pack(Report(0, "", worker.name, pack(failed)))
-    teller = _Teller(piece, worker)
+    reporter = _Reporter(piece, worker)
     with _cancellable(piece) as event:
-        last = _serve(piece, event, teller)
-    return pack(teller.report(last))
+        last = _serve(piece, event, reporter)
+    return pack(reporter.report(last))
 
 
-def _serve(piece: Piece, event: threading.Event, teller: "_Teller") -> Reply:
+def _serve(piece: Piece, event: threading.Event, reporter: "_Reporter") -> Reply:
     """Run the request of a piece; return its last reply."""
     run = 0
     try:
         other = difference(piece.software, software())
         if other:
-            return Failed(run, "refused", tr("{worker} was not used: {why}", worker=teller.worker.name, why=other))
+            return Failed(run, "refused", tr("{worker} was not used: {why}", worker=reporter.worker.name, why=other))
         request = unpack(piece.request, get_args(Request))
         run = request.run
         while not _turn.acquire(timeout=_POLL_S):
@@ -117,24 +117,24 @@ def _serve(piece: Piece, event: threading.Event, teller: "_Teller") -> Reply:
         try:
             set_language(request.language)
             _leave_threads_free()
-            return _run(piece, request, event, teller)
+            return _run(piece, request, event, reporter)
         finally:
             _turn.release()
     except NotAMessage as error:
         return Failed(run, "internal", tr("the worker cannot read a piece: {why}", why=error))
     except GemmvizError as error:
-        return Failed(run, "refused", f"{teller.worker.name}: {error}")
+        return Failed(run, "refused", f"{reporter.worker.name}: {error}")
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             text = tr("there is no room left to write {file}", file=error.filename or tempfile.gettempdir())
         else:
             text = str(error)
-        return Failed(run, "unsupported", f"{teller.worker.name}: {text}")
+        return Failed(run, "unsupported", f"{reporter.worker.name}: {text}")
     except Exception as error:  # a defect of gemmviz: it must become a message, and not end the course
-        return Failed(run, "internal", f"{teller.worker.name}: {type(error).__name__}: {error}")
+        return Failed(run, "internal", f"{reporter.worker.name}: {type(error).__name__}: {error}")
 
 
-def _run(piece: Piece, request: Request, event: threading.Event, teller: "_Teller") -> Reply:
+def _run(piece: Piece, request: Request, event: threading.Event, reporter: "_Reporter") -> Reply:
     folder = scratch.make()
     try:
         request, consent = sources.restored(request, piece.sources, folder)
@@ -144,7 +144,7 @@ def _run(piece: Piece, request: Request, event: threading.Event, teller: "_Telle
             checked: Checked | None = None
             try:
                 for last in engine.run(request, event):
-                    last = teller.told(last)
+                    last = reporter.sent(last)
                     checked = last if isinstance(last, Checked) else checked
             finally:
                 engine.close()
@@ -204,7 +204,7 @@ class _Dask:
 
 
 @dataclass
-class _Teller:
+class _Reporter:
     """Sends the replies about a piece, and adds to rows where they were measured."""
 
     piece: Piece
@@ -219,7 +219,7 @@ class _Teller:
         """Return the report with a reply."""
         return Report(self.piece.number, self._attempt, self.worker.name, pack(reply))
 
-    def told(self, reply: Reply) -> Reply:
+    def sent(self, reply: Reply) -> Reply:
         """Send a reply, unless it is one of many about progress; return it with its place."""
         match reply:
             case Header():

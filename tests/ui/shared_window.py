@@ -92,7 +92,7 @@ def content(part):
 
 
 def plain(value, deep=DEEP):
-    """Return a value that can be compared; objects of which only the kind matters are their type's name."""
+    """Return a value that can be compared; an object of another class is its type's name."""
     match value:
         case int() | float() | str() | bytes() | None:
             return value

@@ -30,10 +30,10 @@ def playable() -> Playable:
 def test_the_caption_says_that_a_box_is_added(playable):
     boxes, step = playable.recording.boxes, playable.timeline.step_of_row
     (added,) = np.flatnonzero(boxes.store == ADDED)
-    said = [caption(playable, int(step[rows[added]])) for rows in (boxes.read, boxes.old, boxes.write)]
-    assert "the copy engine reads 1 box from c" in said[0]
-    assert "the copy engine reads C where it adds 1 box" in said[1]
-    assert "the copy engine adds 1 box to C" in said[2]
+    texts = [caption(playable, int(step[rows[added]])) for rows in (boxes.read, boxes.old, boxes.write)]
+    assert "the copy engine reads 1 box from c" in texts[0]
+    assert "the copy engine reads C where it adds 1 box" in texts[1]
+    assert "the copy engine adds 1 box to C" in texts[2]
 
 
 def test_the_lens_shows_one_box_while_it_is_added(playable):

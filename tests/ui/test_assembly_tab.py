@@ -45,9 +45,9 @@ def click(qtbot, table, row):
 
 def test_the_tab_shows_the_resources_and_the_main_loop(tab):
     listing = filled(tab)
-    said = tab.usage.text()
-    assert said.startswith("sm_80: 32 registers")
-    assert "512 B shared" in said and "nothing spilled" in said
+    text = tab.usage.text()
+    assert text.startswith("sm_80: 32 registers")
+    assert "512 B shared" in text and "nothing spilled" in text
     loop = summary(listing).loop
     assert f"{loop.counts['FFMA']} FFMA" in tab.loop.text()
     assert f"{loop.counts['LDS']} LDS ({loop.ratio('LDS'):.3g} per FFMA)" in tab.loop.text()
@@ -85,11 +85,11 @@ def test_recorded_figures_of_a_line_are_beside_its_instructions(window, qtbot):
     tab.code.show(listing, summary(listing))
     source = listing.files[0].text.splitlines()
     multiply = next(at for at, line in enumerate(source) if line.strip().startswith("sum += As"))
-    said = tab.source_model.whole(multiply + 1).splitlines()
-    assert "FFMA" in said[0]
+    text = tab.source_model.whole(multiply + 1).splitlines()
+    assert "FFMA" in text[0]
     # 8 x 8 x 8 in tiles of 4 x 4: each product reads one value of either tile.
-    assert [line.split(", ")[0].rpartition(" ")[2] for line in said[1:]] == ["As", "Bs"]
-    assert all("512 reads in " in line for line in said[1:])
+    assert [line.split(", ")[0].rpartition(" ")[2] for line in text[1:]] == ["As", "Bs"]
+    assert all("512 reads in " in line for line in text[1:])
     assert "warp requests" not in tab.source_model.whole(17)
 
 

@@ -79,8 +79,8 @@ def called(qapp, monkeypatch, capsys):
                 window.close()
                 window.deleteLater()
             qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-        said = capsys.readouterr()
-        return subprocess.CompletedProcess(sys.argv, code, said.out, said.err)
+        output = capsys.readouterr()
+        return subprocess.CompletedProcess(sys.argv, code, output.out, output.err)
 
     yield call
     for name in set(sys.modules) - before:
@@ -91,12 +91,12 @@ def called(qapp, monkeypatch, capsys):
 @pytest.mark.sweep("cpu.py", "frames.py", "mutants.py --originals", "register_banks.py")
 @pytest.mark.parametrize("script", CASES)
 def test_a_script_runs_at_its_smallest_size(script, tmp_path, called):
-    arguments, codes, said = CASES[script]
+    arguments, codes, text = CASES[script]
     (tmp_path / "listing").write_text(LISTING, encoding="utf-8")
     start = run if script in APART else called
     done = start(script, *(argument.format(listing=tmp_path / "listing") for argument in arguments))
     assert done.returncode in codes and "Traceback" not in done.stderr, done.stdout + done.stderr
-    assert re.search(said, done.stdout, re.DOTALL), done.stdout + done.stderr
+    assert re.search(text, done.stdout, re.DOTALL), done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("script", sorted(ON_A_GPU))

@@ -154,11 +154,11 @@ def test_the_origin_tab_shows_the_value_that_was_read_instead(inspector):
     assert f"✗ {int(lost.sum())} READ as other values" in inspector.origin.head.text()
     assert "WRONG: NaN instead of " in inspector.origin.head.text()
     for row, wrong in enumerate(lost.tolist()):
-        said = model.texts(row)[1]
-        assert ("✗ READ " in said) == wrong
+        text = model.texts(row)[1]
+        assert ("✗ READ " in text) == wrong
         if wrong:
             hop = model.hop(row)
-            assert said.endswith(f"READ {number(hop.use.value)}, not {number(hop.read.value)}")
+            assert text.endswith(f"READ {number(hop.use.value)}, not {number(hop.read.value)}")
 
 
 def test_the_thread_tab_shows_only_operands_that_were_read(inspector):
@@ -184,17 +184,17 @@ def test_values_that_do_not_give_the_stored_one_are_reported(inspector):
     row, column = (int(at[0]) for at in np.nonzero(recording.c != recording.a @ recording.b))
     total, stored = number(float(recording.a[row] @ recording.b[:, column])), number(float(recording.c[row, column]))
     element = row * 8 + column
-    said = about_cell(shown, 2, element, 0, 0)
-    assert f"sum {total}, STORED {stored}" in said and "fed by" not in said
+    text = about_cell(shown, 2, element, 0, 0)
+    assert f"sum {total}, STORED {stored}" in text and "fed by" not in text
     session = inspector.session
     session.cursor.show(shown)
     session.cursor.pick((2, element), int(recording.owners[0][row, column]))
     inspector.show_panel("origin")
     assert f"do not give the stored value (sum {total}, STORED {stored})" in inspector.origin.head.text()
     inspector.show_panel("thread")
-    said = inspector.by_thread.text.text()
-    assert f"The thread STORED {stored}, which is not their sum ({total})." in said
-    assert "the values read for it give 0 of 8 products" in said
+    text = inspector.by_thread.text.text()
+    assert f"The thread STORED {stored}, which is not their sum ({total})." in text
+    assert "the values read for it give 0 of 8 products" in text
     right = np.argwhere(recording.c == recording.a @ recording.b)[0].tolist()
     session.cursor.pick((2, right[0] * 8 + right[1]), int(recording.owners[0][tuple(right)]))
     assert "STORED" not in inspector.by_thread.text.text()
@@ -206,7 +206,7 @@ def test_nan_is_not_written_as_an_empty_text(qapp):
     # The cells of C hold NaN in the end, and nothing before.
     found = CellValues(shown)
     whole = (slice(0, 7), slice(0, 6))
-    assert {said for row in found.at(2, 0, 0, whole).texts for said in row} == {""}
+    assert {text for row in found.at(2, 0, 0, whole).texts for text in row} == {""}
     end = found.at(2, shown.timeline.steps - 1, 0, whole).texts
     assert end[0][3] == "NaN" == number(float(shown.recording.c[0, 3]))
     assert wrong_text(shown.recording, 0, 3).startswith("WRONG: NaN instead of ")

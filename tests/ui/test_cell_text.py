@@ -38,8 +38,8 @@ def test_an_element_of_several_lanes_shows_their_range_in_each_block() -> None:
         if not shown.timeline.write[s] and shown.recording.arrays[shown.timeline.array[s]].name == "As"
     )
     array = int(shown.timeline.array[step])
-    said = lanes_at(shown, array, step, 0, 0)
-    for cell, text in said.items():
+    message = lanes_at(shown, array, step, 0, 0)
+    for cell, text in message.items():
         rows = [r for r in shown.warp_rows(step, 0, 0) if log.element[r] == cell]
         lanes = sorted(int(log.thread[r]) for r in rows)
         assert text == f"L{lanes[0]}-{lanes[-1]}" and len(lanes) == 4  # the threads of a row read the same element

@@ -101,8 +101,8 @@ def test_the_axis_is_linear_from_0(charts):
 
 
 def test_the_name_of_a_reference_is_translated(monkeypatch):
-    said = {"reference: {device}": "referencia: {device}"}
-    monkeypatch.setitem(language._state, "es", Catalogue(said, {}, lambda n: 0))
+    values = {"reference: {device}": "referencia: {device}"}
+    monkeypatch.setitem(language._state, "es", Catalogue(values, {}, lambda n: 0))
     monkeypatch.setattr(language, "_code", "es")
     assert origin_name("reference: NVIDIA H200, 2026-11-21") == "referencia: NVIDIA H200, 2026-11-21"
     xeon = "reference: Intel(R) Xeon(R) Processor (16 cores), 2026-11-21"
@@ -153,7 +153,7 @@ def test_the_mouse_on_a_bar_shows_all_figures_of_its_row(charts, qtbot):
     choose(charts, "gputiled")
     qtbot.mouseMove(chart.plot, mark_of(chart, "gputiled").area.center().toPoint())
     qtbot.waitUntil(lambda: "Shared-memory tiles" in QToolTip.text())
-    for said in (
+    for text in (
         "measured here",
         "cold median of 5 samples",
         "38 registers",
@@ -161,7 +161,7 @@ def test_the_mouse_on_a_bar_shows_all_figures_of_its_row(charts, qtbot):
         "⚑ throttled",
         "25% of cuBLAS",
     ):
-        assert said in QToolTip.text()
+        assert text in QToolTip.text()
 
 
 def test_the_time_of_copies_is_separate_from_the_time_of_the_kernel(charts):
@@ -172,8 +172,8 @@ def test_the_time_of_copies_is_separate_from_the_time_of_the_kernel(charts):
     window.session.results.add_result(
         copies | {"kernel": "transfer", "gflops": None, "transfer": {"to_device_s": 0.01, "to_host_s": 0.003}}
     )
-    said = [standing_text(bar.standing, window.session) for bar in chart.figures.bars]
-    assert ["copies apart: 10 ms to the device, 3 ms back" in text for text in said] == [True] * 3
+    texts = [standing_text(bar.standing, window.session) for bar in chart.figures.bars]
+    assert ["copies apart: 10 ms to the device, 3 ms back" in text for text in texts] == [True] * 3
 
 
 def test_arrow_keys_show_the_figures_and_return_chooses(charts, qtbot):
@@ -223,8 +223,8 @@ def test_the_list_shows_figures_of_the_charts_size_and_labels_other_sizes(charts
     charts.ladder.sizes.setCurrentText("256³")
     charts.ladder.sizes.activated.emit(charts.ladder.sizes.currentIndex())
     assert listed.size_shown == charts.ladder.shown_size() == (256, 256, 256)
-    said = {name: listed.figure(name) for name in listed.figures}
-    assert said == {"hostmult0": "1.5 at 64", "gpumult1": "900", "gputiled": "2\N{NARROW NO-BREAK SPACE}000"}
+    values = {name: listed.figure(name) for name in listed.figures}
+    assert values == {"hostmult0": "1.5 at 64", "gpumult1": "900", "gputiled": "2\N{NARROW NO-BREAK SPACE}000"}
     window.session.results.want_size((64, 64, 64))
     assert charts.ladder.sizes.currentText() == "64³" and charts.ladder.bars() == [("hostmult0", 1.5)]
     window.session.results.want_size(None)
@@ -310,9 +310,9 @@ def test_keys_move_along_a_curve_and_a_pale_line_shows_its_name(charts, qtbot):
     charts.setCurrentWidget(chart)
     charts.refresh()
     chart.plot.grab()
-    for key, said in ((Qt.Key.Key_Right, "N = 64"), (Qt.Key.Key_Right, "N = 128"), (Qt.Key.Key_Down, "N = 64")):
+    for key, text in ((Qt.Key.Key_Right, "N = 64"), (Qt.Key.Key_Right, "N = 128"), (Qt.Key.Key_Down, "N = 64")):
         qtbot.keyClick(chart.plot, key)
-        assert said in chart.plot.accessibleDescription()
+        assert text in chart.plot.accessibleDescription()
     between = next(m for m in chart.plot.marks if m.kernel.name == "hostmult0" and not m.by_key)
     chart.plot.point(chart.plot.marks.index(between))
     assert chart.plot.accessibleDescription().startswith("hostmult0: ")

@@ -175,8 +175,8 @@ def test_enter_runs_the_chosen_claim_and_the_verdict_appears(page, qtbot, kept):
     assert "measured 3x (Some CPU (2 cores)" in page.list.figures(RATIO)
     assert page.list.figures(RATIO).endswith("): holds")
     assert "✓ holds" in page.detail.verdict.text()
-    said = [label.text() for label in page.detail.checks.findChildren(QLabel)]
-    assert "3x (measured)" in said and "1.5x or more" in said
+    texts = [label.text() for label in page.detail.checks.findChildren(QLabel)]
+    assert "3x (measured)" in texts and "1.5x or more" in texts
     assert page.session.progress["bench"] is None and page.run_all.isEnabled()
     assert [len(document["results"]) for document in kept] == [2]
 
@@ -328,8 +328,8 @@ def test_a_ratio_is_drawn_as_bars_and_a_table_as_heat_maps(page, qtbot):
 
 def test_figures_in_words_are_read_and_not_drawn_and_stay_inside_the_page(make_page, qtbot):
     walk = ", ".join(f"A[0:4,{k}:{k + 4}] x B[{k}:{k + 4},0:4]" for k in range(0, 40, 4))
-    said = Check("equal", "what block 0 multiplies", (replace(WRITES, what="recorded.first_tiles"),), ("w",), walk)
-    page = make_page([Claim("t-walk", "T", "The walk", "It walks.", checks=(said,))])
+    text = Check("equal", "what block 0 multiplies", (replace(WRITES, what="recorded.first_tiles"),), ("w",), walk)
+    page = make_page([Claim("t-walk", "T", "The walk", "It walks.", checks=(text,))])
     assert page.detail.chart.isHidden()
     qtbot.waitUntil(lambda: page.detail.widget().width() == page.detail.viewport().width())
 
@@ -339,10 +339,10 @@ def test_the_best_cell_of_a_heat_map_is_the_brightest(page, qtbot):
     heat_map = page.detail.chart.heat_map
     picture = heat_map.grab().toImage()
     light = {}
-    for cell, said in heat_map._cells:
-        if said.startswith("stated"):
+    for cell, text in heat_map._cells:
+        if text.startswith("stated"):
             corner = cell.topLeft() + QPoint(6, 6)
-            light[said.split(":")[2]] = picture.pixelColor(corner.toPoint()).lightnessF()
+            light[text.split(":")[2]] = picture.pixelColor(corner.toPoint()).lightnessF()
     assert max(light, key=light.get) == " 8, CC"
 
 

@@ -36,12 +36,12 @@ def counters(qtbot):
 def test_the_counters_show_the_bytes_of_each_level_and_their_reuse(counters):
     assert counters.totals.toolTip() == ""
     counters.session.cursor.show(playable("gputiled", 8, TS=4))
-    said = counters.totals.text()
+    text = counters.totals.text()
     # 1024 FLOP; three matrices of 256 bytes. Rows of four floats fill half a sector: 2 x 32 for A and B, 16 for C.
     # Blocks of 16 threads fill half a wavefront: 4 blocks x 2 tiles x (2 writes and 8 reads).
-    assert "FLOP/byte: compulsory 1.33, global 0.4, shared 0.1" in said
-    assert "reuse: A 2×, B 2×, As 4×, Bs 4×" in said
-    assert "no bank conflicts" in said
+    assert "FLOP/byte: compulsory 1.33, global 0.4, shared 0.1" in text
+    assert "reuse: A 2×, B 2×, As 4×, Bs 4×" in text
+    assert "no bank conflicts" in text
     assert "recorded" in counters.heading.text().lower()
     tip = counters.totals.toolTip()
     assert tip.startswith("Recorded.") and "global, asked: 1\N{NARROW NO-BREAK SPACE}280 bytes, 0.8 FLOP/byte" in tip
@@ -57,9 +57,9 @@ def test_bytes_that_are_only_written_have_no_reuse(counters):
 
 def test_a_processor_has_no_sectors_and_no_conflicts(counters):
     counters.session.cursor.show(playable("hostmult1", 4))
-    said = counters.totals.text()
-    assert "memory, asked" in said and "compulsory" in said
-    assert "sector" not in said and "conflict" not in said
+    text = counters.totals.text()
+    assert "memory, asked" in text and "compulsory" in text
+    assert "sector" not in text and "conflict" not in text
 
 
 def test_conflicts_are_counted(counters):
@@ -69,10 +69,10 @@ def test_conflicts_are_counted(counters):
 
 def test_a_picked_element_shows_its_owner_and_its_inputs():
     shown = playable("gputiled", 8, TS=4)
-    said = about_cell(shown, 2, 3 * 8 + 5, 0, 0)
-    assert said.startswith("C[3, 5] of block (1, 0), thread (1, 3), warp 0, lane 13")
-    assert "fed by A 8×, B 8×, shared 16×" in said
-    assert "read 0×, written 1× in all" in said
+    text = about_cell(shown, 2, 3 * 8 + 5, 0, 0)
+    assert text.startswith("C[3, 5] of block (1, 0), thread (1, 3), warp 0, lane 13")
+    assert "fed by A 8×, B 8×, shared 16×" in text
+    assert "read 0×, written 1× in all" in text
     tensor = about_cell(playable("matmul_tc", 16), 2, 0, 0, 0)
     assert "fed by A 8×, B 16×, read by its warp" in tensor
     assert about_cell(playable("hostmult1", 4), 2, 5, 0, 0).startswith("C[1, 1]  ·  fed by A 4×, B 4×")
@@ -86,9 +86,9 @@ def test_a_picked_element_of_a_tile_counts_its_block_only():
 def test_a_step_of_a_product_shows_its_tile_and_its_k():
     shown = playable("gputiled", 8, TS=4)
     story = shown.story
-    said = [tile_text(shown, step) for step in range(shown.timeline.steps)]
-    assert "tile 1 of 2: multiply and add, k = 2" in said and "tile 2 of 2: multiply and add, k = 7" in said
-    for text, place, kind in zip(said, story.places.tolist(), story.kinds.tolist(), strict=True):
+    texts = [tile_text(shown, step) for step in range(shown.timeline.steps)]
+    assert "tile 1 of 2: multiply and add, k = 2" in texts and "tile 2 of 2: multiply and add, k = 7" in texts
+    for text, place, kind in zip(texts, story.places.tolist(), story.kinds.tolist(), strict=True):
         assert not text.endswith(f"k = {place}") or KINDS[kind] == "use"
     # One access to four elements along K names none of them.
     wide = playable("vectorised", 64)

@@ -163,7 +163,7 @@ def test_a_shipped_rung_is_saved_under_another_name_only(window, qtbot, tmp_path
 @pytest.mark.parametrize("case", ["the shipped file", "a name of the ladder", "no such folder"])
 def test_a_failed_save_is_reported_and_writes_nothing(window, qtbot, tmp_path, monkeypatch, case):
     shipped = window.session.choice.base.path
-    target, said = {
+    target, text = {
         "the shipped file": (shipped, "choose another name"),
         "a name of the ladder": (tmp_path / "numpy.cu", "'numpy' already"),
         "no such folder": (tmp_path / "nowhere" / "x.cu", "No such file or directory"),
@@ -172,7 +172,7 @@ def test_a_failed_save_is_reported_and_writes_nothing(window, qtbot, tmp_path, m
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     type_over(window, qtbot, "float sum = 0;", "float sum = 5;")
     assert not window.files.save_as()
-    assert said in window.message_bar.text.text()
+    assert text in window.message_bar.text.text()
     assert shipped.read_text() == before and not list(tmp_path.glob("*.cu"))
     assert window.session.choice.all_unsaved()
 

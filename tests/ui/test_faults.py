@@ -34,7 +34,7 @@ def wait_message(window, qtbot):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "text"),
     [
         ('"C", "A", "B"', '"C", "A", "Q"', "args names 'Q'"),
         ("params   = {", "params   = = {", "not TOML"),
@@ -42,10 +42,10 @@ def wait_message(window, qtbot):
         ("ceil(N / TS)", "ceil(N / TT)", "'TT', which is not declared"),
     ],
 )
-def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old, new, said):
+def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old, new, text):
     shipped = window.source.toPlainText()
     line = open_variant(window, tmp_path, old, new)
-    assert said in window.message_bar.text.text() and f"mine.cu:{line}:" in window.message_bar.text.text()
+    assert text in window.message_bar.text.text() and f"mine.cu:{line}:" in window.message_bar.text.text()
     assert window.source.error() == line
     assert new in window.source.toPlainText() and window.source_heading.text() == "mine.cu"
     window.message_bar.close_button.click()
@@ -53,18 +53,18 @@ def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old,
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("host.cu", "int main(void) { return 0; }\n", "marked `__global__`"),
         ("sum.c", "int sum(int a, int b) { return a + b; }\n", "three pointers"),
     ],
 )
-def test_a_file_without_a_kernel_is_reported_without_a_wrong_remedy(window, tmp_path, name, text, said):
+def test_a_file_without_a_kernel_is_reported_without_a_wrong_remedy(window, tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     window.open_file(tmp_path / name)
-    told = window.session.messages.current.text
-    assert "no kernel in this file" in told and said in told
-    assert "describe" not in told
+    sentence = window.session.messages.current.text
+    assert "no kernel in this file" in sentence and message in sentence
+    assert "describe" not in sentence
 
 
 def test_the_message_about_a_file_stays_after_the_running_recording(window, qtbot, tmp_path):
@@ -123,9 +123,9 @@ def test_a_file_that_is_no_source_is_reported(window, tmp_path, kind):
         path.write_bytes(b"\xff\xfe\x00" * 100)
     rungs = window.ladder.count()
     window.open_file(path)
-    said = {"folder": "not a regular file", "pipe": "not a regular file", "huge": "1 MB"}
-    said |= {"gone": "No such file", "bytes": "UTF-8"}
-    assert said[kind] in window.message_bar.text.text()
+    messages = {"folder": "not a regular file", "pipe": "not a regular file", "huge": "1 MB"}
+    messages |= {"gone": "No such file", "bytes": "UTF-8"}
+    assert messages[kind] in window.message_bar.text.text()
     assert window.ladder.count() == rungs
 
 

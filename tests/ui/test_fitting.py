@@ -64,11 +64,11 @@ def test_lanes_and_banks_do_not_overlap_in_a_cell(qapp, tiled, cell, monkeypatch
     )
     stamped = []
 
-    def stamp(painter, said, shade, size, x, y, ratio, style=0):
+    def stamp(painter, message, shade, size, x, y, ratio, style=0):
         small = QFont(font)
         small.setPixelSize(size)
-        half = QFontMetricsF(small).horizontalAdvance(said) / 2
-        stamped.append((said, size, x - half, x + half, int(x // cell), int(y // cell)))
+        half = QFontMetricsF(small).horizontalAdvance(message) / 2
+        stamped.append((message, size, x - half, x + half, int(x // cell), int(y // cell)))
 
     monkeypatch.setattr(text, "_stamp", stamp)
     from gemmviz.ui.stage.accessed_cells import AccessedCells

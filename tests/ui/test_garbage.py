@@ -47,9 +47,9 @@ def test_an_application_has_one_timer(qapp):
 
 def test_the_timer_says_when_all_garbage_was_collected(qapp, qtbot):
     timer = collect_garbage_here(qapp)
-    said = []
-    timer.collected.connect(lambda: said.append(True))
+    texts = []
+    timer.collected.connect(lambda: texts.append(True))
     timer.collect(1)
-    assert not said
+    assert not texts
     timer.collect()
-    assert said == [True]
+    assert texts == [True]

@@ -138,11 +138,11 @@ def test_faster_means_less_motion_and_reduced_motion_none(qapp):
     session.cursor.show(shown("gputiled"))
     assert playback.motion == "full"
     playback.play()
-    said = []
+    texts = []
     for speed in (0.5, 1.0, 2.0, 4.0, 8.0):
         playback.set_speed(speed)
-        said.append(playback.motion)
-    assert said == ["full", "full", "plain", "bare", "none"]
+        texts.append(playback.motion)
+    assert texts == ["full", "full", "plain", "bare", "none"]
     session.preferences.set_calm(True)
     assert playback.motion == "line"
 
@@ -167,9 +167,9 @@ def test_running_sums_are_in_c_and_stored_ones_are_bold(qapp):
     found = CellValues(playable)
 
     def shown_at(step):
-        said = found.at(2, step, 0, whole, summed=True)
-        styles = {style for row in said.styles for style in row}
-        return [[float(text.replace("–", "-")) for text in row] for row in said.texts], styles
+        message = found.at(2, step, 0, whole, summed=True)
+        styles = {style for row in message.styles for style in row}
+        return [[float(text.replace("–", "-")) for text in row] for row in message.texts], styles
 
     assert shown_at(steps - 3) == (playable.live_sums.at(steps - 3).tolist(), {LIVE})
     assert shown_at(steps - 1) == (playable.recording.c.tolist(), {STORED})

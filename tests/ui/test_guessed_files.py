@@ -59,9 +59,9 @@ def test_a_corrected_guess_is_an_edit_and_saving_writes_it(window, qtbot, tmp_pa
 
 
 def test_a_version_says_that_it_was_guessed_before_the_next_one_is_asked_for(window, tmp_path):
-    path, said = bare(window, tmp_path), []
-    window.files.open_version(path, False, then=lambda: said.append(window.session.messages.current.text))
-    assert said and said[0].startswith("bare.cu has no front matter")
+    path, texts = bare(window, tmp_path), []
+    window.files.open_version(path, False, then=lambda: texts.append(window.session.messages.current.text))
+    assert texts and texts[0].startswith("bare.cu has no front matter")
     assert window.session.versions.before.kernel.name == "bare"
 
 

@@ -30,10 +30,10 @@ def test_recorded_and_measured_counters_are_side_by_side(inspector):
     inspector.show_panel("counters")
     session.choice.choose_kernel(find("gputiled", ladder()))
     session.cursor.show(playable("gputiled", 8, TS=4))
-    said = "occupancy: this machine's GPU is not known yet"
-    assert said in inspector.counters.totals.text()
+    text = "occupancy: this machine's GPU is not known yet"
+    assert text in inspector.counters.totals.text()
     session.results.set_device("a laptop")
-    assert "% modelled (" in inspector.counters.totals.text() and said not in inspector.counters.totals.text()
+    assert "% modelled (" in inspector.counters.totals.text() and text not in inspector.counters.totals.text()
     assert inspector.counters.heading.text() == "recorded as compiled"
     session.results.set_proofs(proofs.kept())
     session.results.set_references([])
@@ -50,20 +50,20 @@ def test_recorded_and_measured_counters_are_side_by_side(inspector):
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "said"),
+    ("verdicts", "text"),
     [
         (["equal"] * 7 + ["explained"], "7 of 8 counters match a real H200; 1 differs for a known reason"),
         (["equal"] * 6 + ["explained"] * 2, "6 of 8 counters match a real H200; 2 differ for a known reason"),
         (["equal"] * 7 + ["differs"], "1 of 8 counters differs from a real H200 at 64 × 64 × 64"),
     ],
 )
-def test_one_sentence_counts_the_counters_that_differ(inspector, monkeypatch, verdicts, said):
+def test_one_sentence_counts_the_counters_that_differ(inspector, monkeypatch, verdicts, text):
     session = inspector.session
     compared = [SimpleNamespace(verdict=v, what="global load sectors", predicted=1, measured=1) for v in verdicts]
     proof = SimpleNamespace(m=64, n=64, k=64, size="64 × 64 × 64", compared=compared)
     file = SimpleNamespace(machine=SimpleNamespace(gpu="NVIDIA H200"))
     monkeypatch.setattr(counter_text, "proof_of", lambda _: (file, [proof]))
-    assert said in counter_text.compared(session)[0]
+    assert text in counter_text.compared(session)[0]
 
 
 def test_a_click_on_c_shows_the_origin_instead_of_the_counters(inspector):
@@ -91,8 +91,8 @@ def test_counters_of_an_older_recording_are_shown_without_measured_ones(inspecto
     session.choice.choose_kernel(find("gputiled1", ladder()))
     assert session.staged.outdated
     assert inspector.counters.heading.text() == "recorded as compiled"
-    said = inspector.counters.totals.text()
-    assert "modelled" not in said and "measured" not in said and not inspector.counters.below.text()
+    text = inspector.counters.totals.text()
+    assert "modelled" not in text and "measured" not in text and not inspector.counters.below.text()
 
 
 def test_the_occupancy_of_a_measured_launch_names_the_launch(inspector):
@@ -105,9 +105,9 @@ def test_the_occupancy_of_a_measured_launch_names_the_launch(inspector):
         results.describe_launch(row, launch(session.choice.kernel, Problem.cube(64), {"TS": side}))
         row |= {"status": "ok", "gflops": 1.0, "regs": 40}
         session.results.add_result(row)
-        said = inspector.counters.totals.text()
-        assert ("occupancy of gputiled<16>: " in said) == (side == 16)
-        assert "% modelled (" in said
+        text = inspector.counters.totals.text()
+        assert ("occupancy of gputiled<16>: " in text) == (side == 16)
+        assert "% modelled (" in text
 
 
 def test_the_occupancy_is_that_of_the_recorded_launch_on_a_suitable_gpu(inspector):

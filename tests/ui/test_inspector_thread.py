@@ -32,12 +32,12 @@ def test_the_thread_tab_shows_operands_and_sums(inspector):
     session.cursor.show(playable("narrow_tiles", 16, BLOCK=8, BK=4, TT=4))
     session.cursor.pick((2, 1), 0)
     session.cursor.seek(session.cursor.steps - 1)
-    said = inspector.by_thread.text.text()
-    assert "k = 15: 4 + 4 values for 16 products" in said
-    assert "C[0, 1]: 16 of 16 products" in said
+    text = inspector.by_thread.text.text()
+    assert "k = 15: 4 + 4 values for 16 products" in text
+    assert "C[0, 1]: 16 of 16 products" in text
     value = number(float(session.cursor.playable.recording.c[0, 1]))
-    assert f"= {value}\n" in said and f"C[0, 1] in memory: {value}" in said
-    assert "computed from the recorded operands" in said
+    assert f"= {value}\n" in text and f"C[0, 1] in memory: {value}" in text
+    assert "computed from the recorded operands" in text
     session.cursor.show(playable("hostmult0", 4))
     session.cursor.seek(session.cursor.steps - 1)
     assert inspector.by_thread.head.text() == "The loop"
@@ -51,9 +51,9 @@ def test_fragments_show_the_elements_of_each_lane_and_the_reuse_of_loads(inspect
     session.cursor.seek(session.cursor.steps // 2)
     assert "one load is used: A 2×, B 2×" in inspector.by_thread.head.text()
     assert inspector.by_thread.warp.isVisible() and not inspector.by_thread.product.isVisible()
-    said = inspector.by_thread.text.text()
-    assert "one load of A used 2 times" in said
-    assert "lane 0 of A: [0, 16] [0, 17]" in said
+    text = inspector.by_thread.text.text()
+    assert "one load of A used 2 times" in text
+    assert "lane 0 of A: [0, 16] [0, 17]" in text
 
 
 def test_a_warp_that_only_copies_is_not_asked_for_another_lane(inspector):

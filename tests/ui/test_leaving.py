@@ -29,12 +29,12 @@ from gemmviz.session.messages import Messages
 
 tell = Messages.tell
 
-def told(self, message):
+def tell(self, message):
     tell(self, message)
     if message is not None:
-        print("told:", message.text.splitlines()[0], flush=True)
+        print("message:", message.text.splitlines()[0], flush=True)
 
-Messages.tell = told
+Messages.tell = tell
 edit = Choice.edit
 
 def edited(self, text):
@@ -114,11 +114,11 @@ def test_a_signal_ends_the_program_while_it_asks_and_keeps_the_edits(start, edit
 def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(start, edited_state):
     end_by_signals(start("window", edited_state), [signal.SIGTERM])
     again = start("window")
-    assert wait_line(again, "told: Edits").endswith("are still there: gputiled.")
+    assert wait_line(again, "message: Edits").endswith("are still there: gputiled.")
     again.send_signal(signal.SIGTERM)
     assert again.wait(PATIENCE_S) == 0
     third = start("window")  # the offer was not answered: it is made again
-    assert wait_line(third, "told: Edits").endswith("are still there: gputiled.")
+    assert wait_line(third, "message: Edits").endswith("are still there: gputiled.")
 
 
 def test_the_offer_can_be_taken_or_declined(window, tmp_path, monkeypatch):

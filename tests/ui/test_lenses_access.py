@@ -171,15 +171,15 @@ def test_the_lens_on_reuse_counts_products_where_one_read_serves_many():
 
 
 def test_the_lens_on_memory_order_says_when_its_request_is_not_of_this_step(qapp, monkeypatch):
-    shown, said = playable("gputiled"), []
+    shown, texts = playable("gputiled"), []
     headed = Page.headed
-    monkeypatch.setattr(Page, "headed", lambda page, heading: said.append(heading.said[1]) or headed(page, heading))
+    monkeypatch.setattr(Page, "headed", lambda page, heading: texts.append(heading.about[1]) or headed(page, heading))
     copied = int(np.flatnonzero((shown.timeline.array == 1) & ~shown.timeline.write)[0])
     added = int(np.flatnonzero(shown.timeline.array > 2)[-1])
     for step in (copied, added):
         drawn(LENSES_BY_NAME["memory order"], LensMoment(shown, step, 0, 0, 0, None), SIZES[1])
-    assert said[0].endswith("lanes read B")
-    assert said[1].endswith(
+    assert texts[0].endswith("lanes read B")
+    assert texts[1].endswith(
         f"lanes read {'AB'[_last_global(shown, added)[0]]} (last: step {_last_global(shown, added)[1] + 1})"
     )
 

@@ -14,11 +14,11 @@ def test_a_copy_names_both_ends_at_its_read_and_at_its_write():
     steps = [s for s in range(timeline.steps) if story.kinds[s] == KINDS.index("copy")]
     read = next(s for s in steps if timeline.array[s] == 1 and not timeline.write[s])
     write = next(s for s in steps if s > read and timeline.write[s])
-    said = [access_text(playable, step, 0, 5) for step in (read, write)]
-    assert said[0].startswith("Thread (1, 1) reads B[1, 1] = ") and said[0].endswith(", for Bs[1, 1]")
-    assert said[1].startswith("Thread (1, 1) writes Bs[1, 1] = ") and said[1].endswith(", read from B[1, 1]")
+    texts = [access_text(playable, step, 0, 5) for step in (read, write)]
+    assert texts[0].startswith("Thread (1, 1) reads B[1, 1] = ") and texts[0].endswith(", for Bs[1, 1]")
+    assert texts[1].startswith("Thread (1, 1) writes Bs[1, 1] = ") and texts[1].endswith(", read from B[1, 1]")
     value = float(playable.recording.b[1, 1])
-    assert all(f"= {value:.0f},".replace("-", "\N{MINUS SIGN}") in text for text in said)
+    assert all(f"= {value:.0f},".replace("-", "\N{MINUS SIGN}") in text for text in texts)
 
 
 def test_the_box_follows_the_step_and_is_hidden_while_a_step_is_predicted(window):

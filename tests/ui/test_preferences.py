@@ -67,7 +67,7 @@ def restored(theme=None):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('{"type_scale": NaN, "calm": true}', "type_scale cannot be NaN"),
         ('{"type_scale": Infinity, "calm": true}', "type_scale cannot be Infinity"),
@@ -77,11 +77,11 @@ def restored(theme=None):
         ('{"language": {}, "calm": true}', "language cannot be {}"),
     ],
 )
-def test_an_invalid_preference_is_left_out_and_the_others_are_used(kept, text, said):
+def test_an_invalid_preference_is_left_out_and_the_others_are_used(kept, text, message):
     kept.write_text(text)
     session = restored()
     (fault,) = session.faults
-    assert said in fault and str(kept) in fault
+    assert message in fault and str(kept) in fault
     assert session.preferences.calm and session.preferences.type_scale == 1.0
 
 

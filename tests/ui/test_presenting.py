@@ -55,7 +55,7 @@ def test_one_key_starts_presenting_and_another_returns_to_the_same_view(window, 
 
 def test_an_answer_in_wavefronts_is_called_modelled(window):
     """Wavefronts follow from the recorded addresses by a model: "Recorded" would promise too much."""
-    session, panel, said = window.session, window.predict, {}
+    session, panel, message = window.session, window.predict, {}
     session.predict.toggle()
     for step in range(session.cursor.steps):
         session.cursor.seek(step)
@@ -64,11 +64,11 @@ def test_an_answer_in_wavefronts_is_called_modelled(window):
             session.predict.reveal()
             playable = session.cursor.playable
             shared = playable.recording.arrays[int(playable.timeline.array[asked.step])].space == "shared"
-            said.setdefault((asked.kind, shared), panel.why.text())
+            message.setdefault((asked.kind, shared), panel.why.text())
             session.predict.reveal()
     session.predict.toggle()
-    assert "Addresses recorded, wavefronts modelled." in said[("cost", True)]
-    assert all("modelled" not in text for kind, text in said.items() if kind != ("cost", True))
+    assert "Addresses recorded, wavefronts modelled." in message[("cost", True)]
+    assert all("modelled" not in text for kind, text in message.items() if kind != ("cost", True))
 
 
 def test_the_window_asks_and_accepts_answers_by_keys(window, qtbot):
@@ -171,8 +171,8 @@ def test_the_clicker_goes_from_barrier_to_barrier_where_there_is_no_tour(present
 
 
 def test_the_clicker_goes_from_stop_to_stop_of_a_tour_and_the_sentence_is_the_stops(presenter, session, qtbot):
-    for step, said in ((3, "The tile comes in."), (9, "The tile is used."), (20, "C is written.")):
-        session.own_stops.add(OwnStop(step, said))
+    for step, text in ((3, "The tile comes in."), (9, "The tile is used."), (20, "C is written.")):
+        session.own_stops.add(OwnStop(step, text))
     session.tour.show_own(0)
     assert (session.cursor.step, presenter.sentence.text()) == (3, "The tile comes in.")
     press(presenter, qtbot, K.Key_PageDown)

@@ -45,10 +45,10 @@ def test_the_executing_line_is_between_its_neighbours():
 
 def test_the_line_and_the_caption_follow_the_step(presenter, session):
     session.cursor.seek(2)
-    said = presenter.sentence.text()
+    text = presenter.sentence.text()
     assert [number for number, _ in presenter.source.lines()][1] == session.cursor.line
     session.cursor.seek(session.cursor.steps - 1)
-    assert presenter.sentence.text() != said
+    assert presenter.sentence.text() != text
     assert session.cursor.line in [number for number, _ in presenter.source.lines()]
 
 
@@ -147,7 +147,7 @@ def test_a_lens_stands_beside_the_picture_and_leaves_its_matrices_their_size(pre
 def test_the_foot_has_the_step_and_the_keys_that_a_teacher_needs(presenter, session, qtbot):
     assert presenter.place.text() == f"Step 1 of {session.cursor.steps}"
     hints = presenter.hints.text().replace("\N{NO-BREAK SPACE}", " ")
-    assert all(said in hints for said in ("B black", "P predict", "F1 keys", "Esc end"))
+    assert all(text in hints for text in ("B black", "P predict", "F1 keys", "Esc end"))
     assert "Step" not in presenter.sentence.text() and "line" not in presenter.sentence.text()
 
 

@@ -129,7 +129,7 @@ def test_the_window_of_a_picture_shows_the_findings_and_its_complete_layout(qapp
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "output"),
     [
         (["gputiled", "--step", "26"], 2, "steps 1 to 25"),
         (["gputiled", "--cell", "D,0,0"], 2, "A, B, C, As, Bs"),
@@ -141,9 +141,9 @@ def test_the_window_of_a_picture_shows_the_findings_and_its_complete_layout(qapp
         (["gputiled", "--set", "TS=64"], 2, "TS <= 32"),
     ],
 )
-def test_a_picture_that_cannot_be_drawn_is_reported(qapp, tmp_path, capsys, arguments, code, said):
+def test_a_picture_that_cannot_be_drawn_is_reported(qapp, tmp_path, capsys, arguments, code, output):
     assert run(["render", *arguments, "-o", str(tmp_path / "x.png")]) == code
-    assert said in capsys.readouterr().err
+    assert output in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -272,7 +272,7 @@ def test_a_film_that_is_interrupted_leaves_no_file_and_keeps_the_old_one(qapp, t
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "output"),
     [
         (["--steps", "5:5", "-o", "x.gif"], "not a range of steps"),
         (["--steps", "0:9:0", "-o", "x.gif"], "not a range of steps"),
@@ -286,30 +286,30 @@ def test_a_film_that_is_interrupted_leaves_no_file_and_keeps_the_old_one(qapp, t
         (["--fps", "99", "-o", "x.gif"], "from 1 to 60"),
     ],
 )
-def test_an_impossible_film_is_refused(qapp, tmp_path, monkeypatch, capsys, options, said):
+def test_an_impossible_film_is_refused(qapp, tmp_path, monkeypatch, capsys, options, output):
     monkeypatch.chdir(tmp_path)
     try:
         code = run(["render", "gputiled", *options])
     except SystemExit as ended:  # argparse ends so
         code = ended.code
     assert code == 2
-    assert said in capsys.readouterr().err
+    assert output in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "output"),
     [
         ("render", "(default: the kernel's demo, else 8, or the smallest size with several blocks)"),
         ("window", "(default: the kernel's demo, else 8, or the smallest size with several blocks)"),
         ("record", "(default: the kernel's demo, else 8, or the nearest size that the kernel takes)"),
     ],
 )
-def test_the_help_describes_the_default_size(monkeypatch, capsys, command, said):
+def test_the_help_describes_the_default_size(monkeypatch, capsys, command, output):
     monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(SystemExit):
         run([command, "--help"])
-    assert f"M = N = K = N {said}" in capsys.readouterr().out
+    assert f"M = N = K = N {output}" in capsys.readouterr().out
 
 
 def test_missing_libraries_end_with_2_and_the_command_to_install_them(qapp, tmp_path, monkeypatch, capsys):

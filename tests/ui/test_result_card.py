@@ -49,14 +49,14 @@ def test_a_reference_says_that_it_is_one(card):
     session.results.set_references(reference_results.load()[0])
     shown = session.results.shown(session.choice.kernel.name)
     assert not card.isHidden() and card.tag.text() == "reference" and card.tag.dashed
-    said = facts(card)
+    text = facts(card)
     assert (
-        said["C"] == "verified" and said["of cuBLAS"].endswith("%") and said["samples"] == str(shown.row["stats"]["n"])
+        text["C"] == "verified" and text["of cuBLAS"].endswith("%") and text["samples"] == str(shown.row["stats"]["n"])
     )
-    assert said["the kernel before"].endswith("× as fast")
+    assert text["the kernel before"].endswith("× as fast")
     facts_of_device = named("NVIDIA H200").facts()
     peak = shown.row["gflops"] / peak_gflops(facts_of_device, "float32", "float32")[0]
-    assert said["of the FP32 peak"] == f"{share_text(peak)}, modelled" and 0.05 < peak < 0.5
+    assert text["of the FP32 peak"] == f"{share_text(peak)}, modelled" and 0.05 < peak < 0.5
 
 
 def test_a_measurement_takes_the_place_of_the_reference(card):

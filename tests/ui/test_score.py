@@ -182,8 +182,8 @@ def test_flags_of_steps_close_to_each_other_stand_beside_each_other(score, qtbot
 
 def test_a_position_shows_its_step_tile_and_phase_and_the_names_are_a_legend(score):
     spot = at(score, 20)
-    said = score.tip(spot.x(), spot.y())
-    assert "Step 21 of 25" in said and "tile 2 of 2 (k 4–7) is used" in said and "phase 4" in said
+    text = score.tip(spot.x(), spot.y())
+    assert "Step 21 of 25" in text and "tile 2 of 2 (k 4–7) is used" in text and "phase 4" in text
     barrier = int(score.session.cursor.playable.story.barriers[0])
     place = score._layout()
     mark = score.tip(place.x(barrier), place.head - 2)
@@ -197,13 +197,13 @@ def test_a_position_shows_its_step_tile_and_phase_and_the_names_are_a_legend(sco
 
 def test_it_is_a_slider_to_a_screen_reader(score):
     score.session.cursor.seek(20)
-    told = QAccessible.queryAccessibleInterface(score)
-    assert told.role() == QAccessible.Role.Slider
-    assert told.text(QAccessible.Text.Name) == "Step"
-    assert told.valueInterface().currentValue() == 20 and told.valueInterface().maximumValue() == 24
-    assert "tile 2" in told.text(QAccessible.Text.Description)
+    text = QAccessible.queryAccessibleInterface(score)
+    assert text.role() == QAccessible.Role.Slider
+    assert text.text(QAccessible.Text.Name) == "Step"
+    assert text.valueInterface().currentValue() == 20 and text.valueInterface().maximumValue() == 24
+    assert "tile 2" in text.text(QAccessible.Text.Description)
     score.session.cursor.seek(24)
-    assert "C is written" in told.text(QAccessible.Text.Description)
+    assert "C is written" in text.text(QAccessible.Text.Description)
 
 
 def test_keys_and_the_wheel_step_by_the_chosen_unit(score, qtbot):

@@ -68,7 +68,7 @@ def test_a_short_soak_does_everything_and_finds_nothing_wrong(tmp_path):
 def test_a_soak_notices_errors_in_slots_threads_and_destructors_and_warnings_of_qt(tmp_path):
     done = python("-c", FAULTY, folder=tmp_path)
     assert done.stdout.splitlines()[-1] == "5 faults", done.stdout + done.stderr
-    for said in ("in a thread", "in the end", "in MainThread", "Qt: a warning", "something of ours"):
-        assert said in done.stdout
+    for text in ("in a thread", "in the end", "in MainThread", "Qt: a warning", "something of ours"):
+        assert text in done.stdout
     assert "no fault\n" not in done.stdout and "a kernel crashed" not in done.stdout
     assert "FAULT after a test:" in done.stdout

@@ -168,8 +168,8 @@ def test_copies_are_in_flight_from_their_issue_to_their_wait(qapp):
         under_way = playable.async_copies.at(step, 0)
         wanted = (log.block[write] == 0) & (step_of[read] <= step) & (step < step_of[write])
         assert sorted(playable.async_copies.write[under_way]) == sorted(write[wanted])
-        said = f"{wanted.sum()} copies of the block in flight"
-        assert (said in caption(playable, step, 0)) == bool(wanted.any())
+        text = f"{wanted.sum()} copies of the block in flight"
+        assert (text in caption(playable, step, 0)) == bool(wanted.any())
 
 
 def has_amber(image, panel, row, column):

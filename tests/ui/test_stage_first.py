@@ -221,8 +221,8 @@ def test_the_size_says_why_the_schedule_chose_its_tile(window):
     choice.kernel = next(kernel for kernel in choice.kernels if kernel.name == "every_shape")
     choice.bench_params = usual(choice.kernel, choice.bench_problem)
     window.size_popover.open(QPoint(10, 10))
-    said = window.size_popover.reason.text()
-    assert window.size_popover.reason.isVisible() and "Tiles of" in said and "of 132 multiprocessors busy" in said
+    text = window.size_popover.reason.text()
+    assert window.size_popover.reason.isVisible() and "Tiles of" in text and "of 132 multiprocessors busy" in text
     window.size_popover.close()
 
 

@@ -93,13 +93,13 @@ def test_each_barrier_describes_itself(qapp, rect, size):
     aside = painter.plan(rect, View()).aside
     assert aside is not None and aside.size == size
     step = when_waiting(playable, ("empty", 0))
-    said = set()
+    text = set()
     for x in np.arange(aside.x, aside.x + aside.width, 4):
         for y in np.arange(aside.y, aside.y + aside.height, 4):
-            said.add(painter.about(rect, Moment(step), x, y))
-    told = "\n".join(said)
-    assert all(f"{name}[{stage}]" in told for name in ("full", "empty") for stage in range(3))
-    assert "producer waits for empty[0]" in told and "16\N{NARROW NO-BREAK SPACE}384 of 16" in told
+            text.add(painter.about(rect, Moment(step), x, y))
+    message = "\n".join(text)
+    assert all(f"{name}[{stage}]" in message for name in ("full", "empty") for stage in range(3))
+    assert "producer waits for empty[0]" in message and "16\N{NARROW NO-BREAK SPACE}384 of 16" in message
 
 
 def test_the_lamps_change_with_the_phases(qapp):
@@ -117,16 +117,16 @@ def test_the_caption_shows_the_waiting_warps_and_their_barriers(qapp):
     playable = specialised()
     painter = StagePainter(playable, DARK, QFont())
     waiting = when_waiting(playable, ("empty", 0))
-    assert "producer waits for empty[0]" in painter.said(Moment(waiting))
-    assert "warpgroup 1 waits for full[0]" in painter.said(Moment(0))
-    assert "wait" not in painter.said(Moment(playable.timeline.steps - 1))
+    assert "producer waits for empty[0]" in painter.sentence(Moment(waiting))
+    assert "warpgroup 1 waits for full[0]" in painter.sentence(Moment(0))
+    assert "wait" not in painter.sentence(Moment(playable.timeline.steps - 1))
 
 
 def test_boxes_in_flight_are_counted_as_boxes(qapp):
     painter = StagePainter(specialised(), DARK, QFont())
     # The producer has issued a box of A and one of B for each of three stages, and none has arrived yet.
     step = when_waiting(specialised(), ("empty", 0))
-    assert "6 boxes of the block in flight" in painter.said(Moment(step))
+    assert "6 boxes of the block in flight" in painter.sentence(Moment(step))
 
 
 # Copies in flight
@@ -260,8 +260,8 @@ def test_the_lens_shows_the_box_that_the_warp_requested(inspector):
     (box,) = tma_activity(playable, 0, 0)
     session.cursor.seek(0)
     assert "copy engine reads a box of A" in panel.head.text()
-    for said in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):
-        assert said in f"{panel.cost.text()} {panel.about_box.text()}", said
+    for text in ("thread 0, warp 0", "64 × 64", "A[0, 0]", "As[0, 0, 0]", "swizzle over 128", "full[0]"):
+        assert text in f"{panel.cost.text()} {panel.about_box.text()}", text
     assert panel.box.isVisible() and not panel.view.isVisible()
     session.cursor.seek(box.arrived)
     assert "copy engine writes a box to As" in panel.head.text()

@@ -100,10 +100,10 @@ def test_a_damaged_state_is_reported_and_nothing_is_lost(window, tmp_path):
     window.session.cursor.seek(5)
     before = window.saver.states.take()
     path = tmp_path / "bad.gemmviz"
-    for text, said in (("{", "bad.gemmviz is damaged"), ('{"state_version": 99}', "state version 99")):
+    for text, message in (("{", "bad.gemmviz is damaged"), ('{"state_version": 99}', "state version 99")):
         path.write_text(text)
         window.open_file(path)
-        assert said in window.session.messages.current.text
+        assert message in window.session.messages.current.text
         assert window.saver.states.take() == before
 
 
@@ -118,8 +118,8 @@ def test_a_view_that_cannot_be_drawn_is_left_out_or_the_nearest_is_taken(window,
     assert window.session.choice.kernel.name == "gpumult1"
     assert window.stage.view.zoom == seen
     assert not window.stage.grab().isNull()
-    said = window.session.messages.current
-    assert ("zoom cannot be" in said.text) if zoom in (0, "NaN", 1e308) else said is None
+    text = window.session.messages.current
+    assert ("zoom cannot be" in text.text) if zoom in (0, "NaN", 1e308) else text is None
 
 
 def test_a_question_is_asked_about_unsaved_edits(window, qtbot, tmp_path):

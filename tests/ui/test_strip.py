@@ -58,7 +58,7 @@ def test_the_strip_compares_with_the_kernel_before_and_the_library(strip):
     ratio = bars["chosen"].gflops / bars["before"].gflops
     assert strip.headline.text() == f"{ratio:.3g}× the kernel before"
     share = f"{bars['chosen'].gflops / bars['library'].gflops:.1%}".rstrip("%")
-    assert strip.said.text() == f"{share}\N{NARROW NO-BREAK SPACE}% of cuBLAS"
+    assert strip.detail.text() == f"{share}\N{NARROW NO-BREAK SPACE}% of cuBLAS"
     assert strip.below.text() == "4096³ · FP32 · cold L2"
     assert strip.tag.text() == "reference: H200" and strip.tag.dashed
     assert "2026" in strip.tag.toolTip() and strip.note.text() == "nothing measured here"
@@ -110,7 +110,7 @@ def test_a_reference_is_hollow_and_a_measured_figure_is_filled(strip):
     assert inside(strip, "gputiled", 8) == accent
     assert strip.tag.text() == "measured" and not strip.tag.dashed and strip.note.isHidden()
     # Figures of two machines are never compared.
-    assert "before" not in strip.headline.text() and "cuBLAS" not in strip.said.text()
+    assert "before" not in strip.headline.text() and "cuBLAS" not in strip.detail.text()
 
 
 def test_the_strip_is_higher_in_a_wide_window(strip):
@@ -123,18 +123,18 @@ def test_samples_are_shown_batch_by_batch_with_a_stop_button(strip, qtbot):
     session = strip.session
     session.progress.set("bench", ("gputiled<16>: compiling", 0.1))
     strip.refresh()
-    assert strip.headline.text() == "Measuring" and strip.said.text() == "gputiled<16>: compiling"
+    assert strip.headline.text() == "Measuring" and strip.detail.text() == "gputiled<16>: compiling"
     assert strip.measuring.text() == "measuring" and strip.button.text() == "Stop"
     session.progress.set("bench", ("gputiled<16>: a long name of what is being done now, part 1 of 3", 0.1))
     strip.refresh()
-    assert strip.said.text() == "a long name of what is being done now, part 1 of 3"  # the kernel's name has its bar
-    said = []
+    assert strip.detail.text() == "a long name of what is being done now, part 1 of 3"  # the kernel's name has its bar
+    texts = []
     for number, batch in ((1, [8130.0, 8140.0, 8150.0]), (2, [8140.0])):
         session.results.add_samples("gputiled<16>", "x", batch, 8140.0, Turn("gputiled", SIZE, number, 3, True))
-        qtbot.waitUntil(lambda n=number: f"round {n}" in strip.said.text())
-        said.append(strip.said.text())
-    assert said[0].startswith("3 samples · spread 0.1") and said[1].startswith("4 samples · spread")
-    assert said[1].endswith("round 2 of 3") and strip.headline.text() == "8\N{NARROW NO-BREAK SPACE}140 GFLOPS so far"
+        qtbot.waitUntil(lambda n=number: f"round {n}" in strip.detail.text())
+        texts.append(strip.detail.text())
+    assert texts[0].startswith("3 samples · spread 0.1") and texts[1].startswith("4 samples · spread")
+    assert texts[1].endswith("round 2 of 3") and strip.headline.text() == "8\N{NARROW NO-BREAK SPACE}140 GFLOPS so far"
     assert strip.verified.isVisible() and "verified" in strip.verified.text()
     assert next(bar for bar in strip.shown() if bar.role == "chosen").gflops == 8140.0
     with qtbot.waitSignal(strip.stop_wanted):

@@ -261,10 +261,10 @@ def test_the_question_reaches_a_screen_reader_and_does_not_take_the_focus_from_t
     window.source.setFocus()
     session.choice.edit(session.choice.text + "\n// not typed here\n")
     assert session.permission.asks and window.source.hasFocus()
-    said = window.run_question.accessibleDescription()
+    text = window.run_question.accessibleDescription()
     for part in ("30_gputiled.cu has not run yet", "compiles this text and runs it on this machine"):
-        assert part in said
-    assert window.run_question.run_button.accessibleDescription() == said
+        assert part in text
+    assert window.run_question.run_button.accessibleDescription() == text
 
 
 @pytest.mark.sweep("1.5-dark")

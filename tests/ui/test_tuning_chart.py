@@ -136,8 +136,8 @@ def test_the_chart_shows_the_best_candidate_so_far_and_at_the_end(charts_in_wind
     assert not chart.use.isVisible()
     candidates = searched(window, [100.0, 150.0, None, 120.0])
     assert "gputiled_more_work at 64³: best TS=32 WPT=4: 150 GFLOPS, 1.5× the default" in chart.hint.text()
-    for said in ("measured here: NVIDIA H200", "no figure", "1 not tried", "2 left out: they break TS % WPT == 0"):
-        assert said in chart.legend.text()
+    for text in ("measured here: NVIDIA H200", "no figure", "1 not tried", "2 left out: they break TS % WPT == 0"):
+        assert text in chart.legend.text()
     assert "⚑ contended" in chart.legend.text()
     qtbot.mouseClick(chart.use, Qt.MouseButton.LeftButton)
     assert window.session.choice.bench_params == candidates[1]
@@ -152,14 +152,14 @@ def test_mouse_and_arrow_keys_show_the_facts_about_a_candidate(charts, qtbot):
     qtbot.waitUntil(lambda: "TS=16 WPT=8" in QToolTip.text())
     assert "120 GFLOPS, looked at once" in QToolTip.text() and "40 registers" in QToolTip.text()
     chart.plot.setFocus()
-    told = []
+    texts = []
     chart._point(None)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Up):
         qtbot.keyClick(chart.plot, key)
-        told.append(chart.plot.accessibleDescription())
-    assert "TS=32 WPT=4" in told[0] and "best" in told[0]
-    assert "wrong: C is wrong" in told[1]
-    assert "TS=16 WPT=8" in told[2] and "TS=32 WPT=4" in told[3]
+        texts.append(chart.plot.accessibleDescription())
+    assert "TS=32 WPT=4" in texts[0] and "best" in texts[0]
+    assert "wrong: C is wrong" in texts[1]
+    assert "TS=16 WPT=8" in texts[2] and "TS=32 WPT=4" in texts[3]
 
 
 def test_a_library_is_a_line_if_its_figure_is_from_this_device(charts):

@@ -76,8 +76,8 @@ def test_two_files_are_compared_after_the_question_and_played_on_the_stage(windo
     assert table["* C"][0] == "right" and table["* C"][1].startswith("WRONG in")
     accesses = table["* accesses"]
     assert int(accesses[0].replace(",", "")) > int(accesses[1].replace(",", ""))
-    said = [row[0] for row in rows(page.changes)]
-    assert said[0].startswith("+ new: second.c:") and "element of C never written" in said[0]
+    texts = [row[0] for row in rows(page.changes)]
+    assert texts[0].startswith("+ new: second.c:") and "element of C never written" in texts[0]
     line = window.session.versions.result.changes[0].after.line
     page.changed_only.setChecked(False)
     assert len(rows(page.table)) > len(table)

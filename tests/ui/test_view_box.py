@@ -46,7 +46,7 @@ def test_clicks_switch_between_as_written_and_as_compiled(naive, qtbot):
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
     assert naive.session.choice.as_written and reads_of_c(naive) == 16**3
-    assert all("as written" in said for said in provenance(naive.session.cursor.playable))
+    assert all("as written" in text for text in provenance(naive.session.cursor.playable))
     assert naive.inspector.counters.heading.text() == "recorded as written"
     choose(naive, qtbot, "as compiled")
     wait_recorded(naive, qtbot)

@@ -170,4 +170,4 @@ def test_the_use_of_an_order_of_blocks_is_counted_on_its_tiles():
     count, needed, by_rows = order.shared()
     rows, columns = ({tile[place] for tile in order.tiles[:count]} for place in (2, 1))
     assert (count, needed, by_rows) == (4, len(rows) + len(columns), 5) and needed < by_rows
-    assert all(str(needed) in said and str(by_rows) in said for said in order._about())
+    assert all(str(needed) in text and str(by_rows) in text for text in order._about())

@@ -147,7 +147,7 @@ def shared_window(qapp):
 
 @pytest.fixture(scope="module", autouse=True)
 def no_other_window(request):
-    """Closes the shared window before a file of which no test asks for it."""
+    """Closes the shared window before a file whose tests do not use it."""
     tests = (test for test in request.session.items if test.path == request.path)
     if not any("shared_window" in test.fixturenames for test in tests):
         _shared.close()

@@ -23,7 +23,7 @@ def record(engine, text, path="/nowhere/mine.c", n=4, **others):
     return list(engine.run(RecordRequest(1, path, text, n, n, n, **others), threading.Event()))[-1]
 
 
-def told(engine, body, top=""):
+def result_of(engine, body, top=""):
     """Return the number that an attack reports: see `attacks.attack`."""
     reply = record(engine, attacks.attack(body, top))
     assert isinstance(reply, Recorded), reply

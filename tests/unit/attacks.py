@@ -22,10 +22,10 @@ C_TOP = """#include <stdlib.h>
 #include <sys/ptrace.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
-static int told;
+static int result;
 """
 # The result of the attack is added to the first element of C.
-C_LOOPS = hostile.LOOPS + "        c[0] = told;\n"
+C_LOOPS = hostile.LOOPS + "        c[0] = result;\n"
 
 
 def attack(body, top=""):

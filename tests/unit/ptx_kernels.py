@@ -290,10 +290,10 @@ def _words(name: str, words: list[tuple[str, str, str]]) -> PtxKernel:
         if (i == 1) b = a;
         unsigned x = 0;
         {statement}
-        unsigned told = x;
+        unsigned result = x;
         x = 0;
         {plain}
-        C[({first} + t) * 8 + i] = told == x;
+        C[({first} + t) * 8 + i] = result == x;
     }}"""
         for first, (_, statement, plain) in zip(range(0, 32 * len(words), 32), words, strict=True)
     )

@@ -22,7 +22,7 @@ static struct {
     int unordered;
 } of;
 
-// Memory of which only the part that is used is taken.
+// Reserves memory. The system takes a page only when it is used.
 static void *pages(uint64_t bytes)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;

@@ -10,7 +10,7 @@ static struct {
     uint64_t bytes;
 } segment;
 
-// Of the libraries of the process, that which has the code here.
+// Finds the library of the process that contains this code.
 static int look_at(struct dl_phdr_info *library, size_t size, void *what)
 {
     (void)size;

@@ -84,7 +84,7 @@ static void read_operand(const char *from, uint32_t leading, int by_columns, con
             gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
 }
 
-// A copy of a few bytes, of which the compiler knows the number.
+// Copies a few bytes; the compiler knows their number.
 static inline void copy(void *to, const void *from, uint32_t bytes)
 {
     switch (bytes) {

@@ -163,7 +163,7 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
 
 
 def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: Ints, bits: int, found: Ints) -> None:
-    """Set, in `found`, the loads of stores of which a compiler made several instructions, if one rule fits all of them.
+    """Set, in `found`, the loads of stores that a compiler made into several instructions, if one rule fits them all.
 
     In an unrolled loop each instruction is executed too rarely to identify its load by values. The loop's text has one
     load and one store, so the instructions of a line are treated together.

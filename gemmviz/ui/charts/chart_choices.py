@@ -73,8 +73,8 @@ class ReferenceBox(QCheckBox):
             self.setVisible(bool(references))
         self.setChecked(self._results.references_shown)
         names = "\n".join(f"{r.gpu or r.cpu}, {r.date}" for r in references)
-        said = tr("Results from other machines, hollow or dashed, where this machine has none:")
-        self.setToolTip(f"{said}\n{names}")
+        text = tr("Results from other machines, hollow or dashed, where this machine has none:")
+        self.setToolTip(f"{text}\n{names}")
 
 
 class SourceLegend(QLabel):

@@ -136,7 +136,7 @@ class HeatMap(QWidget):
 
     def _cell(self, painter: QPainter, cell: QRectF, table: HeatTable, at: tuple[int, int], theme: Theme) -> None:
         value, share = table.values[at[0]][at[1]], table.share(*at)
-        self._cells.append((cell, _said(table, *at)))
+        self._cells.append((cell, _cell_text(table, *at)))
         if value is None or share is None:
             painter.fillRect(cell, QColor(theme.raised))
             painter.setPen(QColor(theme.muted))
@@ -184,7 +184,7 @@ class HeatMap(QWidget):
         """Return a text about the cell under the mouse."""
         if isinstance(event, QHelpEvent):
             at = QPointF(event.pos())
-            text = next((said for cell, said in self._cells if cell.contains(at)), "")
+            text = next((cell_text for cell, cell_text in self._cells if cell.contains(at)), "")
             QToolTip.showText(event.globalPos(), text, self)
             return True
         return super().event(event)
@@ -213,7 +213,7 @@ def _places(area: QRectF, tables: Sequence[HeatTable], line: float) -> list[QRec
     return [QRectF(QPointF(area.left(), area.top() + i * step), below) for i in range(len(tables))]
 
 
-def _said(table: HeatTable, row: int, column: int) -> str:
+def _cell_text(table: HeatTable, row: int, column: int) -> str:
     value, share = table.values[row][column], table.share(row, column)
     where = f"{table.title}: {table.rows[row]}, {table.columns[column]}"
     if value is None or share is None:
@@ -223,4 +223,4 @@ def _said(table: HeatTable, row: int, column: int) -> str:
 
 
 def _spoken(table: HeatTable) -> str:
-    return "\n".join(_said(table, r, c) for r in range(len(table.rows)) for c in range(len(table.columns)))
+    return "\n".join(_cell_text(table, r, c) for r in range(len(table.rows)) for c in range(len(table.columns)))

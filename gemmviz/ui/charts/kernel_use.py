@@ -59,8 +59,8 @@ def kernel_use(session: Session) -> tuple[Use, str]:
     shown = _compiled(session)
     if shown is not None:
         row, where = shown.row, origin_name(shown.origin) if shown.origin else tr("here")
-        said = tr("{kernel} as compiled ({where})", kernel=row["label"], where=where)
-        return compiled_use(row, kernel), said
+        text = tr("{kernel} as compiled ({where})", kernel=row["label"], where=where)
+        return compiled_use(row, kernel), text
     recording = session.cursor.playable.recording if session.cursor.playable else None
     if recording is not None and recording.sha256 == kernel.sha256:
         shared = sum(a.size * a.itemsize for a in recording.arrays if a.space == "shared")

@@ -92,7 +92,7 @@ class LadderChart(PaintedChart):
         self.figures = ladder_figures(self.session)
         self._say_origins()
         self._say_roles()
-        self.hint.setText(self._said())
+        self.hint.setText(self._hint_text())
         self._fit()
 
     def _say_origins(self) -> None:
@@ -125,30 +125,30 @@ class LadderChart(PaintedChart):
         self.key.setText("&nbsp;&nbsp; ".join(parts))
         self.key.setVisible(len(parts) > 1 and self.width() >= scaled(_TAG_FROM))
 
-    def _said(self) -> str:
+    def _hint_text(self) -> str:
         """Return the sentence about the content of the bars."""
         size, kernel = self.figures.size, self.session.choice.kernel
         if size is None or not self.figures.bars:
             return tr("No kernel of this element type is measured yet: press “Measure this”")
         texts = {"size": short_size(size), "dtype": dtype_text(kernel.dtype)}
         if kernel.backend in ("cuda", "cublas"):
-            said = tr("GFLOPS at {size}, {dtype}, cold L2; linear: a bar twice as long is twice as fast", **texts)
+            text = tr("GFLOPS at {size}, {dtype}, cold L2; linear: a bar twice as long is twice as fast", **texts)
         else:
-            said = tr("GFLOPS at {size}, {dtype}; linear: a bar twice as long is twice as fast", **texts)
-        parts = [said]
+            text = tr("GFLOPS at {size}, {dtype}; linear: a bar twice as long is twice as fast", **texts)
+        parts = [text]
         live = self.session.results.live
         if live is not None and any(bar.live for bar in self.figures.bars):
             timed = tr("{kernel}: {gflops} so far", kernel=live.label, gflops=gflops_text(live.median))
             parts.append(timed)
         here = self.session.results.cpu_cores
         for cores in self.figures.left_out:
-            said = trn(
+            text = trn(
                 "left out: references of a CPU with {count} core; this one has {here}",
                 "left out: references of a CPU with {count} cores; this one has {here}",
                 cores,
                 here=here,
             )
-            parts.append(said)
+            parts.append(text)
         return "  ·  ".join(parts)
 
     def _fit(self) -> None:

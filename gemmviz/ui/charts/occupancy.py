@@ -153,14 +153,14 @@ class OccupancyPanel(QWidget):
         what = tr("What if: the values of the sliders") if self._touched else self._source
         blocks = trn("{count} block", "{count} blocks", now.blocks)
         warps = trn("{count} warp", "{count} warps", use.warps)
-        said = tr(
+        text = tr(
             "{now} of {most} warps: {blocks} of {warps} per SM.",
             now=now.warps,
             most=found.warps_per_sm,
             blocks=blocks,
             warps=warps,
         )
-        self.text.setText(f"{said} {advice(use, found)}")
+        self.text.setText(f"{text} {advice(use, found)}")
         explained = f"{what}\n{self.device.toolTip()}\n{tr('Arithmetic: cuda_occupancy.h of the CUDA toolkit')}"
         self.text.setToolTip(explained)
         self.headline.setToolTip(explained)

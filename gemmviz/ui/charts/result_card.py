@@ -115,8 +115,8 @@ def _facts(session: Session, figures: LadderFigures, chosen: Bar) -> list[tuple[
         found.append((tr("of {library}", library=name), share_text(chosen.standing.share)))
     peak = peak_share(session, chosen)
     if peak is not None:
-        said = tr("{share}, modelled", share=share_text(peak[0]))
-        found.append((tr("of the {dtype} peak", dtype=peak[1]), said))
+        text = tr("{share}, modelled", share=share_text(peak[0]))
+        found.append((tr("of the {dtype} peak", dtype=peak[1]), text))
     stats, rounds = row.get("stats"), row.get("rounds") or ()
     if stats:
         found.append((tr("samples"), str(stats["n"])))

@@ -223,14 +223,14 @@ class RooflinePanel(PaintedChart):
     def _say(self, missing: list[Row]) -> None:
         counted = any(placed.place.from_global for placed in self.placed)
         if self.survey.running:
-            said = tr("Recording the bytes that the kernels move: {count} left", count=len(missing))
+            text = tr("Recording the bytes that the kernels move: {count} left", count=len(missing))
         elif counted:
-            said = tr("work per byte that the recording counted (sectors × 32 B); both axes logarithmic")
+            text = tr("work per byte that the recording counted (sectors × 32 B); both axes logarithmic")
         else:
-            said = tr("work per byte if each matrix moved once; “Count bytes” records the moved bytes")
+            text = tr("work per byte if each matrix moved once; “Count bytes” records the moved bytes")
         if self.survey.fault and not self.survey.running:
-            said = tr("{figures}; not recorded: {fault}", figures=said, fault=self.survey.fault)
-        self.hint.setText(said)
+            text = tr("{figures}; not recorded: {fault}", figures=text, fault=self.survey.fault)
+        self.hint.setText(text)
         self.hint.setToolTip(tr(_LEGEND))
         if not any(placed.place.gflops for placed in self.placed):
             self.tag.say(tr("modelled"), True, tr("Modelled; none measured"))
@@ -283,17 +283,17 @@ class RooflinePanel(PaintedChart):
             what = "; ".join(part for part in (where if placed.shown.origin else "", _allowed(placed)) if part)
         lines = [tr("{kernel} at {size}: {what}", kernel=row["label"], size=size, what=what)]
         if place.from_global is not None:
-            said = tr(
+            text = tr(
                 "{intensity} FLOP per byte of the sectors its warps ask for (recorded, scaled)",
                 intensity=_3(place.from_global),
             )
-            lines.append(said)
+            lines.append(text)
         if place.from_shared is not None:
-            said = tr(
+            text = tr(
                 "{intensity} FLOP per byte of its shared-memory wavefronts (recorded, scaled)",
                 intensity=_3(place.from_shared),
             )
-            lines.append(said)
+            lines.append(text)
         lines.append(tr("{intensity} FLOP/byte if each matrix moved once (modelled)", intensity=_3(place.compulsory)))
         share = cached_share(place, device)
         if share:

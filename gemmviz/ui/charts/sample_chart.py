@@ -75,15 +75,15 @@ class SampleChart(PaintedChart):
             whole = origin_name(rows.origin)
             self.tag.say(whole.rpartition(", ")[0] if rows.origin else tr("measured"), bool(rows.origin), whole)
             if rows.launches:
-                said = tr(
+                text = tr(
                     "{what}: each launch a dot, each round a row; box: the middle half", what=kernel_and_size(rows)
                 )
             else:
-                said = tr(
+                text = tr(
                     "{what}: each sample a dot, each round a row; box: the middle half", what=kernel_and_size(rows)
                 )
-            self.hint.setText(said)
-            self.hint.setToolTip(said)
+            self.hint.setText(text)
+            self.hint.setToolTip(text)
         self.plot.update()
 
     def _list_kernels(self) -> None:

@@ -73,9 +73,9 @@ class SizeChart(PaintedChart):
             self.tag.say("")
         if self.curves:
             dtype = dtype_text(self.session.choice.kernel.dtype)
-            said = tr("GFLOPS for M = N = K, {dtype}; both axes logarithmic", dtype=dtype)
+            text = tr("GFLOPS for M = N = K, {dtype}; both axes logarithmic", dtype=dtype)
             marks = self._marks(origins) if len(origins) > 1 else ""
-            self.hint.setText(f"{said}  ·  {marks}" if marks else said)
+            self.hint.setText(f"{text}  ·  {marks}" if marks else text)
         else:
             self.hint.setText(tr("Nothing is measured at M = N = K yet: press “Over N”"))
         self.plot.update()
@@ -184,10 +184,10 @@ class SizeChart(PaintedChart):
             fits = metrics.horizontalAdvance(self._label(curve)) <= room
             labels.append((end.y(), self._label(curve) if fits else self._name(curve), colour, strong, end))
         if others:
-            said = trn("{count} other: hover", "{count} others: hover", len(others))
-            if QFontMetricsF(plain).horizontalAdvance(said) > room:
-                said = f"+ {len(others)}"
-            labels.append((frame.area.center().y() + 3 * line, said, QColor(self.theme.muted), False, None))
+            label = trn("{count} other: hover", "{count} others: hover", len(others))
+            if QFontMetricsF(plain).horizontalAdvance(label) > room:
+                label = f"+ {len(others)}"
+            labels.append((frame.area.center().y() + 3 * line, label, QColor(self.theme.muted), False, None))
         wanted = [label[0] for label in labels]
         places = nudged(wanted, line, frame.area.top(), frame.area.bottom())
         for (_, text, colour, strong, point), y in zip(labels, places, strict=True):

@@ -61,7 +61,7 @@ class Strip(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.heading, self.below = QLabel("GFLOPS"), QLabel()
         self.measuring, self.tag = Tag(session.preferences), Tag(session.preferences)
-        self.headline, self.said, self.note = QLabel(), QLabel(), QLabel()
+        self.headline, self.detail, self.note = QLabel(), QLabel(), QLabel()
         self.verified = QLabel()
         self.button = QPushButton()
         self.place = PlaceButton(session, alone=False)
@@ -86,9 +86,9 @@ class Strip(QWidget):
     def _arrange(self) -> None:
         self.heading.setStyleSheet("font-weight: bold")
         self.headline.setStyleSheet("font-weight: bold")
-        for label in (self.below, self.said, self.note):
+        for label in (self.below, self.detail, self.note):
             label.setObjectName("muted")
-        for label in (self.headline, self.said, self.note, self.verified):
+        for label in (self.headline, self.detail, self.note, self.verified):
             label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         head = QHBoxLayout()
         head.setSpacing(8)
@@ -98,7 +98,7 @@ class Strip(QWidget):
         left, right, tags = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         left.addLayout(head)
         left.addWidget(self.below)
-        for label in (self.headline, self.said):
+        for label in (self.headline, self.detail):
             right.addWidget(label)
         for widget in (self.tag, self.note, self.verified):
             tags.addWidget(widget, 0, Qt.AlignmentFlag.AlignRight)
@@ -141,7 +141,7 @@ class Strip(QWidget):
         else:
             self._say_figures()
         self._offer(busy)
-        self.bars.setAccessibleDescription(f"{self.headline.text()}. {self.said.text()}")
+        self.bars.setAccessibleDescription(f"{self.headline.text()}. {self.detail.text()}")
         self.bars.update()
         self.update()
 
@@ -182,30 +182,30 @@ class Strip(QWidget):
 
     def _say_figures(self) -> None:
         chosen, before, library = (self.figures.of(role) for role in ("chosen", "before", "library"))
-        ends, said = self._ends(), []
+        ends, parts = self._ends(), []
         if ends is not None:
-            said.append(self._ratio(*ends))
+            parts.append(self._ratio(*ends))
             chosen, before = max(ends, key=lambda bar: bar.gflops), None
         ratio = self.figures.ratio(before) if before is not None else None
         if ratio is not None:
-            said.append(_against_before(ratio))
+            parts.append(_against_before(ratio))
         share = chosen.standing.share if chosen is not None else None
         if share is not None and library is not None:
             name = tr(library.kernel.title).partition(",")[0]
-            said.append(tr("{share} of {library}", share=share_text(share), library=name))
+            parts.append(tr("{share} of {library}", share=share_text(share), library=name))
         row = self.session.results.rows.get(self.session.choice.kernel.name)
         tip = ""
         if chosen is None or not chosen.gflops:
             failed = row is not None and row["status"] in FAILURES
             nothing_chosen = "" if self._first else tr("not measured yet")
-            said = [status_name(row["status"]) if row is not None and failed else nothing_chosen]
+            parts = [status_name(row["status"]) if row is not None and failed else nothing_chosen]
             tip = status_text(row)
-        elif not said:
-            said = [tr("{gflops} GFLOPS", gflops=gflops_text(chosen.gflops))]
-        first, *rest = said
+        elif not parts:
+            parts = [tr("{gflops} GFLOPS", gflops=gflops_text(chosen.gflops))]
+        first, *rest = parts
         self._say(self.headline, first, tip)
-        self._say(self.said, " · ".join(rest))
-        self.said.setVisible(bool(rest))
+        self._say(self.detail, " · ".join(rest))
+        self.detail.setVisible(bool(rest))
         self.verified.hide()
         origin = chosen.origin if chosen is not None else ""
         whole = origin_name(origin)
@@ -224,7 +224,7 @@ class Strip(QWidget):
         return tr("{fast} is {times} as fast", times=ratio, fast=names["fast"]) if self._is_long(whole) else whole
 
     def _is_long(self, text: str) -> bool:
-        return self.said.fontMetrics().horizontalAdvance(text) > round(scaled(_MOST_TEXT))
+        return self.detail.fontMetrics().horizontalAdvance(text) > round(scaled(_MOST_TEXT))
 
     def _say(self, label: QLabel, text: str, tip: str = "") -> None:
         """Show as much of a text as fits; the tooltip has the complete text and `tip`."""
@@ -246,13 +246,13 @@ class Strip(QWidget):
         doing = progress[0] if progress is not None else ""
         self.tag.say("")
         self.note.hide()
-        self.said.show()
+        self.detail.show()
         turn = live.turn if live is not None else None
         if live is None or turn is None or not live.gflops:
             self._say(self.headline, tr("Measuring"))
             # Its bar has the kernel's name: of a long text the rest is more important.
             short = doing.partition(": ")[2]
-            self._say(self.said, short if short and self._is_long(doing) else doing, doing)
+            self._say(self.detail, short if short and self._is_long(doing) else doing, doing)
             self.verified.hide()
             return
         so_far = tr("{gflops} GFLOPS so far", gflops=gflops_text(live.median))
@@ -262,7 +262,7 @@ class Strip(QWidget):
             tr("spread {share}", share=share_text(live.spread)),
             tr("round {number} of {count}", number=turn.round, count=turn.rounds),
         ]
-        self._say(self.said, " · ".join(parts), doing)
+        self._say(self.detail, " · ".join(parts), doing)
         self.verified.setText(tr("✓ C verified") if turn.verified else "")
         self.verified.setStyleSheet(f"color: {THEMES[self.session.preferences.theme].good}")
         self.verified.setVisible(turn.verified)

@@ -25,21 +25,21 @@ def headline(session: Session, brief: bool = False) -> str:
     best = tuning.candidates.get(tuning.best) if tuning.best is not None else None
     tried = {"tried": len(tuning.candidates), "all": tuning.total}
     if not tuning.candidates:
-        said = tr("looking at this machine")
+        text = tr("looking at this machine")
     elif best is None or best["gflops"] is None:
-        said = tr("{tried} of {all} tried, none has a figure", **tried)
+        text = tr("{tried} of {all} tried, none has a figure", **tried)
     else:
         found = {"params": params_text(best["params"]), "gflops": gflops_text(best["gflops"])}
         gain = tuning.document["gain"] if tuning.document else None
         if tuning.running:
-            said = tr("{tried} of {all} tried, best so far {params}: {gflops} GFLOPS", **tried, **found)
+            text = tr("{tried} of {all} tried, best so far {params}: {gflops} GFLOPS", **tried, **found)
         elif best["number"] == tuning.default:
-            said = tr("the defaults are best, {params}: {gflops} GFLOPS", **found)
+            text = tr("the defaults are best, {params}: {gflops} GFLOPS", **found)
         elif gain is None:
-            said = tr("best {params}: {gflops} GFLOPS", **found)
+            text = tr("best {params}: {gflops} GFLOPS", **found)
         else:
-            said = tr("best {params}: {gflops} GFLOPS, {gain} the default", gain=times(gain), **found)
-    return said if brief else tr("{kernel} at {size}: {what}", kernel=kernel.name, size=short_size(size), what=said)
+            text = tr("best {params}: {gflops} GFLOPS, {gain} the default", gain=times(gain), **found)
+    return text if brief else tr("{kernel} at {size}: {what}", kernel=kernel.name, size=short_size(size), what=text)
 
 
 def no_params(kernel: Kernel) -> str:

@@ -63,17 +63,17 @@ class WhatNext(QWidget):
         """Show what follows from the figure of the chosen kernel; call it when the widgets around are shown."""
         chosen = ladder_figures(self._session).of("chosen")
         found = outlook(self._session, chosen) if chosen is not None and chosen.gflops else None
-        self.setVisible(found is not None and bool(found.said or found.chapter))
+        self.setVisible(found is not None and bool(found.text or found.chapter))
         if found is None:
             return
         self._following = found.kernel
-        said = [found.said]
+        sentences = [found.text]
         if found.chapter is not None and found.kernel is not None:
-            said.append(tr("The next chapter: {idea}", idea=tr(found.chapter.idea)))
+            sentences.append(tr("The next chapter: {idea}", idea=tr(found.chapter.idea)))
             self.button.setText(tr("Go on: {chapter}  ›", chapter=tr(found.chapter.title)))
             self.button.setToolTip(tr(found.kernel.title))
         self.button.setVisible(found.kernel is not None)
-        self.text.setText("\n".join(filter(None, said)))
+        self.text.setText("\n".join(filter(None, sentences)))
 
     def _go(self) -> None:
         if self._following is not None:

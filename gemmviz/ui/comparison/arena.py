@@ -27,9 +27,9 @@ class SecondStage(Stage):
     def __init__(self, beside: Staged, lens: LensChoice) -> None:
         super().__init__(beside, lens=lens)
         self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second kernel"))
-        listen(self, beside.messages.changed, self._on_told)
+        listen(self, beside.messages.changed, self._on_message)
 
-    def _on_told(self) -> None:
+    def _on_message(self) -> None:
         self.update()
 
     def _empty_text(self) -> tuple[str, str]:

@@ -75,8 +75,10 @@ class LaneBanks(QWidget):
             inside = QRectF(self.rect()).adjusted(_MARGIN, 0, -_MARGIN, 0)
             with Sheet(painter, QRectF(self.rect()), theme, QFont(self.font())) as sheet:
                 line = QRectF(inside.left(), 0.4 * high, inside.width(), high)
-                said = sheet.text(line, tr("From lane to bank"), bold=True)
-                sheet.text(line.adjusted(said + 8, 0, 0, 0), tr("the first word of each lane"), theme.muted, "small")
+                title_width = sheet.text(line, tr("From lane to bank"), bold=True)
+                sheet.text(
+                    line.adjusted(title_width + 8, 0, 0, 0), tr("the first word of each lane"), theme.muted, "small"
+                )
                 for name, formula in zip(self._names, self.formulas(), strict=True):
                     if formula:
                         line.translate(0, 1.1 * high)

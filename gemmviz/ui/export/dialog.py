@@ -213,7 +213,7 @@ class ExportDialog(QDialog):
         self._drop_estimate()
         fault = self._fault()
         self.export_button.setEnabled(not fault)
-        self.summary.setText(fault or self._said())
+        self.summary.setText(fault or self._summary())
         if not fault and self.is_film:
             self._wait.start()
 
@@ -230,7 +230,7 @@ class ExportDialog(QDialog):
             return str(error)
         return ""
 
-    def _said(self, size_bytes: int | None = None) -> str:
+    def _summary(self, size_bytes: int | None = None) -> str:
         width, height = known(self.wanted_size())
         if not self.is_film:
             return tr("One picture, {width} × {height}", width=width, height=height)
@@ -257,7 +257,7 @@ class ExportDialog(QDialog):
     def _end_estimate(self, path: Path, factor: float) -> None:
         self._estimate = None
         if self.job is None and not self._fault():
-            self.summary.setText(self._said(round(path.stat().st_size * factor)))
+            self.summary.setText(self._summary(round(path.stat().st_size * factor)))
 
     def _drop_estimate(self) -> None:
         self._wait.stop()

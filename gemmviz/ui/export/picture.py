@@ -60,8 +60,8 @@ class Picture:
     block, cell, warp
         The choice: blockIdx (None: the one that owns the cell, or the first), (array, row, column), and the warp
         of that block.
-    lens_said
-        Whether the look's lens was asked for; else a picture of the kernel's demo shows the lens that it names.
+    lens_given
+        Whether the look's lens was given; else a picture of the kernel's demo shows the lens that it names.
     """
 
     kernel: Kernel
@@ -73,7 +73,7 @@ class Picture:
     block: tuple[int, ...] | None = None
     cell: CellName | None = None
     warp: int = 0
-    lens_said: bool = False
+    lens_given: bool = False
 
 
 class _Drawn(Protocol):
@@ -133,7 +133,7 @@ def _at_demo(picture: Picture, playable: Playable) -> Picture:
     except GemmvizError:
         return picture  # a variant may lack the line
     picture = replace(picture, step=found.step + 1)
-    if not picture.lens_said:
+    if not picture.lens_given:
         picture = replace(picture, look=replace(picture.look, lens=demo.lens))
     if picture.block is not None or picture.cell is not None or found.block is None:
         return picture

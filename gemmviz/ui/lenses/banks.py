@@ -259,10 +259,10 @@ class _Picture:
         words = -(-self.info.size * self.info.itemsize // 4)
         values = {"array": self.info.name, "count": thousands(words)}
         if rows * BANKS < words:
-            said = tr("{array} in memory: some of its {count} words, 32 in a row", **values)
+            text = tr("{array} in memory: some of its {count} words, 32 in a row", **values)
         else:
-            said = tr("{array} in memory: {count} words, 32 in a row", **values)
-        return [f"{said}; {tr('figures are lanes')}", said] if figures else [said]
+            text = tr("{array} in memory: {count} words, 32 in a row", **values)
+        return [f"{text}; {tr('figures are lanes')}", text] if figures else [text]
 
     def _wavefronts(self, area: QRectF) -> None:
         """Draw a box for each wavefront, with the lanes that it serves, in the order in which they follow."""

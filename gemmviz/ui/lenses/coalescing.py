@@ -198,16 +198,16 @@ class _Picture:
         distance = lane_distance(self.asked.lane, use.start)
         left = QRectF(row.left(), row.top(), row.width() - wide, row.height())
         if distance == 0:
-            said = (tr("neighbouring lanes ask for the same element"), tr("the same element"))
+            text = (tr("neighbouring lanes ask for the same element"), tr("the same element"))
         elif distance is not None:
             count = thousands(abs(distance))
-            said = (
+            text = (
                 tr("neighbouring lanes are {bytes} bytes apart", bytes=count),
                 tr("{bytes} bytes apart", bytes=count),
             )
         else:
             return
-        page.write_first(left, said, colour=page.theme.muted)
+        page.write_first(left, text, colour=page.theme.muted)
 
     def _totals(self, room: QRectF) -> float:
         """Compare all requests of the line with the least they could move; return where the text ends."""

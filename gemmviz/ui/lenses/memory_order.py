@@ -51,7 +51,7 @@ class MemoryOrderLens:
                     tr(self.title),
                     (tr("recorded"),),
                     False,
-                    _said(playable, chosen, walks.on_gpu, moment.step),
+                    _description(playable, chosen, walks.on_gpu, moment.step),
                     source_line(playable.recording, playable.line(chosen.step)),
                     _units(chosen, walks.on_gpu),
                     tr("{count} would do", count=chosen.least) if chosen.scattered else "",
@@ -80,7 +80,7 @@ def _most_important(walks: list[AddressWalk], chosen: AddressWalk, most: int) ->
     return [walk for walk in walks if walk in ranked]
 
 
-def _said(playable: Playable, walk: AddressWalk, on_gpu: bool, step: int) -> tuple[str, ...]:
+def _description(playable: Playable, walk: AddressWalk, on_gpu: bool, step: int) -> tuple[str, ...]:
     """Name the warp or loop, its step if that is another one, and explain the outlines; in little room not these."""
     name, count = playable.recording.arrays[walk.array].name, len(walk.order)
     if on_gpu:

@@ -35,7 +35,7 @@ class Heading:
         Where its figures come from, from the longest wording to the shortest.
     modelled
         Whether a part of it is modelled: its tag is dashed.
-    said
+    about
         A description of the picture, from the longest wording to the shortest.
     code
         The line of the source, with its number; empty for none.
@@ -48,7 +48,7 @@ class Heading:
     title: str
     tags: Sequence[str]
     modelled: bool
-    said: Sequence[str]
+    about: Sequence[str]
     code: str = ""
     figure: str = ""
     under: str = ""
@@ -151,7 +151,7 @@ class Page(Sheet):
         wide, figure_bottom = self._figure(heading, y)
         bottom = max(y + self.row() * (2 if heading.code else 1), figure_bottom)
         left = QRectF(rect.left(), y, rect.width() - wide - em * 0.6, self.row())
-        self.write(left, self.fitting(heading.said, left.width()), colour=theme.muted)
+        self.write(left, self.fitting(heading.about, left.width()), colour=theme.muted)
         self.write(left.translated(0, self.row()), heading.code, SMALL * 1.05, mono=True)
         bottom += em * 0.3
         return QRectF(rect.left(), bottom, rect.width(), rect.bottom() - bottom)

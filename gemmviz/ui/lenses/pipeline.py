@@ -135,10 +135,10 @@ def _draw_held(sheet: Sheet, box: QRectF, filling: Filling | None, step: int) ->
         return
     state = filling.state(step)
     name = tr("tile {number}", number=filling.number + 1)
-    said, colour = tr(_STATES[state]), state_colour(sheet, state)
+    text, colour = tr(_STATES[state]), state_colour(sheet, state)
     if box.height() < sheet.em + sheet.small:
         wide = sheet.text(box, name, size="small", bold=True)
-        sheet.text(box.adjusted(wide + 5, 0, 0, 0), said, colour, "small")
+        sheet.text(box.adjusted(wide + 5, 0, 0, 0), text, colour, "small")
         return
     top = box.center().y() - (sheet.em + sheet.small) / 2
     line = QRectF(box.left(), top, box.width(), sheet.em)
@@ -146,7 +146,7 @@ def _draw_held(sheet: Sheet, box: QRectF, filling: Filling | None, step: int) ->
     along = f"k {filling.k}–{filling.k + filling.deep - 1}"
     if wide + sheet.wide(along, "small") <= box.width():
         sheet.text(line.adjusted(wide, 0, 0, 0), along, sheet.theme.muted, "small")
-    sheet.text(QRectF(box.left(), top + sheet.em, box.width(), sheet.small), said, colour, "small")
+    sheet.text(QRectF(box.left(), top + sheet.em, box.width(), sheet.small), text, colour, "small")
 
 
 def _draw_full(sheet: Sheet, box: QRectF, found: Stages, filling: Filling, step: int) -> None:
@@ -154,8 +154,8 @@ def _draw_full(sheet: Sheet, box: QRectF, found: Stages, filling: Filling, step:
     there, whole = found.arrived_bytes(filling, step)
     is_open = filling.arrived <= step
     size, part = _size(whole), _part(there, whole)
-    said = (tr("{size} came", size=size), size) if is_open else (tr("{part} of {size}", part=part, size=size), part)
-    _draw_gate(sheet, box, there / max(whole, 1), is_open, said)
+    wordings = (tr("{size} came", size=size), size) if is_open else (tr("{part} of {size}", part=part, size=size), part)
+    _draw_gate(sheet, box, there / max(whole, 1), is_open, wordings)
 
 
 def _draw_empty(sheet: Sheet, box: QRectF, filling: Filling, states: list[BarrierState], step: int) -> None:
@@ -165,11 +165,11 @@ def _draw_empty(sheet: Sheet, box: QRectF, filling: Filling, states: list[Barrie
     state = states[filling.empty]
     is_open = filling.freed <= step
     came, needed = state.needed - state.arrivals, state.needed
-    said = (tr("given back"), "") if is_open else (tr("{part} of {size}", part=came, size=needed),)
-    _draw_gate(sheet, box, came / max(needed, 1), is_open, said)
+    wordings = (tr("given back"), "") if is_open else (tr("{part} of {size}", part=came, size=needed),)
+    _draw_gate(sheet, box, came / max(needed, 1), is_open, wordings)
 
 
-def _draw_gate(sheet: Sheet, box: QRectF, share: float, is_open: bool, said: tuple[str, ...]) -> None:
+def _draw_gate(sheet: Sheet, box: QRectF, share: float, is_open: bool, wordings: tuple[str, ...]) -> None:
     """Draw a gate: an arc that fills while it is closed, a tick where it is open; and the first text that fits."""
     painter, theme = sheet.painter, sheet.theme
     side = min(box.height() - 3, 1.15 * sheet.em)
@@ -191,7 +191,7 @@ def _draw_gate(sheet: Sheet, box: QRectF, share: float, is_open: bool, said: tup
         painter.setPen(QPen(sheet.amber, wide, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
         painter.drawArc(inner, 90 * 16, -round(360 * 16 * share))
     room = box.adjusted(side + 5, 0, 0, 0)
-    text = next((text for text in said if sheet.wide(text, "small") <= room.width()), said[-1])
+    text = next((text for text in wordings if sheet.wide(text, "small") <= room.width()), wordings[-1])
     sheet.text(room, text, theme.text if is_open else theme.muted, "small")
 
 

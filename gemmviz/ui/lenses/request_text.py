@@ -50,8 +50,8 @@ def request_heading(
         As in `gemmviz.ui.lenses.page.Heading`.
     """
     recording = moment.playable.recording
-    said, code = _which_request(recording, asked, moment.step), source_line(recording, asked.line)
-    return Heading(title, tags, modelled, said, code, figure, under, late=asked.units > asked.least)
+    about, code = _which_request(recording, asked, moment.step), source_line(recording, asked.line)
+    return Heading(title, tags, modelled, about, code, figure, under, late=asked.units > asked.least)
 
 
 def _which_request(recording: Recording, asked: WarpRequest, step: int) -> Sequence[str]:
@@ -63,13 +63,16 @@ def _which_request(recording: Recording, asked: WarpRequest, step: int) -> Seque
         "array": recording.arrays[asked.array].name,
     }
     if asked.write:
-        said = [tr("warp {warp} of block {block} writes {array}", **values), tr("warp {warp} writes {array}", **values)]
+        texts = [
+            tr("warp {warp} of block {block} writes {array}", **values),
+            tr("warp {warp} writes {array}", **values),
+        ]
     else:
-        said = [tr("warp {warp} of block {block} reads {array}", **values), tr("warp {warp} reads {array}", **values)]
+        texts = [tr("warp {warp} of block {block} reads {array}", **values), tr("warp {warp} reads {array}", **values)]
     if asked.step == step:
-        return said
+        return texts
     when = other_step(asked.step, step)
-    return [*(f"{text} ({when})" for text in said), f"{values['array']} ({when})"]
+    return [*(f"{text} ({when})" for text in texts), f"{values['array']} ({when})"]
 
 
 def other_step(shown: int, step: int) -> str:

@@ -90,8 +90,8 @@ def _figure(found: list[ArrayReads], playable: Playable) -> tuple[str, str]:
     written = sum(reads.written for reads in shared)
     if shared and recording.together > 1 and not recording.wrong:
         loads = sum(playable.traffic.arrays[i].read_bytes // recording.arrays[i].itemsize for i in (A, B))
-        said = _rounded(recording.m * recording.n * recording.k / max(loads, 1))
-        figure = trn("{count} product", "{count} products", 1 if said == "1" else 2, count=said)
+        text = _rounded(recording.m * recording.n * recording.k / max(loads, 1))
+        figure = trn("{count} product", "{count} products", 1 if text == "1" else 2, count=text)
         return figure, tr("per value loaded from A and B")
     if written:
         mean = sum(reads.total for reads in shared) / written
@@ -104,8 +104,8 @@ def _figure(found: list[ArrayReads], playable: Playable) -> tuple[str, str]:
 
 
 def _reads_text(mean: float) -> str:
-    said = _rounded(mean)
-    return trn("{count} read", "{count} reads", 1 if said == "1" else 2, count=said)
+    text = _rounded(mean)
+    return trn("{count} read", "{count} reads", 1 if text == "1" else 2, count=text)
 
 
 def _rounded(mean: float) -> str:

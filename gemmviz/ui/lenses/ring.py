@@ -50,17 +50,17 @@ def draw_ring(sheet: Sheet, room: QRectF, held: list[Filling | None], step: int)
 def _write(sheet: Sheet, middle: QPointF, stage: int, filling: Filling | None, fill: QColor, wide: float) -> None:
     """Name a segment's tile and its stage, in full where there is room."""
     number = str(filling.number + 1) if filling is not None else "–"
-    name, said = tr("tile {number}", number=number), tr("stage {number}", number=stage)
-    if max(sheet.wide(name, "small", True), sheet.wide(said, "small")) > wide:
-        name, said = number, f"s{stage}"
-    ground = max(sheet.wide(name, "small", True), sheet.wide(said, "small")) + 4
+    name, text = tr("tile {number}", number=number), tr("stage {number}", number=stage)
+    if max(sheet.wide(name, "small", True), sheet.wide(text, "small")) > wide:
+        name, text = number, f"s{stage}"
+    ground = max(sheet.wide(name, "small", True), sheet.wide(text, "small")) + 4
     plate = QRectF(middle.x() - ground / 2, middle.y() - sheet.small, ground, 2 * sheet.small)
     sheet.painter.setPen(Qt.PenStyle.NoPen)
     sheet.painter.setBrush(fill)
     sheet.painter.drawRoundedRect(plate, 3, 3)  # the hatching stays off the text
     above = QRectF(plate.left(), plate.top(), ground, sheet.small)
     sheet.text(above, name, sheet.ink(fill), "small", bold=True, align=MIDDLE)
-    sheet.text(above.translated(0, sheet.small), said, sheet.ink(fill), "small", align=MIDDLE)
+    sheet.text(above.translated(0, sheet.small), text, sheet.ink(fill), "small", align=MIDDLE)
 
 
 def _draw_middle(sheet: Sheet, centre: QPointF, hole: float, count: int) -> None:

@@ -186,14 +186,14 @@ class Sheet:
 
     def tag(self, line: QRectF, tag: Tag) -> float:
         """Write a tag at the right end of a line, in a solid or a dashed frame; return its width."""
-        said, solid = tr(_TAGS[tag]), tag == "recorded"
-        wide = self.wide(said, "small") + 10
+        label, solid = tr(_TAGS[tag]), tag == "recorded"
+        wide = self.wide(label, "small") + 10
         box = QRectF(line.right() - wide, line.center().y() - self.small * 0.6, wide, self.small * 1.2)
         colour = QColor(self.theme.good if solid else self.theme.muted)
         self.painter.setPen(QPen(colour, 1, Qt.PenStyle.SolidLine if solid else Qt.PenStyle.DashLine))
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
         self.painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
-        self.text(box, said, colour, "small", align=MIDDLE)
+        self.text(box, label, colour, "small", align=MIDDLE)
         return wide
 
     def box(self, box: QRectF, edge: QColor, fill: QColor | None, dashed: bool = False, radius: float = 3) -> None:

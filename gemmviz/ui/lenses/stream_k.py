@@ -88,9 +88,9 @@ def _draw_tile_each(sheet: Sheet, room: QRectF, known: WorkShares) -> None:
     bars = [[Piece(tile, 0, known.steps, ()) for tile in range(at, known.tiles, count)] for at in range(count)]
     tiles = trn("{count} tile", "{count} tiles", known.tiles)
     on = trn("{count} multiprocessor", "{count} multiprocessors", count)
-    said = tr("{tiles} of {steps} k-steps on {multiprocessors}", tiles=tiles, steps=known.steps, multiprocessors=on)
+    text = tr("{tiles} of {steps} k-steps on {multiprocessors}", tiles=tiles, steps=known.steps, multiprocessors=on)
     chart = _Chart(sheet, room, known, bars, known.a_tile_each)
-    chart.head(tr("A tile to a block"), said, "modelled", sheet.theme.write)
+    chart.head(tr("A tile to a block"), text, "modelled", sheet.theme.write)
     chart.draw(None, -1)
 
 
@@ -98,23 +98,23 @@ def _draw_recorded(sheet: Sheet, room: QRectF, known: WorkShares, moment: LensMo
     """Draw the work of the blocks of the recording, and how far it is."""
     bars = [list(pieces) for pieces in known.blocks]
     if known.cut and known.longest - known.shortest <= 1:
-        said = trn(
+        text = trn(
             "{total} k-steps in equal shares: {count} tile is cut",
             "{total} k-steps in equal shares: {count} tiles are cut",
             known.cut,
             total=known.total,
         )
     elif known.cut:
-        said = trn(
+        text = trn(
             "{total} k-steps: {count} tile is cut",
             "{total} k-steps: {count} tiles are cut",
             known.cut,
             total=known.total,
         )
     else:
-        said = tr("{total} k-steps, whole tiles one after the other", total=known.total)
+        text = tr("{total} k-steps, whole tiles one after the other", total=known.total)
     chart = _Chart(sheet, room, known, bars, known.longest)
-    chart.head(moment.playable.recording.kernel, said, "recorded", sheet.theme.read)
+    chart.head(moment.playable.recording.kernel, text, "recorded", sheet.theme.read)
     chart.draw(moment.step, moment.block)
 
 
@@ -126,7 +126,7 @@ class _Chart:
         self._most = max(known.longest, known.a_tile_each, 1)
         self._head = 1.2 * sheet.em + sheet.small if room.height() >= 8 * sheet.em else 1.25 * sheet.em
 
-    def head(self, title: str, said: str, tag: Tag, colour: str) -> None:
+    def head(self, title: str, text: str, tag: Tag, colour: str) -> None:
         """Write the title, the sentence below or beside it, and the largest share in large figures."""
         sheet = self._sheet
         two = self._head > 1.5 * sheet.em
@@ -138,8 +138,8 @@ class _Chart:
         rest = line.adjusted(wide + 8, 0, 0, 0)
         if two:
             rest = QRectF(self._room.left(), line.bottom(), self._room.width(), sheet.small)
-        if two or sheet.wide(said, "small") <= rest.width():
-            sheet.text(rest, said, sheet.theme.muted, "small")
+        if two or sheet.wide(text, "small") <= rest.width():
+            sheet.text(rest, text, sheet.theme.muted, "small")
 
     def draw(self, step: int | None, chosen: int) -> None:
         """Draw the bars: as recorded after a step, or (None) as modelled; the chosen block is framed."""

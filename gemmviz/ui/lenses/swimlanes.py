@@ -59,8 +59,8 @@ class Swimlanes:
         high = (room.bottom() - top) / self.count
         gap = 1.5 if high < 2.6 * sheet.small else 4.0
         now = room.left() + left + (passed - first) * wide
-        said = sheet.text(head, tr("Who waits for whom"), bold=True)
-        self._draw_heading(sheet, head.adjusted(said + 8, 0, 0, 0), now)
+        title_width = sheet.text(head, tr("Who waits for whom"), bold=True)
+        self._draw_heading(sheet, head.adjusted(title_width + 8, 0, 0, 0), now)
         boxes: dict[int, QRectF] = {}
         for row, lane in enumerate(self._lanes):
             line = QRectF(room.left() + left, top + row * high + gap, room.width() - left, high - 2 * gap)
@@ -78,7 +78,7 @@ class Swimlanes:
                 self._draw_arrow(sheet, boxes[begin], boxes[end], end < passed)
         for at, box in boxes.items():
             self._draw_event(sheet, box, events[at], at < passed)
-        self._draw_now(sheet, now, head, room, head.left() + said)
+        self._draw_now(sheet, now, head, room, head.left() + title_width)
 
     def _draw_heading(self, sheet: Sheet, rest: QRectF, now: float) -> None:
         """Explain the order of the columns and the arrows, beside the word that marks the moment."""
@@ -157,13 +157,13 @@ class Swimlanes:
         fill = sheet.mixed(colour, 0.42 if past else _AHEAD)
         edge = colour if past else sheet.mixed(colour, 0.6)
         sheet.box(box, edge, fill, dashed=not past)
-        said = tr(_VERBS[event.kind], number=event.filling + 1)
+        text = tr(_VERBS[event.kind], number=event.filling + 1)
         ink = sheet.theme.text if past else sheet.theme.muted
         if box.height() < 2 * sheet.small:
-            sheet.text(box, said, ink, "small", bold=past, align=MIDDLE)
+            sheet.text(box, text, ink, "small", bold=past, align=MIDDLE)
             return
         line = QRectF(box.left(), box.center().y() - sheet.small, box.width(), sheet.small)
-        sheet.text(line, said, ink, "small", bold=past, align=MIDDLE)
+        sheet.text(line, text, ink, "small", bold=past, align=MIDDLE)
         stage = self._found.fillings[event.filling].stage
         sheet.text(line.translated(0, sheet.small), f"s{stage}", sheet.theme.muted, "small", align=MIDDLE)
 
@@ -179,8 +179,8 @@ class Swimlanes:
         sheet.box(box, QColor(sheet.theme.outline), None, dashed=True)
         name = barrier_name(self._playable, wait.barrier)
         texts = (tr("waits for {barrier}", barrier=name), name, "…")
-        said = next((text for text in texts if sheet.wide(text, "small") <= box.width() - 4), "")
-        sheet.text(box, said, sheet.theme.muted, "small", align=MIDDLE)
+        fitted = next((text for text in texts if sheet.wide(text, "small") <= box.width() - 4), "")
+        sheet.text(box, fitted, sheet.theme.muted, "small", align=MIDDLE)
 
     def _draw_arrow(self, sheet: Sheet, begin: QRectF, end: QRectF, past: bool) -> None:
         colour = sheet.mixed(sheet.theme.good, 1.0 if past else 0.5)
@@ -199,8 +199,8 @@ class Swimlanes:
         sheet.painter.setBrush(colour)
         tip = QPointF(x, head.bottom() + 1)
         sheet.painter.drawPolygon(QPolygonF([tip, tip + QPointF(-4, -6), tip + QPointF(4, -6)]))
-        said = tr("now")
-        wide = sheet.wide(said, "small", True)
+        text = tr("now")
+        wide = sheet.wide(text, "small", True)
         box = QRectF(min(x - wide / 2, room.right() - wide), head.top(), wide + 1, head.height() - 7)
         if box.left() > titled + 4:
-            sheet.text(box, said, size="small", bold=True, align=MIDDLE)
+            sheet.text(box, text, size="small", bold=True, align=MIDDLE)

@@ -78,8 +78,8 @@ class _Operands:
         )
         legend = _WORDS * sheet.small
         # Operands that are not in registers need no cells, but room for each word about them.
-        said = _absent_text(known)
-        absent = max(sheet.wide(word, "small") for word in said.split(" ")) + 8
+        text = _absent_text(known)
+        absent = max(sheet.wide(word, "small") for word in text.split(" ")) + 8
         shown = sum(f.lane.shape[1] for f in fragments.values() if f is not None)
         spare = room.width() - 2 * gap - absent * sum(f is None for f in fragments.values())
         across, down = spare / shown, (room.height() - self._head - legend) / max(rows, deep)
@@ -148,12 +148,12 @@ class _Operands:
         sheet = self._sheet
         sheet.painter.fillRect(place, QBrush(sheet.mixed(sheet.theme.cell, 0.9), Qt.BrushStyle.BDiagPattern))
         sheet.box(place, QColor(sheet.theme.outline), None, dashed=True)
-        said = _absent_text(self._known)
+        text = _absent_text(self._known)
         room = place.adjusted(1, 1, -1, -1)
         wrapped = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        plate = sheet.metrics("small").boundingRect(room, wrapped, said).adjusted(-2, -1, 2, 1)
+        plate = sheet.metrics("small").boundingRect(room, wrapped, text).adjusted(-2, -1, 2, 1)
         sheet.painter.fillRect(plate, QColor(sheet.theme.background))
-        sheet.lines(plate, said, centred=True)
+        sheet.lines(plate, text, centred=True)
 
     def _draw_fragment(self, matrix: int, fragment: Fragment, place: QRectF) -> None:
         sheet, wide, high = self._sheet, self._wide, self._high
@@ -238,10 +238,10 @@ class _Operands:
         for matrix, held in lines:
             side = 0.7 * sheet.small
             wide = side + 4 + sheet.wide(f"{held[0]}  {held[1]}", "small")
-            said = f"{held[0]}  {held[1]}" if 3 * (wide + 12) <= room.width() - x + room.left() else held[0]
+            label = f"{held[0]}  {held[1]}" if 3 * (wide + 12) <= room.width() - x + room.left() else held[0]
             sheet.painter.fillRect(QRectF(x, y + 0.15 * sheet.small, side, side), self._fill(matrix))
             x += side + 4
-            x += sheet.text(QRectF(x, y, max(room.right() - x, 0), sheet.small), said, theme.text, "small") + 12
+            x += sheet.text(QRectF(x, y, max(room.right() - x, 0), sheet.small), label, theme.text, "small") + 12
         for text in (*self._notes(), ", ".join(self._rule())):
             if text and y + 2.2 * sheet.small <= room.bottom() and sheet.wide(text, "small") <= room.width():
                 y += 1.1 * sheet.small

@@ -114,10 +114,10 @@ class _Products:
         ends = [right]
         if known.k >= 0:
             head = QRectF(self._left + self._wide + _GAP, self._room.top(), self._room.width(), sheet.small)
-            row = self._said(tr("B, row {k}", k=known.k), known.from_b, B, self._room.right() - head.left())
+            row = self._line_name(tr("B, row {k}", k=known.k), known.from_b, B, self._room.right() - head.left())
             ends.append(head.left() + sheet.text(head, row, sheet.theme.read, "small", bold=True))
             foot = QRectF(self._room.left(), bottom + 1, self._room.width(), sheet.small)
-            column = self._said(tr("A, column {k}", k=known.k), known.from_a, A, self._room.width())
+            column = self._line_name(tr("A, column {k}", k=known.k), known.from_a, A, self._room.width())
             ends.append(foot.left() + sheet.text(foot, column, sheet.theme.read, "small", bold=True))
             corner = QRectF(self._left, self._top, self._wide, self._high)
             if sheet.wide(f"k = {known.k}", "small") <= self._wide:
@@ -134,8 +134,8 @@ class _Products:
         self._draw_products()
         return QRectF(QPointF(self._room.left(), self._room.top()), QPointF(max(ends), bottom + sheet.small))
 
-    def _said(self, line: str, array: int, matrix: int, width: float) -> str:
-        """Say which line the values are, and where they were read, where that fits."""
+    def _line_name(self, line: str, array: int, matrix: int, width: float) -> str:
+        """Return the name of a line of values, and where they were read if that fits."""
         longer = tr("{line}, read from {array}", line=line, array=self._playable.recording.arrays[array].name)
         fits = self._sheet.wide(longer, "small", True) <= width
         return longer if fits and array not in (matrix, -1) else line
@@ -164,20 +164,20 @@ class _Products:
 
     def _draw_values(self, places: list[QRectF], values: Values) -> None:
         """Draw values of A or of B: those that are read, and dashed those that are not."""
-        sheet, said = self._sheet, values.tolist()
+        sheet, listed = self._sheet, values.tolist()
         side = 0.86 * min(self._wide, self._high)
         cut = (self._wide - max(side, 0.6 * self._wide)) / 2, (self._high - side) / 2
         boxes = [box.adjusted(*cut, -cut[0], -cut[1]) for box in places]
         fill = QColor(sheet.theme.read)
-        read = [box for box, value in zip(boxes, said, strict=True) if not isnan(value)]
+        read = [box for box, value in zip(boxes, listed, strict=True) if not isnan(value)]
         sheet.boxes(read, fill, fill)
-        missing = [box for box, value in zip(boxes, said, strict=True) if isnan(value)]
+        missing = [box for box, value in zip(boxes, listed, strict=True) if isnan(value)]
         sheet.boxes(missing, sheet.mixed(sheet.theme.read, 0.6), None, dashed=True)
-        widest = max((sheet.wide(_signed(v), self._px[0], True) for v in said if not isnan(v)), default=0.0)
+        widest = max((sheet.wide(_signed(v), self._px[0], True) for v in listed if not isnan(v)), default=0.0)
         px = self._px[0] * min((boxes[0].width() - 3) / max(widest, 1), 1)
         if px >= _LEGIBLE - 1:
             ink = sheet.ink(fill)
-            for box, value in zip(boxes, said, strict=True):
+            for box, value in zip(boxes, listed, strict=True):
                 if not isnan(value):
                     sheet.text(box, _signed(value), ink, px, bold=True, align=MIDDLE)
 
@@ -204,16 +204,16 @@ class _Products:
                     line = QRectF(box.left(), box.top() + 0.1 * high, box.width(), 0.5 * high)
                     sheet.text(line, _signed(product, True), sheet.theme.write, px, bold=True, align=MIDDLE)
                 sums = QRectF(box.left(), box.bottom() - 0.4 * high, box.width(), 0.36 * high)
-                said = f"{_signed(before)} → {_signed(after)}" if made else _signed(after)
-                sheet.text(sums, said, sheet.theme.text, small, italic=True, align=MIDDLE)
+                text = f"{_signed(before)} → {_signed(after)}" if made else _signed(after)
+                sheet.text(sums, text, sheet.theme.text, small, italic=True, align=MIDDLE)
             elif made and px >= _LEGIBLE - 1:
                 sheet.text(box, _signed(product), sheet.theme.write, px, bold=True, align=MIDDLE)
 
 
 def _signed(value: float, plus: bool = False) -> str:
     """Write a value with a true minus, and on demand with a plus."""
-    said = number(value)
-    return f"+{said}" if plus and value >= 0 else said
+    text = number(value)
+    return f"+{text}" if plus and value >= 0 else text
 
 
 def _figure_high(sheet: Sheet, room: QRectF) -> float:
@@ -254,13 +254,13 @@ def _draw_figures(sheet: Sheet, room: QRectF, playable: Playable, known: OuterPr
         ),
         (_ratio(ratio), theme.text, tr("per value"), tr("products for each value read")),
     ]
-    wide = max(sheet.wide(said, px, True) for said, *_ in figures) + 0.6 * sheet.em
+    wide = max(sheet.wide(figure, px, True) for figure, *_ in figures) + 0.6 * sheet.em
     names = max(sheet.wide(name, "small", True) for _, _, name, _ in figures)
     if wide + names > room.width():
         px, wide = 0.6 * px, 0.7 * wide
-    for place, (said, colour, name, more) in enumerate(figures):
+    for place, (figure, colour, name, more) in enumerate(figures):
         box = QRectF(room.left(), room.top() + place * high, room.width(), high)
-        sheet.text(box, said, colour, px, bold=True)
+        sheet.text(box, figure, colour, px, bold=True)
         rest = box.adjusted(wide, 0, 0, 0)
         if sheet.wide(more, "small") > rest.width():
             sheet.text(rest, name, size="small", bold=True)

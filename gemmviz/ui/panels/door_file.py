@@ -64,11 +64,11 @@ class FilePicture(QWidget):
             cells = QRectF(inside.right() - side, inside.center().y() - (side + line) / 2, side, side)
             self._draw_arrow(painter, sheet.right() + margin, cells.left() - margin, cells.center().y())
             self._draw_cells(painter, cells)
-            said = QRectF(cells.center().x() - side, cells.bottom(), 2 * side, line)
-            said.setRight(inside.right() + margin)
-            said.setLeft(2 * cells.center().x() - said.right())
+            below = QRectF(cells.center().x() - side, cells.bottom(), 2 * side, line)
+            below.setRight(inside.right() + margin)
+            below.setLeft(2 * cells.center().x() - below.right())
             painter.setPen(QColor(theme.good))
-            painter.drawText(said, Qt.AlignmentFlag.AlignCenter, tr("✓ C checked"))
+            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, tr("✓ C checked"))
 
     def _draw_file(self, painter: QPainter, sheet: QRectF, line: float) -> None:
         theme = THEMES[self._preferences.theme]

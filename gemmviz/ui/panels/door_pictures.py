@@ -55,16 +55,16 @@ class SectorsPicture(QWidget):
             inside = QRectF(self.rect()).adjusted(margin, margin, -margin, -margin)
             half = (inside.height() - margin) / 2
             lanes = np.arange(WARP, dtype=np.int64)
-            for number, (said, start) in enumerate(
+            for number, (name, start) in enumerate(
                 (
                     ("A[lane][k]", lanes * _ROW * _FLOAT),
                     ("B[k][lane]", lanes * _FLOAT),
                 )
             ):
                 place = QRectF(inside.left(), inside.top() + number * (half + margin), inside.width(), half)
-                self._draw(painter, place, said, start)
+                self._draw(painter, place, name, start)
 
-    def _draw(self, painter: QPainter, place: QRectF, said: str, start: npt.NDArray[np.int64]) -> None:
+    def _draw(self, painter: QPainter, place: QRectF, name: str, start: npt.NDArray[np.int64]) -> None:
         """Draw one request: its name and cost, a dot per lane, its sectors with the bytes asked for, their number."""
         theme = THEMES[self._preferences.theme]
         one, lanes = np.zeros(WARP, np.int64), np.arange(WARP, dtype=np.int64)
@@ -76,7 +76,7 @@ class SectorsPicture(QWidget):
         line = _LINE * painter.fontMetrics().height()
         top = QRectF(place.left(), place.top(), place.width(), line)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(top, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
+        painter.drawText(top, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
         font.setBold(True)
         font.setPixelSize(round(scaled(_TYPE * 1.35)))
         painter.setFont(font)

@@ -24,7 +24,7 @@ class Ladder(QListWidget):
         The session with the kernels and results.
     """
 
-    told = Signal()
+    changed = Signal()
     """The chapters look another way: another one is open, or a lesson was finished."""
 
     _fitted = 0
@@ -42,7 +42,7 @@ class Ladder(QListWidget):
         self.setVerticalScrollMode(QListWidget.ScrollMode.ScrollPerPixel)
         self._items: dict[str, QListWidgetItem] = {}
         self._without_tip: set[str] = set()
-        self._told = ""
+        self._marked = ""
         self._fill()
         self.currentItemChanged.connect(self._on_current)
         self.itemClicked.connect(self._on_clicked)
@@ -143,7 +143,7 @@ class Ladder(QListWidget):
             for name in row.kernels:
                 self._items[name].setHidden(one != chapter)
         self.viewport().update()
-        self.told.emit()
+        self.changed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go to the next chapter from the end of a chapter, and to the previous one from its beginning."""
@@ -158,16 +158,16 @@ class Ladder(QListWidget):
     def _on_chosen(self) -> None:
         name = self.session.choice.base.name
         item, chapter = self._items.get(name), self.rows.chapter_of(name)
-        if chapter and (name != self._told or item is None or self._told not in self._items):
+        if chapter and (name != self._marked or item is None or self._marked not in self._items):
             self.open(chapter)
         if item is not None and item is not self.currentItem():
             self.blockSignals(True)
             self.setCurrentItem(item)
             self.blockSignals(False)
         # The message about a variant of the chosen kernel disappears with the variant.
-        for told in {name, self._told} & self._items.keys():
-            self._tell(told)
-        self._told = name
+        for changed in {name, self._marked} & self._items.keys():
+            self._tell(changed)
+        self._marked = name
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the chosen kernel visible."""
@@ -202,4 +202,4 @@ class Ladder(QListWidget):
 
     def _on_theme(self) -> None:
         self.viewport().update()
-        self.told.emit()
+        self.changed.emit()

@@ -64,7 +64,7 @@ class Rail(QWidget):
         Parameters
         ----------
         who
-            A name of that which needs it.
+            A name of what needs the width.
         needed
             Whether it does.
         """

@@ -30,7 +30,7 @@ class Rings(QWidget):
         self._ladder = ladder
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
-        ladder.told.connect(self.update)
+        ladder.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         """Ask for a row per chapter."""

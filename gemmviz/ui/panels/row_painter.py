@@ -19,7 +19,7 @@ NAME_LINES, BELOW_LINES = 1.15, 1.1
 _SMALLER = (1.0, 0.92, 0.86, 0.8)
 _BEFORE_TITLE, _AFTER_TITLE = 13, 8  # pixels beside the mark and the title of a kernel
 _RING = 0.95  # of a line
-_TOLD = 0.6  # of a row, for the figure or the status
+_STATUS = 0.6  # of a row, for the figure or the status
 # A shape and a letter show the status in addition to the colour.
 _MARKS = {
     "ok": ("✓", "good"),
@@ -28,7 +28,7 @@ _MARKS = {
     "unsupported": ("–", "muted"),
     "cancelled": ("■", "muted"),
 }
-_UNTOLD = ("○", "muted")
+_NO_RESULT = ("○", "muted")
 # An exhibit shows a defect or an inefficiency of a printed kernel.
 _EXHIBIT = ("◇", "warn")
 _NO_FAULT = ("skipped", "unsupported", "cancelled")
@@ -124,8 +124,8 @@ class RowPainter(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(QColor(theme.text))
         inside = area.adjusted(ring.right() - area.left() + 7, 0, -_AFTER_TITLE, 0)
-        said = f"{done}/{count}"
-        room = inside.width() - painter.fontMetrics().horizontalAdvance(said) - 6
+        text = f"{done}/{count}"
+        room = inside.width() - painter.fontMetrics().horizontalAdvance(text) - 6
         whole = painter.font()
         for factor in _SMALLER:
             if painter.fontMetrics().horizontalAdvance(title) > room:
@@ -134,7 +134,7 @@ class RowPainter(QStyledItemDelegate):
         painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, shown)
         painter.setFont(whole)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, said)
+        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
 
     def _rung(
         self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem, kernel: Kernel, theme: Theme
@@ -149,7 +149,9 @@ class RowPainter(QStyledItemDelegate):
         row = self._session.results.rows.get((variant or kernel).name)
         figure = self._rows.figure(kernel.name)
         needs = self._rows.needs(kernel)
-        mark, colour = _MARKS.get(row["status"], ("!", "bad")) if row else _MARKS["unsupported"] if needs else _UNTOLD
+        mark, colour = (
+            _MARKS.get(row["status"], ("!", "bad")) if row else _MARKS["unsupported"] if needs else _NO_RESULT
+        )
         if kernel.exhibit:
             mark, colour = _EXHIBIT
         painter.setPen(QColor(getattr(theme, colour)))
@@ -180,11 +182,11 @@ class RowPainter(QStyledItemDelegate):
         # A row has room for the most important facts only; the tip has the others.
         least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
         at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
-        told = figure or (status_text(row) if row else "") or (least if needs else "")
+        status = figure or (status_text(row) if row else "") or (least if needs else "")
         painter.setPen(QColor(theme.bad if at_fault and not figure else theme.text if chosen else theme.muted))
-        told = painter.fontMetrics().elidedText(told, Qt.TextElideMode.ElideRight, int(below.width() * _TOLD))
-        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, told)
-        below.setWidth(below.width() - painter.fontMetrics().horizontalAdvance(told) - 6)
+        status = painter.fontMetrics().elidedText(status, Qt.TextElideMode.ElideRight, int(below.width() * _STATUS))
+        painter.drawText(below, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, status)
+        below.setWidth(below.width() - painter.fontMetrics().horizontalAdvance(status) - 6)
         painter.setPen(QColor(theme.muted))
         alias = shown_name(kernel, self._session)
         alias = painter.fontMetrics().elidedText(alias, Qt.TextElideMode.ElideMiddle, int(below.width()))

@@ -48,7 +48,7 @@ class RunQuestion(QFrame):
         self.look_button, self.run_button = QPushButton(tr("Only look")), QPushButton(tr("Run it"))
         self.folder_button = QPushButton(tr("Trust this folder"))
         self.run_button.setObjectName("primary")
-        self._said = ""
+        self._read_out = ""
         self._arrange()
         self.run_button.clicked.connect(lambda *_: self._run())
         self.look_button.clicked.connect(lambda *_: self._look())
@@ -102,17 +102,17 @@ class RunQuestion(QFrame):
             self._messages.tell(Message(kept.fault, "warning", lasting=True))
             return
         if not kept.texts and not kept.folders:
-            said = tr("Only the texts that come with gemmviz, and those that you type in this window, are trusted.")
-            self._messages.tell(Message(said, "info", lasting=True))
+            message = tr("Only the texts that come with gemmviz, and those that you type in this window, are trusted.")
+            self._messages.tell(Message(message, "info", lasting=True))
             return
         count = trn("{count} text may run", "{count} texts may run", len(kept.texts))
         folders = trn("and {count} trusted folder", "and {count} trusted folders", len(kept.folders))
         names = [*map(str, kept.folders), *(text.file for text in kept.texts)]
         more = "…" if len(names) > _MOST_NAMES else ""
-        said = f"{count}, {folders}: {', '.join(names[:_MOST_NAMES])}{more}\n"
-        said += tr("`gemmviz trust` lists them, and forgets single ones.")
+        message = f"{count}, {folders}: {', '.join(names[:_MOST_NAMES])}{more}\n"
+        message += tr("`gemmviz trust` lists them, and forgets single ones.")
         forget = Answer(tr("Forget all"), self._forget)
-        self._messages.tell(Message(said, "info", answers=(forget,), lasting=True))
+        self._messages.tell(Message(message, "info", answers=(forget,), lasting=True))
 
     def _forget(self) -> None:
         self._permission.trust.forget()
@@ -139,14 +139,14 @@ class RunQuestion(QFrame):
         had_focus = focus is not None and self.isAncestorOf(focus)
         self.setVisible(permission.held)
         if not permission.held:
-            self._said = ""
+            self._read_out = ""
             if had_focus:
                 self._stage.setFocus(Qt.FocusReason.OtherFocusReason)
             return
         self.raise_()
         self._say()
-        if self.accessibleDescription() != self._said:
-            self._said = self.accessibleDescription()
+        if self.accessibleDescription() != self._read_out:
+            self._read_out = self.accessibleDescription()
             self._take_focus()
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
@@ -169,10 +169,10 @@ class RunQuestion(QFrame):
             self.text.setText(self._reason())
             self.details.setText("\n".join(self._details()))
         self.details.setVisible(bool(self.details.text()))
-        said = " ".join((self.title.text() + ".", self.text.text(), self.details.text()))
-        self.setAccessibleDescription(said)
+        text = " ".join((self.title.text() + ".", self.text.text(), self.details.text()))
+        self.setAccessibleDescription(text)
         for button in (self.run_button, self.look_button, self.folder_button):
-            button.setAccessibleDescription(said)
+            button.setAccessibleDescription(text)
 
     def _reason(self) -> str:
         permission = self._permission
@@ -190,23 +190,23 @@ class RunQuestion(QFrame):
         )
 
     def _details(self) -> list[str]:
-        permission, said = self._permission, []
+        permission, texts = self._permission, []
         if permission.headers:
             names = ", ".join(permission.headers[:_MOST_NAMES]) + ("…" if len(permission.headers) > _MOST_NAMES else "")
-            said.append(tr("It includes from its folder: {files}.", files=names))
+            texts.append(tr("It includes from its folder: {files}.", files=names))
         folder = permission.folder
         if folder is None:
-            said.append(
+            texts.append(
                 tr(
                     "This text is not the one on file: it was changed here, front matter was added, or it came with a "
                     "saved state. So its folder cannot be trusted for it."
                 )
             )
         else:
-            said.append(
+            texts.append(
                 tr(
                     "“Trust this folder”: every file in {folder} may run without a question, also after it changes.",
                     folder=folder,
                 )
             )
-        return said
+        return texts

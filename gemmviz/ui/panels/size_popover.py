@@ -53,8 +53,8 @@ class SizePopover(QFrame):
     def open(self, at: QPoint) -> None:
         """Open the sheet below a point of the screen, unless a lesson has chosen the size."""
         if self._session.tour.lesson is not None:
-            said = tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours.")
-            self._session.messages.tell(Message(said, "info"))
+            text = tr("The lesson has chosen the size. Leave it first (Ctrl+L): then the size is yours.")
+            self._session.messages.tell(Message(text, "info"))
             return
         self._explain()
         for part in (self, *self.findChildren(QWidget)):

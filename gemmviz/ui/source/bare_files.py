@@ -53,12 +53,12 @@ class BareFiles:
             self._allow(path, text, described)
             self._done(path, lambda: take(kernels.parse(described, path)))
 
-        def take_told(kernel: Kernel) -> None:
+        def take_guessed(kernel: Kernel) -> None:
             """Say that it was guessed before the next file is asked for."""
             self._say_guessed(path, corrected)
             take(kernel)
 
-        return self._open(path, take_told, corrected)
+        return self._open(path, take_guessed, corrected)
 
     def renewed(self, base: Kernel) -> Kernel | None:
         """Return the kernel of a file that has changed and has no front matter; None without a complete guess."""
@@ -86,13 +86,13 @@ class BareFiles:
     def _say_guessed(self, path: Path, corrected: Callable[[str, str], None]) -> None:
         """Offer the form for a guess that was taken at once."""
         text = read_text(path, KERNEL_BYTES)
-        said = tr(
+        message = tr(
             "{file} has no front matter: its launch was guessed from the source. The guess is shown on top of the "
             "text; the file stays as it is.",
             file=path.name,
         )
         check = Answer(tr("Check the guess…"), lambda: self._ask(path, text, corrected))
-        self._session.messages.tell(Message(said, "info", answers=(check,), lasting=True))
+        self._session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
 
     def _ask(self, path: Path, text: str, corrected: Callable[[str, str], None]) -> None:
         """Show the form with the guess; `corrected` takes the file's text, and that text with its description."""
@@ -117,8 +117,8 @@ class BareFiles:
         try:
             act()
         except GemmvizError as error:
-            said = tr("Cannot open {file}: {reason}", file=path.name, reason=error)
-            self._session.messages.tell(Message(said, lasting=True))
+            message = tr("Cannot open {file}: {reason}", file=path.name, reason=error)
+            self._session.messages.tell(Message(message, lasting=True))
 
 
 def complete_guess(path: Path, text: str) -> Kernel | None:

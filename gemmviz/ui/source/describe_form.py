@@ -296,7 +296,7 @@ class DescribeForm(QDialog):
                 raise ConstraintError(tr("No size near {size} meets the conditions.", size=_EXAMPLE))
             job = launch(kernel, size)
             blocks, threads = (" × ".join(map(str, shape[:2])) for shape in (job.grid, job.block))
-            said = tr(
+            verdict = tr(
                 "Valid. At {size}: blocks {blocks}, threads of each {threads} = {count}.",
                 size=str(size).replace("x", "×"),
                 blocks=blocks,
@@ -304,18 +304,18 @@ class DescribeForm(QDialog):
                 count=f"{job.threads:,}",
             )
             if not is_cuda(made.path):
-                said = tr("Valid.")
+                verdict = tr("Valid.")
             good = True
         except (FrontMatterError, ConstraintError) as error:
-            said, good = str(error), False
+            verdict, good = str(error), False
             wrong_line = getattr(error, "line", None)
         self.preview.tint(made.front_matter().count("\n") if made.entry else 0, wrong_line, theme)
-        self.verdict.setText(("✓ " if good else "✗ ") + said)
+        self.verdict.setText(("✓ " if good else "✗ ") + verdict)
         self.verdict.setStyleSheet(f"color: {theme.good if good else theme.bad}; font-weight: bold;")
         self.ok.setEnabled(good)
         self.attempt.setEnabled(good)
         asked = [] if self._touched else made.doubts
-        self.doubts.setText("\n".join(f"? {doubt}" for doubt in asked if doubt != said))
+        self.doubts.setText("\n".join(f"? {doubt}" for doubt in asked if doubt != verdict))
         self.doubts.setVisible(bool(self.doubts.text()))
         self._show_outcome()
 

@@ -43,7 +43,7 @@ class KernelFiles(QObject):
         super().__init__(window)
         self._window = window
         self.session = session
-        self._said: Message | None = None
+        self._fault: Message | None = None
         self.bare = BareFiles(window, session)
         self.watch = FileWatch(self)
         self.watch.changed.connect(self._on_file_changed)
@@ -125,16 +125,16 @@ class KernelFiles(QObject):
             self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
 
     def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
-        said = str(error) if error.line else tr("Cannot open {file}", file=error)
+        message = str(error) if error.line else tr("Cannot open {file}", file=error)
         source = None
         if error.line:
             with suppress(OSError, UnreadableFile):
                 source = (path.name, _text(path))
-        self._say(Message(said, line=error.line, lasting=True, source=source))
+        self._say(Message(message, line=error.line, lasting=True, source=source))
 
     def _say(self, message: Message) -> None:
         """Show a message about a file, which is outdated as soon as the file is readable again."""
-        self._said = message
+        self._fault = message
         self.session.messages.tell(message)
 
     def reload(self) -> None:
@@ -163,7 +163,7 @@ class KernelFiles(QObject):
             self._on_file_gone(path)
             return
         if text == self.session.choice.on_file(base):
-            if self._said is not None and self._said is self.session.messages.current:
+            if self._fault is not None and self._fault is self.session.messages.current:
                 self.session.messages.tell(None)  # the file is again as it was before it was damaged or removed
             return
         if self.session.choice.unsaved(base):

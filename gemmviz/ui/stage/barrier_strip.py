@@ -81,8 +81,8 @@ class BarrierStrip:
             self._draw(painter, place, font, states)
             painter.restore()
             return
-        said = tuple((s.ready, s.ended, s.arrivals, s.bytes, s.announced, s.waiting.tobytes()) for s in states)
-        key = said, place.width, place.height, place.size, ratio, font.toString()
+        shown = tuple((s.ready, s.ended, s.arrivals, s.bytes, s.announced, s.waiting.tobytes()) for s in states)
+        key = shown, place.width, place.height, place.size, ratio, font.toString()
         if self._kept is None or self._kept[0] != key:
             pixmap = QPixmap(ceil(place.width * ratio), ceil(place.height * ratio))
             pixmap.setDevicePixelRatio(ratio)
@@ -126,10 +126,10 @@ class BarrierStrip:
     def _draw_waits(
         self, painter: QPainter, place: StageRect, places: "_Places", metrics: QFontMetricsF, states: list[BarrierState]
     ) -> None:
-        said, lines = waits(self._playable, states), _WAITS[place.size]
+        sentences, lines = waits(self._playable, states), _WAITS[place.size]
         painter.setPen(QColor(self._theme.text))
-        for row, text in enumerate(said[:lines]):
-            more = " …" if row == lines - 1 and len(said) > lines else ""
+        for row, text in enumerate(sentences[:lines]):
+            more = " …" if row == lines - 1 and len(sentences) > lines else ""
             text = metrics.elidedText(text + more, Qt.TextElideMode.ElideRight, place.width)
             painter.drawText(places.wait(row, place.width), Qt.AlignmentFlag.AlignVCenter, text)
 
@@ -267,7 +267,7 @@ def about_barrier(playable: Playable, states: list[BarrierState], barrier: int) 
     state, name = states[barrier], barrier_name(playable, barrier)
     if not state.ready:
         return tr("{barrier}: not initialised yet", barrier=name)
-    said = [
+    texts = [
         trn(
             "{barrier}: {count} phase has ended, the next one has parity {parity}",
             "{barrier}: {count} phases have ended, the next one has parity {parity}",
@@ -284,7 +284,7 @@ def about_barrier(playable: Playable, states: list[BarrierState], barrier: int) 
     ]
     if barrier in playable.mbarrier_states.counts_bytes:
         bytes_missing, announced = thousands(state.bytes), thousands(state.announced)
-        said.append(tr("{missing} of {announced} announced bytes missing", missing=bytes_missing, announced=announced))
+        texts.append(tr("{missing} of {announced} announced bytes missing", missing=bytes_missing, announced=announced))
     if len(state.waiting):
-        said.append(wait_text(*who(playable, state.waiting), name))
-    return "\n".join(said)
+        texts.append(wait_text(*who(playable, state.waiting), name))
+    return "\n".join(texts)

@@ -60,12 +60,12 @@ def _ranges(numbers: npt.NDArray[np.int64]) -> str:
 
 def waits(playable: Playable, states: list[BarrierState]) -> list[str]:
     """Name the warps that wait for each barrier of a block; empty if none does."""
-    said = []
+    sentences = []
     for barrier, state in enumerate(states):
         if len(state.waiting):
             names, count = who(playable, state.waiting)
-            said.append(wait_text(names, count, barrier_name(playable, barrier)))
-    return said
+            sentences.append(wait_text(names, count, barrier_name(playable, barrier)))
+    return sentences
 
 
 def wait_text(names: str, count: int, barrier: str) -> str:

@@ -60,10 +60,10 @@ class BlockOrder:
         count, needed, by_rows = self.shared()
         if needed >= by_rows:
             return ()
-        said = {"last": count - 1, "needed": needed, "more": by_rows}
+        values = {"last": count - 1, "needed": needed, "more": by_rows}
         return (
-            tr("Blocks 0–{last} need {needed} tiles of A and B together; row by row they would need {more}.", **said),
-            tr("Blocks 0–{last}: {needed} tiles of A and B; row by row: {more}", **said),
+            tr("Blocks 0–{last} need {needed} tiles of A and B together; row by row they would need {more}.", **values),
+            tr("Blocks 0–{last}: {needed} tiles of A and B; row by row: {more}", **values),
         )
 
     def draw(self, painter: QPainter, panels: list[Panel], theme: Theme, text: CellText, ratio: float) -> None:
@@ -84,9 +84,9 @@ class BlockOrder:
             painter.drawRoundedRect(plate, 4, 4)
             text.write_at(painter, str(block), theme.text, round(line * 0.8), middle.x(), middle.y(), ratio)
         metrics, room = QFontMetricsF(font), panel.width - line
-        said = next((one for one in self._about() if metrics.horizontalAdvance(one) <= room), "")
-        if said:
-            plate = QRectF(panel.x, panel.y, metrics.horizontalAdvance(said) + line, 1.3 * line)
+        sentence = next((one for one in self._about() if metrics.horizontalAdvance(one) <= room), "")
+        if sentence:
+            plate = QRectF(panel.x, panel.y, metrics.horizontalAdvance(sentence) + line, 1.3 * line)
             painter.fillRect(plate, QColor(theme.background))
-            painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, said)
+            painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, sentence)
         painter.restore()

@@ -186,13 +186,13 @@ def _flying_text(playable: Playable, step: int, block: int | None) -> list[str]:
     boxes, flights = playable.recording.boxes, playable.async_copies
     writes = flights.write[flights.at(step, block)]
     mine = np.isin(boxes.write, writes) if len(writes) else np.zeros(len(boxes), bool)
-    flying, said = len(writes) - int(boxes.writes[mine].sum()), []
+    flying, texts = len(writes) - int(boxes.writes[mine].sum()), []
     if mine.any():
         count = int(mine.sum())
-        said.append(trn("{count} box of the block in flight", "{count} boxes of the block in flight", count))
+        texts.append(trn("{count} box of the block in flight", "{count} boxes of the block in flight", count))
     if flying:
-        said.append(trn("{count} copy of the block in flight", "{count} copies of the block in flight", flying))
-    return said
+        texts.append(trn("{count} copy of the block in flight", "{count} copies of the block in flight", flying))
+    return texts
 
 
 def _misread_text(playable: Playable, step: int, block: int | None) -> list[str]:
@@ -256,8 +256,8 @@ def owner_text(playable: Playable, row: int, column: int) -> str:
     if block < 0 or not playable.warpgroups.count:
         return ""
     cell = f"{recording.arrays[C].name}[{row}, {column}]"
-    said = tr("{cell} of {thread}", cell=cell, thread=thread_text(recording, block, thread))
-    return "\n".join([said, *_held_text(playable, row, column)])
+    text = tr("{cell} of {thread}", cell=cell, thread=thread_text(recording, block, thread))
+    return "\n".join([text, *_held_text(playable, row, column)])
 
 
 def _held_text(playable: Playable, row: int, column: int) -> list[str]:
@@ -296,20 +296,20 @@ def fed_text(playable: Playable, row: int, column: int) -> str:
     fed = playable.provenance.operand_paths(row, column)
     shared = tr("shared") if playable.recording.backend == "cuda" else tr("panels")
     counts = [("A", fed.reads(A)), ("B", fed.reads(B)), (shared, fed.shared_reads)]
-    said = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))
-    if fed.unknown and said:
-        return tr("fed by {reads} and values of unknown origin in shared memory", reads=said)
+    text = ", ".join(f"{name} {thousands(len(rows))}×" for name, rows in counts if len(rows))
+    if fed.unknown and text:
+        return tr("fed by {reads} and values of unknown origin in shared memory", reads=text)
     if fed.unknown:
         return tr("fed by values of unknown origin in shared memory")
-    if not said:
+    if not text:
         return tr("no read of its row of A or its column of B fed it")
     if fed.rest:
-        return tr("fed by {reads}; the rest of its sum was computed elsewhere", reads=said)
+        return tr("fed by {reads}; the rest of its sum was computed elsewhere", reads=text)
     if not fed.gives_stored:
-        return tr("{reads} read for it: {sums}", reads=said, sums=sums_text(fed))
+        return tr("{reads} read for it: {sums}", reads=text, sums=sums_text(fed))
     if fed.by_group:
-        return tr("fed by {reads}, read by its warpgroup", reads=said)
-    return tr("fed by {reads}, read by its warp", reads=said) if fed.by_warp else tr("fed by {reads}", reads=said)
+        return tr("fed by {reads}, read by its warpgroup", reads=text)
+    return tr("fed by {reads}, read by its warp", reads=text) if fed.by_warp else tr("fed by {reads}", reads=text)
 
 
 def sums_text(fed: OperandPaths) -> str:
@@ -364,11 +364,11 @@ def provenance(playable: Playable, outdated: bool = False) -> list[str]:
     verdict = tr("right")
     if recording.wrong:
         verdict = trn("{count} element WRONG", "{count} elements WRONG", recording.wrong)
-    said = {"view": tr(recording.view), "digest": digest, "verdict": verdict}
+    names = {"view": tr(recording.view), "digest": digest, "verdict": verdict}
     shortest = tr(recording.view) if recording.as_written else tr("recorded")
     return [
-        tr("recorded {view} from this source ({digest})  ·  C checked: {verdict}", **said),
-        tr("recorded {view}  ·  C {verdict}", **said),
+        tr("recorded {view} from this source ({digest})  ·  C checked: {verdict}", **names),
+        tr("recorded {view}  ·  C {verdict}", **names),
         f"{shortest}{BETWEEN}C {verdict}",
         tr("WRONG") if recording.wrong else shortest,
     ]

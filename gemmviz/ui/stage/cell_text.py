@@ -14,7 +14,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.accessed_cells import covered
-from gemmviz.ui.stage.cell_values import LIVE, PLAIN, STORED, CellValues, Part, Said
+from gemmviz.ui.stage.cell_values import LIVE, PLAIN, STORED, CellTexts, CellValues, Part
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.text_layer import Cell, Content, TextLayer
@@ -38,14 +38,14 @@ _MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
 class _Texts:
     """Texts for the visible cells: values, whether each is dark, lanes by drawn cell; sizes in pixels."""
 
-    said: Said
+    values: CellTexts
     dark: list[list[bool]]
     lanes: dict[int, str]
     size: int
     small: int
     beside: bool
     banks: bool
-    told: float
+    lane_width: float
 
 
 class CellText:
@@ -74,7 +74,7 @@ class CellText:
         self._values = CellValues(playable)
         self._dark: dict[int, tuple[Any, Part, list[list[bool]]]] = {}
         self._banks: dict[int, list[str]] = {}
-        self._contents: dict[int, tuple[Any, Said, Any, Content]] = {}
+        self._contents: dict[int, tuple[Any, CellTexts, Any, Content]] = {}
         self._layers: dict[int, TextLayer] = {}
 
     def draw(self, painter: QPainter, panel: Panel, visible: QRectF, moment: Moment, image: Any, ratio: float) -> None:
@@ -115,35 +115,35 @@ class CellText:
 
     def _content(self, panel: Panel, part: Part, texts: _Texts, ratio: float) -> Content:
         """Return all that the texts of a panel depend on; it is the same object as long as nothing in it changes."""
-        known, kept = (panel, part, texts.size, ratio, texts.lanes, texts.told), self._contents.get(panel.array)
-        if kept is None or kept[0] != known or kept[1] is not texts.said or kept[2] is not texts.dark:
-            said, styles = texts.said, texts.said.styles
+        known, kept = (panel, part, texts.size, ratio, texts.lanes, texts.lane_width), self._contents.get(panel.array)
+        if kept is None or kept[0] != known or kept[1] is not texts.values or kept[2] is not texts.dark:
+            values, styles = texts.values, texts.values.styles
             flat = chain.from_iterable
             cells: list[Any] = list(
-                zip(flat(said.texts), flat(texts.dark), flat(styles) if styles else repeat(PLAIN), strict=False)
+                zip(flat(values.texts), flat(texts.dark), flat(styles) if styles else repeat(PLAIN), strict=False)
             )
             wide = part[1].stop - part[1].start
             for place, lane in texts.lanes.items():
                 row, column = place // panel.columns - part[0].start, place % panel.columns - part[1].start
                 if 0 <= row < part[0].stop - part[0].start and 0 <= column < wide:
-                    cells[row * wide + column] += (lane, texts.told)
+                    cells[row * wide + column] += (lane, texts.lane_width)
             content = Content((panel, part, texts.size, ratio), cells, texts.beside or not texts.lanes)
-            kept = self._contents[panel.array] = known, texts.said, texts.dark, content
+            kept = self._contents[panel.array] = known, texts.values, texts.dark, content
         return kept[3]
 
     def _write_some(
         self, painter: QPainter, panel: Panel, part: Part, texts: _Texts, cells: list[Cell], ratio: float
     ) -> None:
-        inks, styles = (self._theme.ink_light, self._theme.ink_dark), texts.said.styles
+        inks, styles = (self._theme.ink_light, self._theme.ink_dark), texts.values.styles
         for row, column in cells:
             i, j = row - part[0].start, column - part[1].start
             style = styles[i][j] if styles is not None else PLAIN
             ink = inks[texts.dark[i][j]]
-            self._write_cell(painter, panel, (row, column), texts, texts.said.texts[i][j], ink, ratio, style)
+            self._write_cell(painter, panel, (row, column), texts, texts.values.texts[i][j], ink, ratio, style)
 
     def _stay_inside(self, panel: Panel, part: Part, texts: _Texts, cells: list[Cell] | None) -> bool:
         """Say whether the values of some cells, or of all, leave a pixel at each edge of their cells."""
-        side, styles = panel.cell, texts.said.styles
+        side, styles = panel.cell, texts.values.styles
         high = side * (0.8 if texts.banks or texts.lanes else 1.0) - 2
         every = (
             (row, column)
@@ -153,7 +153,7 @@ class CellText:
         inks = self._theme.ink_light, self._theme.ink_dark
         for row, column in cells if cells is not None else every:
             i, j = row - part[0].start, column - part[1].start
-            text = texts.said.texts[i][j]
+            text = texts.values.texts[i][j]
             if not text:
                 continue
             size = min(texts.size, int(side * _LONGEST / len(text)))
@@ -174,7 +174,7 @@ class CellText:
     def _texts(self, panel: Panel, moment: Moment, part: Part, dark: list[list[bool]]) -> _Texts:
         """Return the texts for some cells, and their sizes."""
         summed = panel.array == C and panel.cell >= SUM_CELL
-        said = self._values.at(panel.array, moment.step, moment.block, part, summed)
+        values = self._values.at(panel.array, moment.step, moment.block, part, summed)
         # In small cells the text takes all the room.
         size = int(min(max(panel.cell * 0.54, min(panel.cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
         small = max(_SMALLEST, int(panel.cell * 0.18))
@@ -184,21 +184,23 @@ class CellText:
         if panel.cell >= _LANE_LEGIBLE:
             lanes = lanes_at(self._playable, panel.array, moment.step, moment.block, moment.warp)
         beside = panel.cell >= _BESIDE_VALUE
-        told = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
-        if not beside and (told + 2 > panel.cell or any(map(any, said.texts))):
+        lane_width = max((self._width(lane, small if beside else _SMALLEST) for lane in lanes.values()), default=0.0)
+        if not beside and (lane_width + 2 > panel.cell or any(map(any, values.texts))):
             lanes = {}  # a lane here and a value there would be read as one kind of figure
-        return _Texts(said, dark, lanes, size, small, beside, banks, told)
+        return _Texts(values, dark, lanes, size, small, beside, banks, lane_width)
 
     def _write(self, painter: QPainter, panel: Panel, part: Part, texts: _Texts, ratio: float) -> None:
         """Write into some cells, one by one."""
-        styles, banks, lanes = texts.said.styles, texts.banks, texts.lanes
+        styles, banks, lanes = texts.values.styles, texts.banks, texts.lanes
         side, first, half, glyphs = panel.cell, part[1].start, panel.cell / 2, self._glyphs
         inks, up = (self._theme.ink_light, self._theme.ink_dark), panel.cell * 0.1 if banks else 0
         sizes: dict[int, int] = {}
-        for at, (said, dark) in enumerate(zip(texts.said.texts, texts.dark, strict=True)):
+        for at, (row_texts, dark) in enumerate(zip(texts.values.texts, texts.dark, strict=True)):
             row = at + part[0].start
-            drawn, y = styles[at] if styles is not None else [PLAIN] * len(said), panel.y + row * side + half - up
-            for column, text, is_dark, style in zip(range(first, first + len(said)), said, dark, drawn, strict=True):
+            drawn, y = styles[at] if styles is not None else [PLAIN] * len(row_texts), panel.y + row * side + half - up
+            for column, text, is_dark, style in zip(
+                range(first, first + len(row_texts)), row_texts, dark, drawn, strict=True
+            ):
                 ink = inks[is_dark]
                 if self._vector or row * panel.columns + column in lanes:
                     self._write_cell(painter, panel, (row, column), texts, text, ink, ratio, style)
@@ -257,7 +259,9 @@ class CellText:
             self._stamp(painter, text, ink, fit, x + panel.cell / 2, y + panel.cell / 2 - up, ratio, drawn)
         low, edge = y + panel.cell - small * 0.8, 0.35 * small
         # The lanes that access cells now say more than the banks, which are always the same.
-        if texts.banks and (not lane or texts.told + self._width("31", small) + 0.5 * small + 2 * edge <= panel.cell):
+        if texts.banks and (
+            not lane or texts.lane_width + self._width("31", small) + 0.5 * small + 2 * edge <= panel.cell
+        ):
             self._write_bank(painter, panel, at, small, ink, ratio)
         if lane and texts.beside:
             wide = self._width(lane, small)

@@ -21,7 +21,7 @@ def in_cell(value: float) -> str:
 
 
 @dataclass
-class Said:
+class CellTexts:
     """The texts of some cells of an array.
 
     Attributes
@@ -56,9 +56,9 @@ class CellValues:
         self._writes = [
             np.flatnonzero((timeline.array == i) & timeline.write) for i in range(len(playable.recording.arrays))
         ]
-        self._kept: dict[int, Said] = {}
+        self._kept: dict[int, CellTexts] = {}
 
-    def at(self, array: int, step: int, block: int, part: Part, summed: bool = False) -> Said:
+    def at(self, array: int, step: int, block: int, part: Part, summed: bool = False) -> CellTexts:
         """Return the texts of some cells at a step; the next call may change them.
 
         Parameters
@@ -85,10 +85,10 @@ class CellValues:
             found, empty = np.where(running, live.at(step)[part], found), empty & ~running
             styles = np.where(running, LIVE, STORED).tolist()
         texts = self._texts(kept if kept is not None and kept.key[-1] == part else None, found, empty)
-        self._kept[array] = made = Said(key, texts, styles, found, empty)
+        self._kept[array] = made = CellTexts(key, texts, styles, found, empty)
         return made
 
-    def _texts(self, kept: Said | None, found: npt.NDArray[Any], empty: npt.NDArray[np.bool_]) -> list[list[str]]:
+    def _texts(self, kept: CellTexts | None, found: npt.NDArray[Any], empty: npt.NDArray[np.bool_]) -> list[list[str]]:
         """Return the texts of values; those of cells that did not change are taken from the texts before."""
         if kept is None:
             rows = zip(found.tolist(), empty.tolist(), strict=True)

@@ -237,9 +237,9 @@ class Ghosts:
             painter.setPen(QPen(edge, 1.6))
             painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
             return
-        said = ink(self._theme, rgb(fill.name()))
+        text_colour = ink(self._theme, rgb(fill.name()))
         for (x, y, side), value in zip(boxes.tolist(), values.tolist(), strict=True):
-            self._text.write_value(painter, in_cell(value), said, x + side / 2, y + side / 2, side, ratio)
+            self._text.write_value(painter, in_cell(value), text_colour, x + side / 2, y + side / 2, side, ratio)
 
     def _draw_piece(self, painter: QPainter, boxes: Floats, hue: tuple[int, int, int]) -> None:
         """Draw a whole tile in one."""

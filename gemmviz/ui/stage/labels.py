@@ -168,18 +168,18 @@ class _Labels:
         for tile in tiles:
             self._stages(tile)
         x, y, _ = self.recording.block_index(block)
-        said = [tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared, block ({x}, {y})", x=x, y=y)]
+        texts = [tr("shared memory of block ({x}, {y})", x=x, y=y), tr("shared, block ({x}, {y})", x=x, y=y)]
         if self.recording.backend == "c":
-            said = [tr("panels that the kernel packs"), tr("panels")]
+            texts = [tr("panels that the kernel packs"), tr("panels")]
         elif tiles[0].cell >= BANK_LABEL:
             with_banks = tr("shared memory of block ({x}, {y}); small figures: bank", x=x, y=y)
-            said = [with_banks, tr("block ({x}, {y}); small figures: bank", x=x, y=y), *said]
+            texts = [with_banks, tr("block ({x}, {y}); small figures: bank", x=x, y=y), *texts]
         left, right = min(t.x for t in tiles), max(t.x + t.width for t in tiles)
         top = min(t.y for t in tiles) - self.height * 2.6
         # Between the window's edge and the labels left of B.
         first, last = self.height * 0.3, self.placed[1].x - self.height * 1.7
         self.painter.setPen(QColor(self.theme.muted))
-        for text in said:
+        for text in texts:
             width = self.metrics.horizontalAdvance(text) + 4
             at = max(min((left + right - width) / 2, last - width), first)
             if at + width <= last and self._write(QRectF(at, top, width, self.height * 1.2), text):

@@ -71,8 +71,8 @@ class Lines:
         judged = theme.good if recording.wrong == 0 else theme.bad
         painter.setPen(QColor(theme.muted if outdated else judged))
         mark = "✓ " if recording.wrong == 0 else "✗ "
-        said = provenance(self._playable, outdated)
-        text = next((mark + s for s in said if self._metrics.horizontalAdvance(mark + s) <= room), mark)
+        wordings = provenance(self._playable, outdated)
+        text = next((mark + s for s in wordings if self._metrics.horizontalAdvance(mark + s) <= room), mark)
         painter.drawText(line, _RIGHT, text)
 
     def draw_foot(
@@ -90,7 +90,7 @@ class Lines:
         painter, rect
             Where to: the lines are at the bottom of `rect`.
         sentence
-            The step's; None: it is said elsewhere.
+            The step's; None: it stands elsewhere.
         about
             The chosen cell's; None: no cell is chosen.
         entries
@@ -113,8 +113,8 @@ class Lines:
         return QRectF(rect.left() + margin, top, rect.width() - 2 * margin, height)
 
     def _say(self, painter: QPainter, line: QRectF, text: str) -> None:
-        said = fitting(text, self._metrics, line.width())
-        painter.drawText(line, _LEFT, self._metrics.elidedText(said, Qt.TextElideMode.ElideRight, line.width()))
+        fitted = fitting(text, self._metrics, line.width())
+        painter.drawText(line, _LEFT, self._metrics.elidedText(fitted, Qt.TextElideMode.ElideRight, line.width()))
 
 
 def fitting(text: str, metrics: QFontMetricsF, width: float) -> str:

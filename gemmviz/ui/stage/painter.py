@@ -278,7 +278,7 @@ class StagePainter:
             for strip in (QRectF(rect.topLeft(), seen.topRight()), QRectF(seen.bottomLeft(), rect.bottomRight())):
                 painter.fillRect(strip, QColor(self.theme.background))
         self._lines.draw_title(painter, rect, moment.outdated, self.title_taken)
-        sentence = self.said(moment) if self.captioned else None
+        sentence = self.sentence(moment) if self.captioned else None
         about = about_cell(self.playable, *moment.cell, moment.step, moment.block) if moment.cell is not None else None
         self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment, plan))
 
@@ -349,9 +349,9 @@ class StagePainter:
         axes = self._axes.placed(plan, moment, captioned)
         titled = Titled(self.title, self.title_taken, captioned)
         if regions.needs(part, plan.words):
-            said = late.words if late is not None else moment
+            seen = late.words if late is not None else moment
             above_axes = replace(plan.words, bottom=axes.top)
-            self.quadrant.draw_words(painter, above_axes, said, titled, ratio, on_ground)
+            self.quadrant.draw_words(painter, above_axes, seen, titled, ratio, on_ground)
         if self.lens is not None and plan.free is not None and regions.needs(part, plan.free):
             keeps = self._keeps(moment) or (late is not None and not self.vector)
             shown = late.lens if late is not None else moment
@@ -394,6 +394,6 @@ class StagePainter:
             self._legend = key, legend.entries(self.playable, self.theme, *key)
         return self._legend[1]
 
-    def said(self, moment: Moment) -> str:
+    def sentence(self, moment: Moment) -> str:
         """Return the sentence about a moment's step."""
         return self._sentences.caption(moment.step, moment.block)

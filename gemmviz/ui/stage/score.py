@@ -318,10 +318,10 @@ class Score(QSlider):
         place, playable = self._layout(), known(self.session.cursor.playable)
         flag = self._flag_at(x, y)
         if flag is not None:
-            said = self.session.tour.stops[flag].say
+            sentence = self.session.tour.stops[flag].say
             return (
-                tr("Stop {number}: {sentence}", number=flag + 1, sentence=said)
-                if said
+                tr("Stop {number}: {sentence}", number=flag + 1, sentence=sentence)
+                if sentence
                 else tr("Stop {number}", number=flag + 1)
             )
         if x < place.left:

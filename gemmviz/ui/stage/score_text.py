@@ -68,8 +68,8 @@ def purpose_text(playable: Playable, step: int) -> str:
 
 def barrier_text(phase: int) -> str:
     """Return the meaning of a barrier's mark, as rich text; `phase` begins at it, counted from 0."""
-    said = tr("Barrier between phase {before} and phase {after}", before=phase, after=phase + 1)
-    return f"<b>{said}</b><br>{tr('all threads of a block wait here for each other')}"
+    text = tr("Barrier between phase {before} and phase {after}", before=phase, after=phase + 1)
+    return f"<b>{text}</b><br>{tr('all threads of a block wait here for each other')}"
 
 
 def legend(lanes: tuple[int, ...], barriers: bool) -> str:

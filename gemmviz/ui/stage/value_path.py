@@ -117,8 +117,8 @@ class ValuePaths:
         key = moment.step, moment.cell, moment.hop, panels
         if self._arrows is None or self._arrows[0] != key:
             hops = [moment.hop] if moment.hop is not None else self._now(moment.step, known(moment.cell))
-            told = moment.hop is not None
-            made = [a for hop in hops for a in _arrows(panels, moment.step, self._playable, self._theme, hop, told)]
+            numbered = moment.hop is not None
+            made = [a for hop in hops for a in _arrows(panels, moment.step, self._playable, self._theme, hop, numbered)]
             self._arrows = key, made
         return self._arrows[1]
 
@@ -166,16 +166,16 @@ def _draw_numbers(
     painter.setFont(font)
     metrics = QFontMetricsF(font)
     for cell, box in boxes.items():
-        said = f"{lanes[cell][0]}{'+' if len(lanes[cell]) > 1 else ''}"
-        if metrics.horizontalAdvance(said) > panel.cell:
-            said = str(lanes[cell][0])
+        label = f"{lanes[cell][0]}{'+' if len(lanes[cell]) > 1 else ''}"
+        if metrics.horizontalAdvance(label) > panel.cell:
+            label = str(lanes[cell][0])
         painter.fillRect(box.adjusted(1, 1, -1, -1), QColor(colour))
         painter.setPen(QColor(ink(theme, rgb(colour))))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, said)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label)
     painter.restore()
 
 
-def _arrows(panels: list[Panel], step: int, playable: Playable, theme: Theme, hop: Hop, told: bool) -> list[_Arrow]:
+def _arrows(panels: list[Panel], step: int, playable: Playable, theme: Theme, hop: Hop, numbered: bool) -> list[_Arrow]:
     """Return the arrows of one way: solid where it is taken at this step, dashed before and after."""
     legs: list[tuple[Cell, Cell, tuple[PathStop, ...]]] = []
     if hop.write is None:
@@ -198,7 +198,7 @@ def _arrows(panels: list[Panel], step: int, playable: Playable, theme: Theme, ho
             found.append(_arrow(line, theme.bad, now, theme, text, wrong=True))
             continue
         steps = "–".join(thousands(number + 1) for number in sorted({stop.step for stop in stops}))
-        note = tr("step {step}", step=steps) if told else ""
+        note = tr("step {step}", step=steps) if numbered else ""
         found.append(_arrow(line, theme.read if len(stops) == 1 else theme.write, now, theme, note))
     return found
 

@@ -47,7 +47,7 @@ class _Placed:
 
 
 @dataclass(frozen=True)
-class Said:
+class Sentence:
     """The sentence about a moment: a short line in colour, a remark at its right, and the text below."""
 
     lead: str
@@ -56,7 +56,7 @@ class Said:
     chosen: bool = False
 
 
-def sentence(caption: str, tile: str) -> Said:
+def step_sentence(caption: str, tile: str) -> Sentence:
     """Return a step's caption for the quadrant: the tile of the step first, then the rest.
 
     Parameters
@@ -70,9 +70,9 @@ def sentence(caption: str, tile: str) -> Said:
     if tile in rest:
         rest.remove(tile)
         text = BETWEEN.join(rest)
-        return Said(tile[:1].upper() + tile[1:], step, text[:1].upper() + text[1:])
+        return Sentence(tile[:1].upper() + tile[1:], step, text[:1].upper() + text[1:])
     text = BETWEEN.join(rest)
-    return Said(step, "", text[:1].upper() + text[1:])
+    return Sentence(step, "", text[:1].upper() + text[1:])
 
 
 class Words:
@@ -159,18 +159,18 @@ class Words:
         painter.setFont(self._small)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(QColor(self._theme.raised))
-        for said, box in placed.chips:
-            if said != _MORE:
+        for label, box in placed.chips:
+            if label != _MORE:
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
             painter.setPen(text)
-            painter.drawText(box, _CENTRE, said)
+            painter.drawText(box, _CENTRE, label)
         if placed.verdict is not None:
-            said, box = placed.verdict
+            label, box = placed.verdict
             painter.setPen(QPen(placed.colour, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-            painter.drawText(box, _CENTRE, said)
+            painter.drawText(box, _CENTRE, label)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setFont(self._font)
 
@@ -204,15 +204,15 @@ class Words:
         lines = [metrics.elidedText(line, Qt.TextElideMode.ElideRight, width) for line in (first, last) if line]
         return font, "\n".join(lines)
 
-    def draw_sentence(self, painter: QPainter, place: Bounds, said: Said) -> None:
+    def draw_sentence(self, painter: QPainter, place: Bounds, sentence: Sentence) -> None:
         """Write the sentence, as many lines of it as fit, beside a bar in colour."""
-        if self._sentence is None or self._sentence[0] != (place, said):
-            self._sentence = (place, said), self._placed_sentence(place, said)
+        if self._sentence is None or self._sentence[0] != (place, sentence):
+            self._sentence = (place, sentence), self._placed_sentence(place, sentence)
         theme, placed = self._theme, self._sentence[1]
         painter.fillRect(placed.bar, QColor(theme.accent))
         painter.setFont(self._small)
         painter.setPen(QColor(theme.muted))
-        painter.drawText(placed.top, _AT_RIGHT, said.remark)
+        painter.drawText(placed.top, _AT_RIGHT, sentence.remark)
         font, lead = placed.lead
         painter.setFont(font)
         painter.setPen(QColor(theme.accent))
@@ -221,20 +221,20 @@ class Words:
         painter.setPen(QColor(theme.text))
         painter.drawText(placed.text[0], _WRAPPED, placed.text[1])
 
-    def _placed_sentence(self, place: Bounds, said: Said) -> _Placed:
+    def _placed_sentence(self, place: Bounds, sentence: Sentence) -> _Placed:
         """Return the places of a sentence's parts: see `draw_sentence`."""
         high = self._height
         inside = QRectF(place.left + _BAR + 0.7 * high, place.top, place.width - _BAR - 0.7 * high, place.height)
-        remark = QFontMetricsF(self._small).horizontalAdvance(said.remark) + high if said.remark else 0.0
+        remark = QFontMetricsF(self._small).horizontalAdvance(sentence.remark) + high if sentence.remark else 0.0
         top = QRectF(inside.left(), inside.top(), inside.width(), _LINE * high)
         room = inside.width() - remark
-        bold = self._bold if QFontMetricsF(self._bold).horizontalAdvance(said.lead) <= room else self._small_bold
-        lead = QFontMetricsF(bold).elidedText(said.lead, Qt.TextElideMode.ElideRight, room)
-        font = self._small if said.chosen else self._font
+        bold = self._bold if QFontMetricsF(self._bold).horizontalAdvance(sentence.lead) <= room else self._small_bold
+        lead = QFontMetricsF(bold).elidedText(sentence.lead, Qt.TextElideMode.ElideRight, room)
+        font = self._small if sentence.chosen else self._font
         metrics = QFontMetricsF(font)
         below = inside.adjusted(0, _LINE * high, 0, 0)
         room_for_text = below.height() >= 0.8 * metrics.height()
-        text = fitting(_unbroken(said.text), metrics, below.size().toTuple()) if room_for_text else ""
+        text = fitting(_unbroken(sentence.text), metrics, below.size().toTuple()) if room_for_text else ""
         bar = QRectF(place.left, place.top, _BAR, place.height)
         return _Placed((bold, lead), font, (below, text), top, bar)
 

@@ -214,10 +214,10 @@ class StopsList:
         """Open the box for the sentence of a stop at the step on the stage, and set the stop when Enter keeps it."""
         session = self.session
         if session.cursor.playable is None or not session.choice.kernel.recordable:
-            said = no_source(session.choice.kernel) or tr(
+            message = no_source(session.choice.kernel) or tr(
                 "There is no recording to set a stop in: press Record (Ctrl+R)."
             )
-            session.messages.tell(Message(said, "info"))
+            session.messages.tell(Message(message, "info"))
             return None
         session.playback.pause()
         # Of the rung that is on the stage now: another one may be chosen before the box is closed.

@@ -73,9 +73,9 @@ def test_lines_are_those_of_the_source():
 
 def test_sass_and_ptx_name_each_other():
     listing = tiled_listing()
-    for name, said in (("FFMA", "fma.rn"), ("LDG", "ld.global"), ("STS", "st.shared"), ("BAR", "bar.sync")):
+    for name, message in (("FFMA", "fma.rn"), ("LDG", "ld.global"), ("STS", "st.shared"), ("BAR", "bar.sync")):
         beside = {listing.ptx[one.ptx].text.split()[0] for one in listing.instructions if one.stem == name}
-        assert beside and all(text.startswith(said) for text in beside), (name, beside)
+        assert beside and all(text.startswith(message) for text in beside), (name, beside)
     # Both say the same line of the source.
     for one in listing.instructions:
         if one.stem in ("FFMA", "BAR"):

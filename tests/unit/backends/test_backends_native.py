@@ -117,11 +117,11 @@ def test_a_full_cache_folder_is_replaced_and_said_so(monkeypatch, tmp_path):
     assert "No space left on device" in note
 
 
-@pytest.mark.parametrize("said", ["fatal error: error writing to x.o: No space left on device", "error: NoSpaceLeft"])
-def test_a_compiler_without_room_is_no_fault_of_the_kernel(monkeypatch, tmp_path, said):
+@pytest.mark.parametrize("text", ["fatal error: error writing to x.o: No space left on device", "error: NoSpaceLeft"])
+def test_a_compiler_without_room_is_no_fault_of_the_kernel(monkeypatch, tmp_path, text):
     fake = tmp_path / "cc"
     fake.write_text(
-        f'#!/bin/sh\n[ "$1" = --version ] && echo fake gcc && exit 0\necho "foreign.c:3: {said}" >&2\nexit 1\n'
+        f'#!/bin/sh\n[ "$1" = --version ] && echo fake gcc && exit 0\necho "foreign.c:3: {text}" >&2\nexit 1\n'
     )
     fake.chmod(0o755)
     monkeypatch.setenv("GEMMVIZ_CC", str(fake))

@@ -67,5 +67,5 @@ def test_whole_numbers_are_measured_and_must_be_exact(
     (row,) = json.loads(capsys.readouterr().out)["results"]
     assert row["status"] == status, row["message"]
     assert (row["gflops"] is not None) == (status == "ok")
-    said = "on whole numbers: 1 of 91 elements of C are wrong; the worst is C[12, 6]"
-    assert status == "ok" or row["message"].startswith(said)
+    output = "on whole numbers: 1 of 91 elements of C are wrong; the worst is C[12, 6]"
+    assert status == "ok" or row["message"].startswith(output)

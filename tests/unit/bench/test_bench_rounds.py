@@ -19,8 +19,8 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 
-# Any spread will do: on a busy machine a fake launch of a microsecond may take many times as long, and thousands of
-# samples would follow, of which a row keeps some only.
+# Any spread is accepted: on a busy machine a fake launch of a microsecond may take many times as long. Thousands of
+# samples would follow, and a row keeps only some of them.
 FAST = Protocol(warmup_launches=1, warmup_s=0, min_samples=3, min_time_s=0, target_iqr=1e9, timeout_s=5)
 SIZE = Problem(12, 7, 5)
 GPU = {"name": "a GPU", "cc": "9.0", "sms": 132, "clock_mhz": 1980.0}

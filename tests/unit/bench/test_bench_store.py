@@ -55,10 +55,10 @@ def test_a_damaged_file_is_named_skipped_and_left_alone(capsys):
     broken.write_text('{"schema_version": 2, "results": [')
     assert store.find("last") == kept
     assert run(["runs", "--json"]) == 0
-    said = capsys.readouterr()
-    (listed,) = json.loads(said.out)
+    output = capsys.readouterr()
+    (listed,) = json.loads(output.out)
     assert (listed["path"], listed["device"], listed["rows"]) == (str(kept), "GPU / abacus", 1)
-    assert f"{broken} is truncated" in said.err
+    assert f"{broken} is truncated" in output.err
     assert broken.exists()
 
 

@@ -87,24 +87,24 @@ def test_clusters_change_no_block_and_their_cost_is_named():
     alone, pairs = (Use(384, 168, 229_376, cluster) for cluster in (1, 2))
     assert occupancy(alone, hopper) == occupancy(pairs, hopper)
     assert "cudaOccupancyMaxActiveClusters" not in advice(alone, hopper)
-    said = advice(pairs, hopper)
-    assert said.startswith(advice(alone, hopper))
-    assert "Each cluster of 2 blocks" in said and "SMs may be idle" in said and "this model does not" in said
+    text = advice(pairs, hopper)
+    assert text.startswith(advice(alone, hopper))
+    assert "Each cluster of 2 blocks" in text and "SMs may be idle" in text and "this model does not" in text
 
 
 def test_a_cluster_that_cannot_be_is_refused_and_one_that_must_be_asked_for_says_so():
-    def said(cc, blocks):
+    def text(cc, blocks):
         use, device = Use(384, 168, 16_384, blocks), limits({"cc": cc})
         return occupancy(use, device).blocks, advice(use, device)
 
     for cc in ("7.5", "8.0", "8.9"):
-        assert said(cc, 2) == (0, "Such a block cannot run: clusters need compute capability 9.0 or higher.")
-        assert "cluster" not in said(cc, 1)[1]
+        assert text(cc, 2) == (0, "Such a block cannot run: clusters need compute capability 9.0 or higher.")
+        assert "cluster" not in text(cc, 1)[1]
     for cc in ("9.0", "12.0"):
-        blocks, why = said(cc, 17)
+        blocks, why = text(cc, 17)
         assert blocks == 0 and "a cluster has 17 blocks; 16 is the most" in why and "SMs may be idle" not in why
-    assert said("9.0", 16)[0] == said("9.0", 8)[0] == 1
-    assert "non-portable" in said("9.0", 16)[1] and "non-portable" not in said("9.0", 8)[1]
+    assert text("9.0", 16)[0] == text("9.0", 8)[0] == 1
+    assert "non-portable" in text("9.0", 16)[1] and "non-portable" not in text("9.0", 8)[1]
 
 
 def test_a_full_sm_has_no_limiter():

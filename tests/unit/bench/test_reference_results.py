@@ -33,8 +33,8 @@ def test_every_figure_names_its_device_and_date(tmp_path):
     write_reference(tmp_path)
     (reference,), faults = reference_results.load(tmp_path)
     assert not faults
-    said = {row["kernel"]: reference.origin(row) for row in reference.figures}
-    assert said == {
+    values = {row["kernel"]: reference.origin(row) for row in reference.figures}
+    assert values == {
         "hostmult0": "reference: Xeon 8558 (96 cores), 2026-11-21",
         "gputiled": "reference: NVIDIA H200, 2026-11-21",
     }

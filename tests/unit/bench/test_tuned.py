@@ -153,9 +153,9 @@ def test_values_set_by_hand_go_before_tuned_ones_and_a_message_names_the_others(
     ((chosen, at),) = tuned_entries(Asked(), kernels, entries, [Problem.cube(32)])
     assert [entry["params"] for entry in chosen] == [{"BM": 32, "BN": 64}, {}]
     assert at == [Problem.cube(32)]
-    said = capsys.readouterr().err
-    assert "mine at 32 x 32 x 32: BM=32 BN=128, tuned at 64 x 64 x 64 on NVIDIA H200" in said
-    assert "not tuned on this device for such a size, so measured with the defaults: other\n" in said
+    output = capsys.readouterr().err
+    assert "mine at 32 x 32 x 32: BM=32 BN=128, tuned at 64 x 64 x 64 on NVIDIA H200" in output
+    assert "not tuned on this device for such a size, so measured with the defaults: other\n" in output
 
 
 def test_a_changed_text_is_measured_with_its_defaults_and_a_message_says_so(capsys):

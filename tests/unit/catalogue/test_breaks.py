@@ -184,7 +184,7 @@ void f(float *C, float *A, float *B, int N) { C[0] = A[0] * B[0]; }
 
 
 @pytest.mark.parametrize(
-    ("declared", "said"),
+    ("declared", "text"),
     [
         ('// [Bad]\n// title = "T"\n// find = "C"', r"mine.c:7: breaks are named in small letters"),
         ('// [a]\n// find = "C"', "mine.c:7: breaks: 'a' needs a title"),
@@ -201,8 +201,8 @@ void f(float *C, float *A, float *B, int N) { C[0] = A[0] * B[0]; }
         ("// [a", r"mine.c:7: breaks are not TOML"),
     ],
 )
-def test_what_is_declared_wrongly_is_told_with_its_line(tmp_path, declared, said):
-    with pytest.raises(FrontMatterError, match=said):
+def test_what_is_declared_wrongly_is_told_with_its_line(tmp_path, declared, text):
+    with pytest.raises(FrontMatterError, match=text):
         parse(f"{CODE}// ---gemmviz breaks\n{declared}\n// ---\n", tmp_path / "mine.c")
 
 

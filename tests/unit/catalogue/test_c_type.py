@@ -57,9 +57,9 @@ void mine(_Float16 *c, _Float16 *a, _Float16 *b, int m, int n, int k) {}
 
 
 def test_a_kernel_without_the_key_stores_c_as_it_sums_and_keeps_its_digest() -> None:
-    plain, said = kernel(dtype='"float16"'), kernel(dtype='"float16"', stores='"float16"')
-    assert (plain.dtype_out, plain.stores, said.stores) == ("float16", None, None)
-    assert plain.sha256 == said.sha256 != kernel(dtype='"float16"', stores='"float32"').sha256
+    plain, text = kernel(dtype='"float16"'), kernel(dtype='"float16"', stores='"float16"')
+    assert (plain.dtype_out, plain.stores, text.stores) == ("float16", None, None)
+    assert plain.sha256 == text.sha256 != kernel(dtype='"float16"', stores='"float32"').sha256
 
 
 def test_an_unknown_type_of_c_is_refused() -> None:

@@ -34,15 +34,15 @@ def test_a_version_is_a_whole_number_from_1(version: str) -> None:
 
 @pytest.mark.parametrize("version", [None, "1", str(VERSION)])
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "text"),
     [
         ({"lens": '"rows"'}, "unknown key 'lens'; known are .*demo"),
         ({"demo": "{ size = 8, zoom = 1 }"}, r"unknown key 'demo\.zoom'; known are block, lens, params"),
         ({"demo": "{ size = 8, lens = 1 }"}, r"demo\.lens must be one of coalescing, banks, .*, not 1"),
     ],
 )
-def test_an_unknown_key_of_a_known_version_is_an_error(version: str | None, changes: dict[str, str], said: str) -> None:
-    with pytest.raises(FrontMatterError, match=said):
+def test_an_unknown_key_of_a_known_version_is_an_error(version: str | None, changes: dict[str, str], text: str) -> None:
+    with pytest.raises(FrontMatterError, match=text):
         kernel(version=version, **changes)
 
 
@@ -88,22 +88,22 @@ def test_an_unknown_key_of_a_newer_version_has_a_note(
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "output"),
     [("C[0] = D", "'C[0] = D' is in no line of the source"), ("C", "'C' is in lines 9, 11 of the source")],
 )
 def test_a_demos_line_that_the_source_lacks_has_a_message(
-    line: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    line: str, output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = source(demo=f'{{ size = 8, stop = {{ line = "{line}" }} }}')
     (note,) = parse(text, Path("07_mine.cu")).notes
-    assert note.startswith(f"07_mine.cu: the demo's step is not found: {said}")
+    assert note.startswith(f"07_mine.cu: the demo's step is not found: {output}")
     assert parse(text, Path("07_mine~broken.cu")).notes == ()
     assert kernel(demo='{ size = 8, stop = { line = "C[0] = A" } }').notes == ()
     file = tmp_path / "mine.cu"
     file.write_text(text)
     for command in ("check", "record"):
         run([command, str(file)])
-        assert f"the demo's step is not found: {said}" in capsys.readouterr().err
+        assert f"the demo's step is not found: {output}" in capsys.readouterr().err
 
 
 def test_the_ladder_is_listed_with_versions_demos_and_notes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -117,10 +117,10 @@ def test_the_ladder_is_listed_with_versions_demos_and_notes(capsys: pytest.Captu
 
 
 def test_a_demo_says_size_parameters_thread_and_moment() -> None:
-    said = (
+    text = (
         '{ size = [4, 8, 16], params = { TS = 4 }, block = [1, 0], thread = [2, 3], stop = { line = "C[0]", nth = 2 } }'
     )
-    mine = kernel(version="2", demo=said).demo
+    mine = kernel(version="2", demo=text).demo
     assert mine == Demo((4, 8, 16), {"TS": 4}, (1, 0), (2, 3), {"line": "C[0]", "nth": 2})
     assert mine.to_plain() == {
         "size": [4, 8, 16],

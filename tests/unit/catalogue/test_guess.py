@@ -270,7 +270,7 @@ def test_shares_of_the_sum_are_counted_and_a_c_that_is_added_to_starts_from_zero
     ],
 )
 def test_what_cannot_be_guessed_is_said(text: str, name: str, doubt: str) -> None:
-    assert any(doubt in said for said in guess(text, Path(name)).doubts)
+    assert any(doubt in message for message in guess(text, Path(name)).doubts)
 
 
 def test_names_after_a_comma_of_a_declaration_are_no_parameters() -> None:
@@ -320,5 +320,5 @@ def test_doubts_and_their_evidence_are_said_in_the_language_that_is_spoken():
         doubts = made.doubts
     finally:
         set_language("en")
-    said = " ".join([*doubts, *(reason.why for reason in made.why.values())])
-    assert len(doubts) > 3 and not re.search(r"\b(is|the|may|role|only|evidence|called)\b", said), said
+    message = " ".join([*doubts, *(reason.why for reason in made.why.values())])
+    assert len(doubts) > 3 and not re.search(r"\b(is|the|may|role|only|evidence|called)\b", message), message

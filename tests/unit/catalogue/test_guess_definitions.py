@@ -147,8 +147,8 @@ def test_a_kernel_whose_type_nothing_says_is_never_called_wrong() -> None:
     grid = "dim3((N + 15) / 16, (M + 15) / 16), dim3(32)"
     host = "void run(const {0} *A, const {0} *B, float *C, int M, int N, int K)\n{{\n"
     host += f"    gemm<TYPES><<<{grid}>>>(A, B, C, M, N, K);\n}}}}\n"
-    said = guess(OF_CORES + host.format("half").replace("TYPES", "half, float"), Path("mine.cu"))
-    assert is_known(said)
+    text = guess(OF_CORES + host.format("half").replace("TYPES", "half, float"), Path("mine.cu"))
+    assert is_known(text)
     several = OF_CORES + "".join(
         host.format(kind).replace("TYPES", f"{kind}, float").replace("run", f"run_{kind}") for kind in ("half", "float")
     )

@@ -116,7 +116,7 @@ def test_a_grid_that_drops_a_remainder_requires_whole_tiles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("(N - 1) / 16 + 1", "floor((N - 1) / 16) + 1"),
         ("((N + 15) / 16 + 3) / 4", "ceil(ceil(N / 16) / 4)"),
@@ -126,8 +126,8 @@ def test_a_grid_that_drops_a_remainder_requires_whole_tiles() -> None:
         ("what is it?", "what is it?"),
     ],
 )
-def test_quotients_of_c_are_rounded_in_front_matter(text: str, said: str) -> None:
-    assert rounded_text(text) == said
+def test_quotients_of_c_are_rounded_in_front_matter(text: str, message: str) -> None:
+    assert rounded_text(text) == message
 
 
 def test_a_small_expression_has_the_value_that_c_gives_it() -> None:

@@ -142,8 +142,8 @@ def test_a_launch_that_no_layout_explains_at_one_size_for_all_is_not_tried_with_
         return Verdict.of("wrong", comparable=True)
 
     assert not settle(made(), hopeless).right
-    said = tried[0]
-    again = [one for one in tried if one.grid == said.grid and one.column_major != said.column_major]
+    text = tried[0]
+    again = [one for one in tried if one.grid == text.grid and one.column_major != text.column_major]
     assert again == []
 
 

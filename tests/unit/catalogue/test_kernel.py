@@ -194,7 +194,7 @@ def test_a_bad_file_leaves_the_rest_of_the_ladder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shared", "said"),
+    ("shared", "text"),
     [
         ("-1", "-1 bytes"),
         ('"0 - TS"', "-8 bytes"),
@@ -203,8 +203,8 @@ def test_a_bad_file_leaves_the_rest_of_the_ladder(tmp_path: Path) -> None:
         ('"' + "9" * 190 + '"', r"10\^189 bytes"),
     ],
 )
-def test_shared_memory_that_no_gpu_has_is_refused(shared: str, said: str) -> None:
-    with pytest.raises(SharedMemoryError, match=f"mine: shared comes out as {said}.*a block can have 0 to 232,448"):
+def test_shared_memory_that_no_gpu_has_is_refused(shared: str, text: str) -> None:
+    with pytest.raises(SharedMemoryError, match=f"mine: shared comes out as {text}.*a block can have 0 to 232,448"):
         launch(kernel(shared=shared), Problem.cube(8))
     assert launch(kernel(shared="232448"), Problem.cube(8)).shared_bytes == 232448
 

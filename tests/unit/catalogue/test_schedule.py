@@ -50,8 +50,8 @@ def test_what_the_user_gives_stays_and_the_rest_follows():
 
 
 def test_the_reason_names_tiles_and_multiprocessors():
-    said = why(kernel(), Problem(64, 64, 512), {"TS": 16, "SPLIT": 4})
-    assert said.startswith(
+    text = why(kernel(), Problem(64, 64, 512), {"TS": 16, "SPLIT": 4})
+    assert text.startswith(
         "Tiles of 16 x 16, each in 4 parts along K, keep 64 of 132 multiprocessors busy. 64 x 64 tiles "
     )
     assert why(kernel(), Problem(64, 64, 512), {"TS": 64, "SPLIT": 1}) == ""
@@ -67,8 +67,8 @@ def smaller_gpu():
 
 @pytest.mark.usefixtures("smaller_gpu")
 def test_the_choice_is_made_for_the_multiprocessors_of_the_gpu():
-    said = why(kernel(), Problem(128, 128, 512), usual(kernel(), Problem(128, 128, 512)))
-    assert "of 64 multiprocessors" in said
+    text = why(kernel(), Problem(128, 128, 512), usual(kernel(), Problem(128, 128, 512)))
+    assert "of 64 multiprocessors" in text
     rung = find("every_shape", ladder())
     assert launch(rung, Problem(4096, 4096, 4096)).blocks == 64
     document = {"device": {"sms": 114}, "results": [row(rung, Problem(4096, 4096, 4096), 114)]}

@@ -92,7 +92,7 @@ def test_its_own_declared_changes_are_made_in_that_code(second):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (SECOND.replace("1_first.cu", "0_none.cu"), "2_second.cu:3: code_of names '0_none.cu', which is no file"),
         (SECOND.replace('"1_first.cu"', "7"), "2_second.cu:3: code_of must be the name of a file in the same folder"),
@@ -103,11 +103,11 @@ def test_its_own_declared_changes_are_made_in_that_code(second):
         (SECOND.replace('"float64"', '"float7"'), "2_second.cu:13: dtype must be one of"),
     ],
 )
-def test_what_is_wrong_with_it_is_said_with_its_line(second, text, said):
+def test_what_is_wrong_with_it_is_said_with_its_line(second, text, message):
     second.write_text(text)
     with pytest.raises(FrontMatterError) as caught:
         load(second)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_text_that_is_being_edited_names_no_other_file():

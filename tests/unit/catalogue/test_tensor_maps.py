@@ -34,9 +34,9 @@ def test_a_tensor_of_more_dimensions_has_panels_as_wide_as_the_swizzle(tmp_path)
     file = tmp_path / "mine.cu"
     text = (HOPPER / "tma_tiles.cu").read_text(encoding="utf-8")
     for rank, ones in ((3, ()), (5, (1, 1))):
-        told = text.replace("swizzle = 128 }", f"swizzle = 128, rank = {rank} }}", 1)
-        assert told != text
-        file.write_text(told, encoding="utf-8")
+        message = text.replace("swizzle = 128 }", f"swizzle = 128, rank = {rank} }}", 1)
+        assert message != text
+        file.write_text(message, encoding="utf-8")
         found = geometry(launch(load(file), Problem(40, 24, 192)), "A")
         assert found.sizes == (64, 40, 3, *ones) and found.box == (64, 32, 1, *ones)
         assert found.strides == (384, 128, *(384,) * len(ones))
@@ -63,9 +63,9 @@ def test_a_matrix_at_an_odd_address_is_refused_before_the_driver_is_asked():
 )
 def test_a_device_suits_a_kernel_or_the_difference_is_named(needed, device, runs):
     assert suits(needed, device) is runs
-    said = need(needed, device)
-    assert (said == "") is runs
-    assert runs or (device in said and needed.removesuffix("a") in said)
+    text = need(needed, device)
+    assert (text == "") is runs
+    assert runs or (device in text and needed.removesuffix("a") in text)
 
 
 def test_without_a_gpu_the_needed_one_is_named():

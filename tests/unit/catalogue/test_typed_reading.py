@@ -26,7 +26,7 @@ class Parts(TypedDict, total=False):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "text"),
     [
         ({"inner": [{"n": 1}, {"n": 0}]}, "has a inner[1].n that cannot be: 0"),
         ({"inner": [{"n": 1}, {}]}, "lacks inner[1].n"),
@@ -38,9 +38,9 @@ class Parts(TypedDict, total=False):
         ({"inner": [], "seconds": True}, "has a seconds that cannot be: true"),
     ],
 )
-def test_the_place_and_the_value_are_said(content: object, said: str) -> None:
+def test_the_place_and_the_value_are_said(content: object, text: str) -> None:
     assert not fits(content, Outer)
-    with pytest.raises(Misfit, match=re.escape(said)):
+    with pytest.raises(Misfit, match=re.escape(text)):
         read_as(content, Outer)
 
 

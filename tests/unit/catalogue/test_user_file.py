@@ -56,8 +56,8 @@ def test_a_pipe_or_a_device_is_refused_at_once(tmp_path, suffix, kind):
         os.truncate(path, 3_000_000_000)  # a hole: it takes no room
     error = within_seconds(lambda: READERS[suffix](path))
     assert isinstance(error, GemmvizError)
-    said = "larger than" if kind == "huge" else "not a regular file"
-    assert said in str(error) and path.name in str(error)
+    text = "larger than" if kind == "huge" else "not a regular file"
+    assert text in str(error) and path.name in str(error)
 
 
 def test_bytes_that_are_no_text_are_said_with_their_line(tmp_path):

@@ -37,10 +37,10 @@ def refusal(backend, kernel, problem=None):
 
 def test_a_kernel_for_a_later_gpu_is_unsupported_and_both_are_named(on):
     on(AMPERE)
-    said = refusal(cuda.CudaBackend(), load(HOPPER / "tma_tiles.cu"))
-    assert said == "tma_tiles needs compute capability 9.0 or later; this GPU has 8.6"
-    said = refusal(cuda.CudaBackend(), load(HOPPER / "multicast_tiles.cu"))
-    assert said == "multicast_tiles needs exactly compute capability 9.0; this GPU has 8.6"
+    text = refusal(cuda.CudaBackend(), load(HOPPER / "tma_tiles.cu"))
+    assert text == "tma_tiles needs compute capability 9.0 or later; this GPU has 8.6"
+    text = refusal(cuda.CudaBackend(), load(HOPPER / "multicast_tiles.cu"))
+    assert text == "multicast_tiles needs exactly compute capability 9.0; this GPU has 8.6"
 
 
 def test_a_kernel_for_one_architecture_is_unsupported_on_the_next(on):
@@ -52,8 +52,8 @@ def test_a_kernel_for_one_architecture_is_unsupported_on_the_next(on):
 
 def test_a_library_may_need_a_later_gpu_too(on):
     on(replace(AMPERE, cc="7.5"))
-    said = refusal(cuda.CublasBackend(), find("cublas_bf16", ladder()))
-    assert said == "cublas_bf16 needs compute capability 8.0 or later; this GPU has 7.5"
+    text = refusal(cuda.CublasBackend(), find("cublas_bf16", ladder()))
+    assert text == "cublas_bf16 needs compute capability 8.0 or later; this GPU has 7.5"
 
 
 def test_more_shared_memory_than_a_block_may_have_is_unsupported(on):

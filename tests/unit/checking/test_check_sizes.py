@@ -72,10 +72,10 @@ def test_an_error_in_a_header_is_shown_as_the_compiler_says_it(tmp_path: Path) -
     text = '#include "part.h"\n// cudaMalloc\n' + PIPELINED.replace("float sum = 0", "float sum = zero()")
     path = tmp_path / "mine.cu"
     path.write_text(MATTER + text + "void run() { float *p; cudaMalloc(&p, 4); }\n")
-    with pytest.raises(BuildError) as said:
+    with pytest.raises(BuildError) as message:
         record(launch(load(path), Problem.cube(16)))
-    assert "unknown_word" in str(said.value) and "part.h" in str(said.value)
-    assert "host code" not in str(said.value) and "cannot be called" not in str(said.value)
+    assert "unknown_word" in str(message.value) and "part.h" in str(message.value)
+    assert "host code" not in str(message.value) and "cannot be called" not in str(message.value)
 
 
 def test_a_crash_through_a_pointer_without_an_address_names_the_local_arrays() -> None:

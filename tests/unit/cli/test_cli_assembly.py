@@ -11,29 +11,31 @@ from gemmviz import cli
 @needs_tools
 def test_counts_and_the_listing_are_printed(capsys):
     assert cli.run(["assembly", "gputiled", "--set", "TS=8", "--arch", "sm_80"]) == 0
-    said = capsys.readouterr().out
-    assert "gputiled<8> for sm_80, compiled by NVRTC" in said
-    assert "registers per thread, 512 bytes of shared memory per block" in said and "spilled registers: none" in said
-    assert "per FFMA" in said and "products per warp and iteration" in said
-    assert "// 30_gputiled.cu:33\n" in said and "BAR.SYNC" in said and "bar.sync" not in said
+    output = capsys.readouterr().out
+    assert "gputiled<8> for sm_80, compiled by NVRTC" in output
+    assert (
+        "registers per thread, 512 bytes of shared memory per block" in output and "spilled registers: none" in output
+    )
+    assert "per FFMA" in output and "products per warp and iteration" in output
+    assert "// 30_gputiled.cu:33\n" in output and "BAR.SYNC" in output and "bar.sync" not in output
     assert cli.run(["assembly", "gputiled", "--set", "TS=8", "--arch", "sm_80", "--ptx"]) == 0
-    said = capsys.readouterr().out
-    assert "bar.sync" in said and "BAR.SYNC" not in said
+    output = capsys.readouterr().out
+    assert "bar.sync" in output and "BAR.SYNC" not in output
     assert cli.run(["assembly", "gputiled", "--counts"]) == 0
-    said = capsys.readouterr().out
-    assert "per FFMA" in said and "BAR.SYNC" not in said
+    output = capsys.readouterr().out
+    assert "per FFMA" in output and "BAR.SYNC" not in output
 
 
 @needs_tools
 def test_all_of_it_comes_as_json(capsys):
     assert cli.run(["assembly", "warp_specialised", "--json", "-"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["schema_version"], told["provenance"], told["architecture"]) == (1, "compiled", "sm_90a")
-    assert told["loop"]["unit"] == "HGMMA" and told["loop"]["products_per_warp"] == 128 * 128 * 64 // 4
-    assert sum(sum(counts.values()) for counts in told["lines"].values()) == len(told["instructions"])
-    assert told["files"][0] == "62_warp_specialised.cu" and told["usage"]["registers"] > 0
-    loop = [told["instructions"][at]["opcode"] for at in told["loop"]["instructions"]]
-    assert sum(name.startswith("HGMMA") for name in loop) == told["loop"]["counts"]["HGMMA"]
+    output = json.loads(capsys.readouterr().out)
+    assert (output["schema_version"], output["provenance"], output["architecture"]) == (1, "compiled", "sm_90a")
+    assert output["loop"]["unit"] == "HGMMA" and output["loop"]["products_per_warp"] == 128 * 128 * 64 // 4
+    assert sum(sum(counts.values()) for counts in output["lines"].values()) == len(output["instructions"])
+    assert output["files"][0] == "62_warp_specialised.cu" and output["usage"]["registers"] > 0
+    loop = [output["instructions"][at]["opcode"] for at in output["loop"]["instructions"]]
+    assert sum(name.startswith("HGMMA") for name in loop) == output["loop"]["counts"]["HGMMA"]
 
 
 @needs_tools

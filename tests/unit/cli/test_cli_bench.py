@@ -71,9 +71,9 @@ def test_a_store_that_cannot_be_written_costs_a_message_and_no_figure(capsys, tm
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
     (tmp_path / "file").write_text("in the way")
     assert run(["bench", "hostmult1", "--size", "24", "--quick"]) == 0
-    said = capsys.readouterr()
-    assert "cannot keep this run" in said.err
-    assert "hostmult1" in said.out
+    output = capsys.readouterr()
+    assert "cannot keep this run" in output.err
+    assert "hostmult1" in output.out
 
 
 def test_a_wrong_kernel_is_named_gets_no_figure_and_fails_the_command(capsys, tmp_path):

@@ -50,9 +50,9 @@ def test_a_size_that_the_kernel_does_not_take_is_a_usage_error(capsys: pytest.Ca
 
 def test_a_parameter_that_no_size_suits_is_named_with_its_condition(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "gputiled", "--set", "TS=33"]) == 2
-    said = capsys.readouterr().err
-    assert "gputiled requires TS <= 32" in said
-    assert "--size" not in said
+    output = capsys.readouterr().err
+    assert "gputiled requires TS <= 32" in output
+    assert "--size" not in output
 
 
 def test_operands_that_are_paired_wrongly_are_named_with_the_store_and_their_last_use(
@@ -87,9 +87,9 @@ def test_by_default_each_offered_value_is_checked_and_a_defect_is_reported_once(
 def test_a_cost_of_narrow_blocks_is_not_said_of_wider_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "mm_bounds"]) == 0
     remarks = [line for line in capsys.readouterr().out.splitlines() if "only because blocks are" in line]
-    said = [re.search(r"blocks are (\d+) wide here(.*)", line) for line in remarks]
-    assert {found[1] for found in said if found} == {"2", "8", "16"}
-    for found in said:
+    texts = [re.search(r"blocks are (\d+) wide here(.*)", line) for line in remarks]
+    assert {found[1] for found in texts if found} == {"2", "8", "16"}
+    for found in texts:
         assert found and set(re.findall(r"BLOCK_SIZE=(\d+)", found[2])) <= {found[1]}
 
 

@@ -70,18 +70,18 @@ def test_claims_that_need_no_run_are_judged_at_once(capsys):
 # A fake Nsight Compute: it does not start the program, and prints a fixed report.
 _NCU = """#!{python}
 import json, pathlib, sys
-said = sys.argv[1:]
-if "--import" in said:
+arguments = sys.argv[1:]
+if "--import" in arguments:
     print("==PROF== a line that is no table")
-    jobs = json.loads(pathlib.Path(said[said.index("--import") + 1]).read_text())
+    jobs = json.loads(pathlib.Path(arguments[said.index("--import") + 1]).read_text())
     print('"ID","Kernel Name","gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",'
           '"sm__throughput.avg.pct_of_peak_sustained_elapsed","sm__warps_active.avg.pct_of_peak_sustained_active"')
     print('"","","%","%","%"')
     for number, job in enumerate(jobs):
         print(f'"{{number}}","{{job["path"]}}","{{50 + number}}.5","{{job["params"]["BLOCK"] % 32 + 40}}.25","97"')
 else:
-    jobs, answers = map(pathlib.Path, said[-2:])
-    pathlib.Path(said[said.index("--export") + 1]).write_text(jobs.read_text())
+    jobs, answers = map(pathlib.Path, arguments[-2:])
+    pathlib.Path(arguments[said.index("--export") + 1]).write_text(jobs.read_text())
     row = {{"error": None, "wrong": {wrong}, "nvrtc": "13.0"}}
     answers.write_text(json.dumps([row | {{"launch": i}} for i, _ in enumerate(json.loads(jobs.read_text()))]))
 """

@@ -85,15 +85,15 @@ def test_two_rungs_are_recorded_at_one_size(capsys):
 def test_files_without_front_matter_are_guessed_and_a_wrong_one_is_launched_as_the_other(tmp_path, capsys):
     before, after = files(tmp_path, TILED, LOST)
     assert run(["compare", before, after]) == 1
-    said = capsys.readouterr()
-    assert f"{before} has no front matter; guessed: tiled" in said.err
-    assert f"no guess is right for {after}" in said.err and f"launched like {before}" in said.err
-    assert f"+ {after}:9: race" in said.out and "As[0][0]" in said.out
-    assert "a.cu and b.cu at" in said.out and f"{before}: tiled" in said.out  # a head has no folders
-    row = next(line for line in said.out.splitlines() if "barriers that a thread passes" in line)
+    output = capsys.readouterr()
+    assert f"{before} has no front matter; guessed: tiled" in output.err
+    assert f"no guess is right for {after}" in output.err and f"launched like {before}" in output.err
+    assert f"+ {after}:9: race" in output.out and "As[0][0]" in output.out
+    assert "a.cu and b.cu at" in output.out and f"{before}: tiled" in output.out  # a head has no folders
+    row = next(line for line in output.out.splitlines() if "barriers that a thread passes" in line)
     cells = [cell.strip() for cell in row.strip("│").split("│")]
     assert cells[0] == "*" and cells[-1] == "0.5"
-    row = next(line for line in said.out.splitlines() if "│ C " in line)
+    row = next(line for line in output.out.splitlines() if "│ C " in line)
     assert "right" in row and "WRONG in" in row
 
 
@@ -180,8 +180,8 @@ def test_what_cannot_be_compared_is_a_usage_error(arguments, says, capsys):
 def test_machine_code_stands_on_the_page(capsys):
     arguments = ["gputiled", "gputiled", "--set", "TS=8", "--size", "16", "--arch", "sm_80"]
     assert run(["compare", *arguments]) == 0
-    said = capsys.readouterr().out
-    assert "compiled for sm_80" in said and "registers per thread" in said and "LDS per FFMA" in said
+    output = capsys.readouterr().out
+    assert "compiled for sm_80" in output and "registers per thread" in output and "LDS per FFMA" in output
 
 
 @pytest.mark.skipif(HAS_TOOLS, reason="NVRTC and nvdisasm are here")
@@ -194,9 +194,9 @@ def test_without_the_tools_a_line_installs_them(capsys):
 def test_the_figures_that_differ_are_printed_alone(capsys):
     arguments = ["gputiled", "gputiled~no-second-barrier", "--set", "TS=8", "--size", "16", "--changed"]
     assert run(["compare", *arguments]) == 1
-    said = capsys.readouterr().out
-    assert "│ * │ barriers that a thread passes" in said and "threads per block" not in said
-    assert "A, global memory" not in said
+    output = capsys.readouterr().out
+    assert "│ * │ barriers that a thread passes" in output and "threads per block" not in output
+    assert "A, global memory" not in output
 
 
 @pytest.mark.usefixtures("no_machine_code")

@@ -36,8 +36,8 @@ def test_describe_writes_once_and_keeps_the_file_as_it_is(tmp_path: Path, capsys
     assert cli.run(["record", str(path), "--size", "16"]) == 0
     assert "right in every element" in capsys.readouterr().out
     assert cli.run(["describe", str(path), "--write"]) == 1
-    said = capsys.readouterr().err
-    assert "has front matter already" in said and f"`gemmviz record {path}` records it" in said
+    output = capsys.readouterr().err
+    assert "has front matter already" in output and f"`gemmviz record {path}` records it" in output
     assert path.read_bytes() == after
 
 
@@ -73,7 +73,7 @@ def test_boxes_that_only_a_person_knows_are_asked_for_and_nothing_else(
     path = tmp_path / "mine.cu"
     path.write_text(find(name, ladder()).text.partition("\n// ---\n")[2])
     assert cli.run(["describe", str(path)]) == 1
-    said = capsys.readouterr().out
-    assert '"?"' in said and "maps must give the size of a box of A" in said
-    assert "is not an expression" not in said
-    assert said.splitlines()[-1].startswith("? ")
+    output = capsys.readouterr().out
+    assert '"?"' in output and "maps must give the size of a box of A" in output
+    assert "is not an expression" not in output
+    assert output.splitlines()[-1].startswith("? ")

@@ -20,9 +20,9 @@ def test_list_goes_on_and_says_which_file_is_bad(tmp_path, monkeypatch, capsys):
     shipped = data.root
     monkeypatch.setattr(data, "root", lambda name: tmp_path if name == "kernels" else shipped(name))
     assert run(["list", "--json"]) == 1
-    told = capsys.readouterr()
-    assert [kernel["name"] for kernel in json.loads(told.out)] == ["gputiled"]
-    (line,) = told.err.splitlines()
+    output = capsys.readouterr()
+    assert [kernel["name"] for kernel in json.loads(output.out)] == ["gputiled"]
+    (line,) = output.err.splitlines()
     assert line.startswith(f"gemmviz: {tmp_path / '31_bad.cu'} is left out: 31_bad.cu: no front matter")
     assert run(["list"]) == 1
     assert "gputiled" in capsys.readouterr().out
@@ -34,8 +34,8 @@ def test_another_command_goes_on_and_says_it_too(tmp_path, monkeypatch, capsys):
     shipped = data.root
     monkeypatch.setattr(data, "root", lambda name: tmp_path if name == "kernels" else shipped(name))
     assert run(["record", "bad"]) == 2
-    told = capsys.readouterr().err
-    assert "31_bad.cu is left out" in told and "no kernel 'bad'" in told
+    output = capsys.readouterr().err
+    assert "31_bad.cu is left out" in output and "no kernel 'bad'" in output
 
 
 @pytest.mark.sweep("psygnal-*", "rich-*")

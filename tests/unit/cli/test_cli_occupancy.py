@@ -24,16 +24,16 @@ def file_with(tmp_path, device, **known):
 
 def test_other_launches_on_a_chosen_device(capsys):
     assert cli.run(["occupancy", "--threads", "1024", "--shared", "8192", "--device", "RTX 3080"]) == 0
-    said = capsys.readouterr().out
-    assert "66.7%" in said and "at most 768" in said and "modelled" in said
+    output = capsys.readouterr().out
+    assert "66.7%" in output and "at most 768" in output and "modelled" in output
 
 
 def test_the_kernels_of_a_run_with_the_compiler_s_results(tmp_path, capsys):
     path = file_with(tmp_path, H200, block=[32, 32, 1], regs=40, smem=8192)
     assert cli.run(["occupancy", path, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["device"] == "NVIDIA H200"
-    (row,) = told["rows"]
+    output = json.loads(capsys.readouterr().out)
+    assert output["device"] == "NVIDIA H200"
+    (row,) = output["rows"]
     assert (row["kernel"], row["blocks"], row["fraction"], row["limiters"]) == ("gputiled<32>", 1, 0.5, ["registers"])
 
 
@@ -44,8 +44,8 @@ def test_a_kernel_of_clusters_is_recognised_by_its_text(tmp_path, capsys):
     document["results"] = [row | {"label": "cluster", "block": [384, 1, 1], "regs": 168, "smem": 229_376}]
     results.write_results(document, tmp_path / "run.json")
     assert cli.run(["occupancy", str(tmp_path / "run.json"), "--json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["rows"]
-    assert (told["cluster"], told["blocks"]) == (2, 1) and "Each cluster of 2 blocks" in told["advice"]
+    (output,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (output["cluster"], output["blocks"]) == (2, 1) and "Each cluster of 2 blocks" in output["advice"]
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,10 @@ def fixed(tmp_path):
 
 def test_a_recording_takes_the_nearest_size_that_works_and_says_so(fixed, capsys):
     assert run(["record", str(fixed), "--json", "-"]) == 0
-    said = capsys.readouterr()
-    found = json.loads(said.out)
+    output = capsys.readouterr()
+    found = json.loads(output.out)
     assert (found["M"], found["N"], found["K"], found["c_wrong_elements"]) == (64, 96, 48, 0)
-    assert "does not take 8 x 8 x 8; using the nearest size that works, 64 x 96 x 48" in said.err
+    assert "does not take 8 x 8 x 8; using the nearest size that works, 64 x 96 x 48" in output.err
 
 
 @pytest.mark.parametrize("command", ["record", pytest.param("assembly", marks=needs_tools)])
@@ -76,8 +76,8 @@ def test_a_kernel_that_takes_the_usual_size_has_it_without_a_word(capsys):
 @needs_tools
 def test_machine_code_is_shown_at_a_size_far_below_the_usual_one(fixed, capsys):
     assert run(["assembly", str(fixed), "--counts"]) == 0
-    said = capsys.readouterr()
-    assert "fixed for" in said.out and "does not take 4096 x 4096 x 4096" in said.err and str(SIZE) in said.err
+    output = capsys.readouterr()
+    assert "fixed for" in output.out and "does not take 4096 x 4096 x 4096" in output.err and str(SIZE) in output.err
 
 
 @pytest.mark.thorough

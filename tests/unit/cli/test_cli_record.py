@@ -53,8 +53,8 @@ def test_the_intensity_of_some_blocks_is_that_of_their_products(capsys: pytest.C
 
 def test_the_cost_of_a_line_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["record", "matmul_kernel_naive", "--size", "32"]) == 0
-    said = capsys.readouterr().out
-    assert "compulsory" in said and "reads/element" in said and "degree" not in said
+    output = capsys.readouterr().out
+    assert "compulsory" in output and "reads/element" in output and "degree" not in output
     assert run(["record", "matmul_kernel_naive", "--size", "32", "--lines"]) == 0
     rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
     assert ["23", "A", "read", "1,024", "32", "32,768", "4,096", "8"] in rows

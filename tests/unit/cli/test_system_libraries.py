@@ -44,15 +44,15 @@ def on(monkeypatch):
 def test_the_command_names_the_packages_of_the_system(on, system, package):
     on(system)
     command = f"sudo apt-get install libegl1 {package}"
-    said = display.missing({"QT_QPA_PLATFORM": "offscreen"})
-    assert said == f"Qt needs system libraries that are missing here: {command}"
+    text = display.missing({"QT_QPA_PLATFORM": "offscreen"})
+    assert text == f"Qt needs system libraries that are missing here: {command}"
     assert doctor._libraries().remedy == f"for the window: {command}"
 
 
 def test_a_system_without_apt_gets_the_names_of_the_libraries(on):
     on(FEDORA)
-    said = display.missing({"QT_QPA_PLATFORM": "offscreen"})
-    assert said == "Qt needs system libraries that are missing here: libEGL.so.1, libglib-2.0.so.0"
+    text = display.missing({"QT_QPA_PLATFORM": "offscreen"})
+    assert text == "Qt needs system libraries that are missing here: libEGL.so.1, libglib-2.0.so.0"
 
 
 def test_an_unknown_system_gets_the_names_of_the_libraries(on, monkeypatch):

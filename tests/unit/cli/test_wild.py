@@ -32,8 +32,8 @@ def test_a_table_says_what_became_of_each_kernel(tmp_path: Path) -> None:
     (tmp_path / "list").write_text("somebody/gemm\tright.cu\tmm\nsomebody/gemm\twrong.cu\tmm\n")
     table = tmp_path / "table.json"
     command = [sys.executable, str(SCRIPT), str(tmp_path / "list"), str(tmp_path / "src"), "--json", str(table)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "2 kernels; described 1, right 1" in said
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "2 kernels; described 1, right 1" in text
     right, wrong = json.loads(table.read_text())
     assert (right["described"], right["right"], right["findings"]) == (True, True, [])
     assert not wrong["described"] and "cannot be compiled" in wrong["why"]

@@ -80,8 +80,8 @@ def test_another_version_is_named_and_not_used(address, tls, tmp_path, monkeypat
     other = replace(course.software(), gemmviz="0.0.1")
     monkeypatch.setattr(course, "software", lambda: other)
     assert bench(address, tls, tmp_path / "r.json", "hostmult1", "--size", "8") == (2, [])
-    said = capsys.readouterr().err
-    assert "this side has 0.0.1" in said and "no worker of the cluster can be used" in said
+    output = capsys.readouterr().err
+    assert "this side has 0.0.1" in output and "no worker of the cluster can be used" in output
     # A worker that joins later compares, too.
     monkeypatch.setattr(course, "difference", lambda *sides: "")
     code, (row,) = bench(address, tls, tmp_path / "r.json", "hostmult1", "--size", "8")

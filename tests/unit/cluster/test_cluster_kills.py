@@ -43,7 +43,7 @@ def rows(target):
 
 
 def workers(pid):
-    """Return the workers of a cluster, of which each has a nanny that starts it again: not its engines."""
+    """Return the workers of a cluster, not its engines. A nanny starts each worker again."""
     found, own = [], os.getpgid(pid)
     for child in descendants(pid):
         with suppress(OSError):  # some of them end just now
@@ -68,8 +68,8 @@ def test_killed_workers_cost_no_result(seed, tmp_path):
             if chosen and running.poll() is None:
                 os.kill(chance.choice(chosen), signal.SIGKILL)
                 killed += 1
-        said = running.communicate(timeout=300)[1]
-        assert running.returncode == 0, said
+        text = running.communicate(timeout=300)[1]
+        assert running.returncode == 0, text
     assert killed and all(row["status"] == "ok" for row in rows(tmp_path / "r.json"))
 
 
@@ -81,7 +81,7 @@ def test_a_killed_scheduler_costs_only_what_was_not_measured(seed, tmp_path):
         time.sleep(random.Random(seed).uniform(15, 40))
         below = descendants(process.pid)
         process.send_signal(signal.SIGKILL)
-        said = running.communicate(timeout=300)[1]
+        text = running.communicate(timeout=300)[1]
         end = time.monotonic() + 60
         while alive(below) and time.monotonic() < end:
             time.sleep(0.2)
@@ -89,7 +89,7 @@ def test_a_killed_scheduler_costs_only_what_was_not_measured(seed, tmp_path):
     found = rows(tmp_path / "r.json")
     missing = [row for row in found if row["status"] != "ok"]
     if running.returncode != 0:
-        assert missing and "is not complete: the connection to the cluster was lost" in said
+        assert missing and "is not complete: the connection to the cluster was lost" in text
     assert all(row["message"] == "the connection to the cluster was lost" for row in missing)
 
 

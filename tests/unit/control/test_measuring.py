@@ -217,5 +217,5 @@ def test_a_kernel_that_cannot_run_here_says_why(session, engines, measuring, kep
     measuring.measure_this()
     row = results.new_row(session.choice.kernel, Problem.cube(64), {})
     done(engines, [row | {"status": "skipped", "message": "no CUDA device: the NVIDIA driver finds no GPU"}])
-    said = session.messages.current.text
-    assert "cannot be measured here" in said and "finds no GPU" in said
+    text = session.messages.current.text
+    assert "cannot be measured here" in text and "finds no GPU" in text

@@ -44,11 +44,11 @@ def drive():
     made = []
 
     def make(script):
-        loop, engine, said = FakeLoop(), FakeEngine(script), []
+        loop, engine, replies = FakeLoop(), FakeEngine(script), []
         worker = Worker("tries", lambda: engine, loop)
-        worker.replied.connect(lambda reply: said.append((reply, threading.current_thread())))
+        worker.replied.connect(lambda reply: replies.append((reply, threading.current_thread())))
         made.append(worker)
-        return worker, said, loop, engine
+        return worker, replies, loop, engine
 
     yield make
     for worker in made:
@@ -57,21 +57,21 @@ def drive():
 
 
 def test_replies_come_in_order_and_in_the_loops_thread(drive):
-    worker, said, loop, engine = drive(answers)
+    worker, replies, loop, engine = drive(answers)
     worker.submit(ProbeRequest(1))
-    loop.turn_until(lambda: len(said) == 2)
-    assert [type(reply) for reply, _ in said] == [Progress, Done]
-    assert {thread for _, thread in said} == {threading.current_thread()} and engine.threads != [said[0][1]]
+    loop.turn_until(lambda: len(replies) == 2)
+    assert [type(reply) for reply, _ in replies] == [Progress, Done]
+    assert {thread for _, thread in replies} == {threading.current_thread()} and engine.threads != [replies[0][1]]
 
 
 def test_a_new_request_takes_the_place_of_the_one_that_runs_and_of_all_that_wait(drive):
-    worker, said, loop, _ = drive(waits)
+    worker, replies, loop, _ = drive(waits)
     worker.submit(ProbeRequest(1))
-    loop.turn_until(lambda: said)
+    loop.turn_until(lambda: replies)
     worker.submit(ProbeRequest(2))
     worker.submit(ProbeRequest(3))
-    loop.turn_until(lambda: said[-1][0] == Progress(3, "at work"))
-    ends = [(reply.run, reply.kind) for reply, _ in said if isinstance(reply, Failed)]
+    loop.turn_until(lambda: replies[-1][0] == Progress(3, "at work"))
+    ends = [(reply.run, reply.kind) for reply, _ in replies if isinstance(reply, Failed)]
     assert ends == [(1, "cancelled"), (2, "cancelled")]
 
 
@@ -81,19 +81,19 @@ def test_a_fault_of_an_engine_is_a_message_and_the_thread_goes_on(drive, capsys)
             raise ValueError("no such engine")
         yield Done(request.run)
 
-    worker, said, loop, _ = drive(breaks)
+    worker, replies, loop, _ = drive(breaks)
     worker.submit(ProbeRequest(1))
-    loop.turn_until(lambda: said)
+    loop.turn_until(lambda: replies)
     worker.submit(ProbeRequest(2))
-    loop.turn_until(lambda: len(said) == 2)
-    assert [reply for reply, _ in said] == [Failed(1, "internal", "ValueError: no such engine"), Done(2)]
+    loop.turn_until(lambda: len(replies) == 2)
+    assert [reply for reply, _ in replies] == [Failed(1, "internal", "ValueError: no such engine"), Done(2)]
     assert "no such engine" in capsys.readouterr().err
 
 
 def test_a_function_is_computed_behind_the_requests_that_wait(drive):
-    worker, said, loop, engine = drive(answers)
+    worker, replies, loop, engine = drive(answers)
     computed = []
-    worker.computed.connect(lambda result: computed.append((result, len(said))))
+    worker.computed.connect(lambda result: computed.append((result, len(replies))))
     worker.submit(ProbeRequest(1))
     worker.compute(lambda: threading.current_thread())
     loop.turn_until(lambda: computed)
@@ -101,22 +101,22 @@ def test_a_function_is_computed_behind_the_requests_that_wait(drive):
 
 
 def test_a_worker_that_was_stopped_starts_anew_with_the_next_request(drive):
-    worker, said, loop, engine = drive(answers)
+    worker, replies, loop, engine = drive(answers)
     worker.stop()  # nothing runs yet
     for run in (1, 2):
         worker.submit(ProbeRequest(run))
-        loop.turn_until(lambda run=run: said and said[-1][0] == Done(run))
+        loop.turn_until(lambda run=run: replies and replies[-1][0] == Done(run))
         worker.stop()
         assert not worker.running and engine.closed
     assert len(set(engine.threads)) == 2
 
 
 def test_after_the_end_nothing_is_heard_or_started(drive):
-    worker, said, loop, engine = drive(waits)
+    worker, replies, loop, engine = drive(waits)
     worker.submit(ProbeRequest(1))
-    loop.turn_until(lambda: said)
+    loop.turn_until(lambda: replies)
     worker.close()
     loop.turn()
-    assert len(said) == 1 and engine.closed
+    assert len(replies) == 1 and engine.closed
     worker.submit(ProbeRequest(2))
     assert not worker.running

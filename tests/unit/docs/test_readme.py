@@ -40,8 +40,8 @@ def test_readme_and_the_page_count_the_ladder() -> None:
     own = sum(kernel.recordable for kernel in ladder())
     counted = (own, len(ladder()) - own)
     for text in (README.read_text(encoding="utf-8"), page("kernels")):
-        said = re.search(r"(\d+) kernels and (\d+) library references", text)
-        assert said and tuple(map(int, said.groups())) == counted
+        message = re.search(r"(\d+) kernels and (\d+) library references", text)
+        assert message and tuple(map(int, message.groups())) == counted
     words = ("Six", "Seven", "Eight", "Nine", "Ten")
     exhibits = sum(bool(kernel.exhibit) for kernel in ladder())
     assert f"{words[exhibits - 6]} rungs are *exhibits*" in page("kernels")
@@ -70,11 +70,11 @@ def shown_as(figure: object, text: str) -> bool:
 
 
 def test_the_page_counts_the_claims_that_hold() -> None:
-    said = re.search(r"(\d+) claims hold, (\d+) cannot be judged[^,]*, [^,]*, and these (\d+)", page("results"))
-    assert said, "the page says how many claims hold"
+    text = re.search(r"(\d+) claims hold, (\d+) cannot be judged[^,]*, [^,]*, and these (\d+)", page("results"))
+    assert text, "the page says how many claims hold"
     states = [verdict.state for verdict in verdicts().values()]
     counted = tuple(states.count(state) for state in ("holds", "cannot be judged here", "does not hold"))
-    assert tuple(map(int, said.groups())) == counted and sum(counted) == len(states)
+    assert tuple(map(int, text.groups())) == counted and sum(counted) == len(states)
 
 
 def test_the_page_lists_the_claims_that_do_not_hold_with_their_figures() -> None:
@@ -92,18 +92,18 @@ def test_the_page_lists_the_claims_that_do_not_hold_with_their_figures() -> None
 
 def test_the_example_of_a_verdict_is_one() -> None:
     text = page("results").replace("\n", " ")
-    said = re.search(r"stated ([\d.]+)x; holds for (.+?); measured ([\d.]+)x: (.+?)\" \(`(.+?)`\)", text)
-    assert said, "the page shows an example"
-    theirs, rule, ours, state, name = said.groups()
+    message = re.search(r"stated ([\d.]+)x; holds for (.+?); measured ([\d.]+)x: (.+?)\" \(`(.+?)`\)", text)
+    assert message, "the page shows an example"
+    theirs, rule, ours, state, name = message.groups()
     verdict = verdicts()[name]
     (one,) = verdict.findings
     assert (one.rule, one.state) == (rule, state) and shown_as(one.theirs, theirs) and shown_as(one.ours, ours)
 
 
 def test_the_page_counts_the_proofs() -> None:
-    said = re.search(r"(\d+) counters equal, (\d+) explained, none left", page("proofs"))
-    assert said, "the page counts the proofs"
+    text = re.search(r"(\d+) counters equal, (\d+) explained, none left", page("proofs"))
+    assert text, "the page counts the proofs"
     kept = [proof for file in proofs.kept() for kernel in ladder() for proof in file.of(kernel)]
     verdict = [row.verdict for proof in kept for row in proof.compared]
-    assert tuple(map(int, said.groups())) == (verdict.count("equal"), verdict.count("explained"))
+    assert tuple(map(int, text.groups())) == (verdict.count("equal"), verdict.count("explained"))
     assert set(verdict) == {"equal", "explained"} and all(proof.holds for proof in kept)

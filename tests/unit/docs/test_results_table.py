@@ -136,15 +136,15 @@ def test_a_share_never_mixes_two_runs(tools, tmp_path, monkeypatch):
     reference = merged(tmp_path, monkeypatch, first, second)
     found = lines(tools.ladder_table(tools.rungs(reference, KERNELS, ("float32",))))
     assert (found["gputiled"][1], found["gputiled1"][1]) == ("16.0%", "20.0%")
-    said = tools.section(reference, None, KERNELS)
+    text = tools.section(reference, None, KERNELS)
     when = "2 runs, 21 November 2026, 10:00 UTC to 22 November 2026, 11:00 UTC (3 of the figures)"
-    assert f"* {when}:\n  driver 580.1, NVRTC 13.0; 3 " in said
+    assert f"* {when}:\n  driver 580.1, NVRTC 13.0; 3 " in text
 
 
 def test_runs_of_another_protocol_stand_apart(tools, tmp_path, monkeypatch):
     runs = a_run(FIRST, {"gputiled": 8000.0}), a_run(SECOND, {"gputiled1": 9000.0}, rounds=1)
-    said = tools.section(merged(tmp_path, monkeypatch, *runs), None, KERNELS)
-    assert re.findall(r"^\* (\d+ November).*\n.*; (\d) interleaved", said, re.MULTILINE) == [
+    text = tools.section(merged(tmp_path, monkeypatch, *runs), None, KERNELS)
+    assert re.findall(r"^\* (\d+ November).*\n.*; (\d) interleaved", text, re.MULTILINE) == [
         ("21 November", "3"),
         ("22 November", "1"),
     ]
@@ -235,11 +235,11 @@ def test_the_charts_show_every_rung(tools, tmp_path, monkeypatch):
         re.findall(r'(?:src|srcset)="([^"]+)"', tools.PAGE.read_text(encoding="utf-8"))
     )
     for drawing in drawings.values():
-        said = [e.text for e in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
+        texts = [e.text for e in ElementTree.fromstring(drawing).iter("{http://www.w3.org/2000/svg}text")]
         data = sys.modules["results_data"]
         drawn = [k for k in KERNELS if data.kind(k) in data.TYPES and not k.exhibit]
-        assert {k.alias for k in drawn if k.backend == "cuda"} <= set(said)
-        assert "8.00 (16%)" in said and "not measured" in said
+        assert {k.alias for k in drawn if k.backend == "cuda"} <= set(texts)
+        assert "8.00 (16%)" in texts and "not measured" in texts
 
 
 def test_the_reference_fits_the_published_schema():

@@ -31,20 +31,20 @@ def record(engine, text, path="/nowhere/mine.c", params=None):
 
 
 def test_a_broken_rung_is_explained_in_the_language_that_is_spoken(engine):
-    said = {}
+    values = {}
     for code in ("ko", "en"):
         set_language(code)
         *before, recorded = record(engine, NO_BARRIER, str(TILED.path), {"TS": 2})
         assert isinstance(recorded, Recorded)
         found = recorded.findings
-        said[code] = [(f.kind, f.line, f.other_line) for f in found], [f.text for f in found]
+        values[code] = [(f.kind, f.line, f.other_line) for f in found], [f.text for f in found]
         progress = [reply.text for reply in before if isinstance(reply, Progress)]
         assert progress and all(bool(KOREAN.search(text)) == (code == "ko") for text in progress)
-    assert said["ko"][0] == said["en"][0] and said["en"][0][0][0] == "race"
-    assert re.search(r"^Thread \(\d,\d\) .*reads .* before thread .*A __syncthreads\(\)", said["en"][1][0])
-    assert KOREAN.search(said["ko"][1][0]) and "before" not in said["ko"][1][0]
+    assert values["ko"][0] == values["en"][0] and values["en"][0][0][0] == "race"
+    assert re.search(r"^Thread \(\d,\d\) .*reads .* before thread .*A __syncthreads\(\)", values["en"][1][0])
+    assert KOREAN.search(values["ko"][1][0]) and "before" not in values["ko"][1][0]
     # The names of arrays and elements are the source's in every language.
-    assert re.findall(r"\w+\[\d\]\[\d\]", said["ko"][1][0]) == re.findall(r"\w+\[\d\]\[\d\]", said["en"][1][0])
+    assert re.findall(r"\w+\[\d\]\[\d\]", values["ko"][1][0]) == re.findall(r"\w+\[\d\]\[\d\]", values["en"][1][0])
 
 
 def test_a_crash_keeps_its_class_in_another_language(engine):

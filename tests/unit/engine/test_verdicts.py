@@ -19,12 +19,12 @@ def recorded(engine, text, order):
 
 def test_a_verdict_has_what_is_wrong_and_nothing_of_the_accesses(engine):
     _, whole = recorded(engine, WRONG, "grid")
-    said, verdict = recorded(engine, WRONG, "verdict")
+    message, verdict = recorded(engine, WRONG, "verdict")
     full, short = recording_of(whole.recording), recording_of(verdict.recording)
     assert len(full.accesses) and not len(short.accesses)
     assert short.wrong == full.wrong > 0 and short.diagnostics == full.diagnostics != ()
     assert (verdict.timeline, verdict.traffic, verdict.findings) == ({}, {}, None)
-    assert not [text for text in said if text.startswith("Ordering")]
+    assert not [text for text in message if text.startswith("Ordering")]
 
 
 def test_a_right_kernel_has_a_verdict_without_a_fault(engine):

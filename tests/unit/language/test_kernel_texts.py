@@ -8,9 +8,9 @@ from gemmviz.language import set_language, tr
 
 @pytest.mark.parametrize("code", ["ko", "es"])
 def test_each_exhibit_says_its_purpose_in_the_spoken_language(code):
-    said = [kernel.exhibit for kernel in ladder() if kernel.exhibit]
+    texts = [kernel.exhibit for kernel in ladder() if kernel.exhibit]
     set_language(code)
     try:
-        assert len(said) > 5 and not [text for text in said if tr(text) == text]
+        assert len(texts) > 5 and not [text for text in texts if tr(text) == text]
     finally:
         set_language("en")

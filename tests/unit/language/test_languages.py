@@ -91,7 +91,7 @@ def test_a_translation_has_the_same_names_in_braces(code):
         # A form for exactly one may leave the number out.
         free = {"count"} if entry.msgid_plural else set()
         forms = [entry.msgstr, *entry.msgstr_plural.values()]
-        wrong += [f"{entry.msgid!r}: {said!r}" for said in forms if said and (_names(said) ^ originals) - free]
+        wrong += [f"{entry.msgid!r}: {text!r}" for text in forms if text and (_names(text) ^ originals) - free]
     assert not wrong
 
 
@@ -103,10 +103,10 @@ def test_a_number_chooses_the_form_of_the_language():
 
 
 def test_thousands_are_apart_by_a_thin_space_where_a_comma_is_a_decimal_sign():
-    for code, said in (("en", "1,024 (0,0)"), ("es", "1\u202f024 (0,0)"), ("ko", "1\u202f024 (0,0)")):
+    for code, text in (("en", "1,024 (0,0)"), ("es", "1\u202f024 (0,0)"), ("ko", "1\u202f024 (0,0)")):
         language.set_language(code)
-        assert language.tr("{count} {thread}", count="1,024", thread="(0,0)") == said
-        assert language.trn("{count}", "{count}", 1024, count="1,024") == said.split(" ")[0]
+        assert language.tr("{count} {thread}", count="1,024", thread="(0,0)") == text
+        assert language.trn("{count}", "{count}", 1024, count="1,024") == text.split(" ")[0]
 
 
 def test_everything_that_people_read_goes_through_the_translation():

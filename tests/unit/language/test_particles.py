@@ -66,5 +66,5 @@ def test_no_finished_text_keeps_both_forms_with_usual_values(korean):
     both = [text for text in texts.values() if with_particles(text.replace("{", "").replace("}", "")) != text]
     assert both, "the catalogue has particles to choose"
     for text in both:
-        said = with_particles(text.replace("{", "").replace("}", ""))
-        assert not any(form in said for form in ("을(를)", "은(는)", "이(가)", "과(와)", "(으)로")), said
+        message = with_particles(text.replace("{", "").replace("}", ""))
+        assert not any(form in message for form in ("을(를)", "은(는)", "이(가)", "과(와)", "(으)로")), message

@@ -58,7 +58,7 @@ def test_a_box_for_two_blocks_is_asked_for_once() -> None:
 
 def test_a_box_that_is_added_reads_no_matrix_for_its_thread() -> None:
     size = {"BN": 64, "STAGES": 2, "CLUSTER": 1, "BLOCKS": 2}
-    # Two blocks share three tiles of 128 x 64: one tile is in two parts, of which one is added to the other.
+    # Two blocks share three tiles of 128 x 64: one tile is in two parts, and one part is added to the other.
     prediction = of(record(launch(find("stream_k_tma", ladder()), Problem(384, 64, 128), size), deadline_s=20))
     assert prediction.own == ("begun",) and not any(spot.space == "global" for spot in prediction.spots)
     boxes = kinds(prediction)["boxes stored"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import attacks
 import hostile
 import pytest
-from attacking import assert_goes_on, measured, record, told
+from attacking import assert_goes_on, measured, record, result_of
 from consenting import AllowsAll
 
 from gemmviz.engine import start
@@ -49,7 +49,7 @@ def outside(tmp_path):
     ],
 )
 def test_no_file_outside_is_written_or_changed(engine, outside, call):
-    assert told(engine, f"told = {call.format(outside)};") == -1
+    assert result_of(engine, f"result = {call.format(outside)};") == -1
     assert [p.name for p in outside.iterdir()] == ["kept.txt"]
     kept = outside / "kept.txt"
     assert (kept.read_text(), kept.stat().st_mode & 0o777, kept.stat().st_uid) == ("kept", 0o644, os.getuid())
@@ -70,18 +70,18 @@ def test_no_file_of_the_user_is_read(engine, tmp_path, monkeypatch, place):
     monkeypatch.setenv("HOME", str(tmp_path))
     name = place.format(home=tmp_path, parent=os.getpid())
     assert Path(name).exists()
-    assert told(engine, f'told = open("{name}", O_RDONLY);') == -1
+    assert result_of(engine, f'result = open("{name}", O_RDONLY);') == -1
 
 
 def test_no_folder_is_listed(engine, outside):
-    assert told(engine, f'told = open("{outside}", O_RDONLY | O_DIRECTORY);') == -1
+    assert result_of(engine, f'result = open("{outside}", O_RDONLY | O_DIRECTORY);') == -1
 
 
 def test_what_the_environment_holds_is_not_seen(tmp_path, monkeypatch):
     monkeypatch.setenv("SECRET_TOKEN", "secret")
     engine = Engine(AllowsAll())
     try:
-        assert told(engine, 'told = getenv("SECRET_TOKEN") ? 1 : 2;') == 2
+        assert result_of(engine, 'result = getenv("SECRET_TOKEN") ? 1 : 2;') == 2
     finally:
         engine.close()
 
@@ -91,7 +91,7 @@ def test_what_the_environment_holds_is_not_seen(tmp_path, monkeypatch):
     ["AF_INET, SOCK_STREAM, 0", "AF_INET, SOCK_DGRAM, 0", "AF_INET6, SOCK_STREAM, 0", "AF_UNIX, SOCK_STREAM, 0"],
 )
 def test_no_socket_is_opened(engine, family):
-    assert told(engine, f"told = socket({family});") == -1
+    assert result_of(engine, f"result = socket({family});") == -1
 
 
 def test_nobody_is_called(engine):
@@ -101,16 +101,16 @@ def test_nobody_is_called(engine):
         body = (
             "int s = socket(AF_INET, SOCK_STREAM, 0); struct sockaddr_in to = { .sin_family = AF_INET, "
             f".sin_port = htons({port}), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) }}; "
-            "told = connect(s, (struct sockaddr *)&to, sizeof to);"
+            "result = connect(s, (struct sockaddr *)&to, sizeof to);"
         )
-        assert told(engine, body) == -1
+        assert result_of(engine, body) == -1
         with pytest.raises(BlockingIOError):
             server.accept()
 
 
 def test_no_program_is_started(engine, outside):
-    assert told(engine, f'told = execl("/bin/sh", "sh", "-c", "touch {outside}/new.txt", (char *)0);') == -1
-    assert told(engine, f'told = system("touch {outside}/new.txt");') != 0
+    assert result_of(engine, f'result = execl("/bin/sh", "sh", "-c", "touch {outside}/new.txt", (char *)0);') == -1
+    assert result_of(engine, f'result = system("touch {outside}/new.txt");') != 0
     assert [p.name for p in outside.iterdir()] == ["kept.txt"]
 
 
@@ -118,7 +118,7 @@ def test_what_runs_when_a_library_is_loaded_is_confined_too(engine, outside):
     opened = f'early = open("{outside}/new.txt", O_CREAT | O_WRONLY, 0644);'
     kind = 'constructor, no_sanitize("thread")'  # the recorder is not ready by then
     top = f"static int early;\n__attribute__(({kind})) static void at_load(void) {{ {opened} }}"
-    assert told(engine, "told = early;", top) == -1
+    assert result_of(engine, "result = early;", top) == -1
     assert [p.name for p in outside.iterdir()] == ["kept.txt"]
 
 
@@ -136,7 +136,7 @@ def test_no_other_process_gets_a_signal(engine, call):
     # A signal that does no harm where the sandbox fails.
     before = signal.signal(signal.SIGCONT, lambda *_: heard.append(1))
     try:
-        answer = told(engine, f"told = {call.format(os.getpid())};")
+        answer = result_of(engine, f"result = {call.format(os.getpid())};")
         time.sleep(0.1)
     finally:
         signal.signal(signal.SIGCONT, before)
@@ -145,7 +145,7 @@ def test_no_other_process_gets_a_signal(engine, call):
 
 
 def test_no_other_process_is_traced(engine):
-    assert told(engine, f"told = ptrace(PTRACE_SEIZE, {os.getpid()}, 0, 0);") == -1
+    assert result_of(engine, f"result = ptrace(PTRACE_SEIZE, {os.getpid()}, 0, 0);") == -1
     assert "TracerPid:\t0\n" in Path("/proc/self/status").read_text()
 
 
@@ -289,7 +289,7 @@ def test_headers_beside_a_file_are_found_and_their_change_is_seen(engine, tmp_pa
     (tmp_path / "kernel/one.h").write_text('#include "../common/two.h"\n#define ONE TWO\n')
     for value in (3, 5):
         (tmp_path / "common/two.h").write_text(f"#define TWO {value}\n")
-        text = attacks.attack("told = ONE;", '#include "one.h"\n')
+        text = attacks.attack("result = ONE;", '#include "one.h"\n')
         reply = record(engine, text, str(tmp_path / "kernel/mine.c"))
         assert isinstance(reply, Recorded), reply
         assert Recording.from_plain(reply.recording).c[0, 0] == value

@@ -6,7 +6,7 @@ import time
 
 import attacks
 import pytest
-from attacking import assert_goes_on, limited, measured, record, told
+from attacking import assert_goes_on, limited, measured, record, result_of
 
 from gemmviz.engine.messages import Failed
 
@@ -52,9 +52,9 @@ def test_a_kernel_that_forks_without_end_is_ended_and_told_why():
 def test_what_is_printed_fills_no_disk(engine):
     body = (
         "static char line[1 << 20]; memset(line, 'x', sizeof line); line[sizeof line - 1] = '\\n';"
-        "for (int i = 0; i < 64; i++) { ssize_t n = write(1, line, sizeof line); if (n > 0) told += n >> 20; }"
+        "for (int i = 0; i < 64; i++) { ssize_t n = write(1, line, sizeof line); if (n > 0) result += n >> 20; }"
     )
-    assert told(engine, body) <= 16
+    assert result_of(engine, body) <= 16
 
 
 def test_processor_time_is_limited():
@@ -93,21 +93,21 @@ WAITS = "case $1 in --version) echo clang; exit 0;; esac; sh -c '{child}'; exit 
 
 
 @pytest.mark.parametrize(
-    ("child", "said"),
+    ("child", "text"),
     [
         ("while :; do :; done", "mine.c does not compile: stopped: it took more than 1 s"),
         ("exit 1", "the compiler printed no message"),
     ],
     ids=["endless", "refuses"],
 )
-def test_a_limit_that_ends_a_process_of_the_compiler_is_named(monkeypatch, child, said):
+def test_a_limit_that_ends_a_process_of_the_compiler_is_named(monkeypatch, child, text):
     monkeypatch.setenv("GEMMVIZ_CC", shlex.join(["sh", "-c", WAITS.format(child=child), "cc"]))
     engine = limited(compile_s=1)
     try:
         reply = record(engine, attacks.attack(""))
         assert isinstance(reply, Failed)
         assert reply.kind == "compile"
-        assert said in reply.message
+        assert text in reply.message
         assert ("args" in reply.message) == (child == "exit 1")
     finally:
         engine.close()

@@ -309,10 +309,10 @@ def test_packages_beside_python_are_importable_in_the_engine(tmp_path):
         "import mine_alone, psygnal; print(mine_alone.VALUE, psygnal.__file__)"
     )
     path = os.pathsep.join([str(folder), str(Path(rules.__file__).parents[2])])
-    said = subprocess.run(
+    text = subprocess.run(
         [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
     )
-    assert said.stdout.split() == ["1", str(folder / "psygnal" / "__init__.py")], said.stderr
+    assert text.stdout.split() == ["1", str(folder / "psygnal" / "__init__.py")], text.stderr
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -333,7 +333,7 @@ def test_libraries_find_a_folder_for_temporary_files_in_the_engine():
         "child.main = lambda connection, given: print(tempfile.TemporaryDirectory().name, given.scratch)\n"
         "start.main(None, setting.Setting(scratch.make()))"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    made, folder = said.stdout.split() if said.stdout else ("", said.stderr)
+    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    made, folder = text.stdout.split() if text.stdout else ("", text.stderr)
     assert Path(made).parent == Path(folder)
     shutil.rmtree(folder, ignore_errors=True)

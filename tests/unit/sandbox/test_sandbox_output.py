@@ -7,9 +7,9 @@ from gemmviz.sandbox.output import pass_on, plain
 
 
 def test_the_last_words_of_the_c_library_are_left_out():
-    said = "row 1\nfree(): invalid pointer\ndouble free or corruption (out)\nmalloc(): corrupted top size\nrow 2\n"
-    said += "Fatal glibc error: malloc assertion failure in _int_malloc\n*** stack smashing detected ***: terminated\n"
-    assert plain(said) == "row 1\nrow 2\n"
+    text = "row 1\nfree(): invalid pointer\ndouble free or corruption (out)\nmalloc(): corrupted top size\nrow 2\n"
+    text += "Fatal glibc error: malloc assertion failure in _int_malloc\n*** stack smashing detected ***: terminated\n"
+    assert plain(text) == "row 1\nrow 2\n"
 
 
 def test_what_a_kernel_says_about_such_words_stays():

@@ -308,8 +308,8 @@ def test_bytes_requested_by_a_cpu_are_not_compared_with_bytes_moved_by_a_gpu():
         assert all(shown["bytes"].total) and shown["bytes"].ratio is None
         pair.comparison.set_pace("work")
         session.cursor.seek(session.cursor.steps - 1)
-        said = sentence(pair.comparison, session.cursor.step, NAMES)
-        assert said == "Both have finished. What a CPU asks for cannot be compared with what a GPU moves."
+        text = sentence(pair.comparison, session.cursor.step, NAMES)
+        assert text == "Both have finished. What a CPU asks for cannot be compared with what a GPU moves."
 
 
 def test_two_loops_of_a_cpu_ask_for_bytes():

@@ -113,8 +113,8 @@ def test_a_damaged_lesson_is_taught_or_refused_with_a_sentence(damaged: Damaged,
 @pytest.mark.parametrize("kind", ["by name", "by path", "with its text", "beside", "lesson"])
 def test_a_name_that_no_file_can_have_is_refused_with_a_sentence(kind: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / ("mine.toml" if kind == "lesson" else "mine.gemmviz")
-    said = {"by name": {"name": name}, "by path": {"path": name}, "with its text": {"path": name, "text": "x"}}
-    state = {"state_version": 1, "kernel": said.get(kind, {"name": "gputiled"}), "beside": {"kernel": name}}
+    values = {"by name": {"name": name}, "by path": {"path": name}, "with its text": {"path": name, "text": "x"}}
+    state = {"state_version": 1, "kernel": values.get(kind, {"name": "gputiled"}), "beside": {"kernel": name}}
     stop = '[[stop]]\nat = { step = 1 }\nsay = "Look."\n'
     lesson = f'kernel = {json.dumps(name)}\nsize = 8\ntitle = "Mine"\n{stop}'
     path.write_text(lesson if kind == "lesson" else json.dumps(state), encoding="utf-8")

@@ -40,9 +40,9 @@ def test_a_text_that_is_no_kernel_is_kept_and_the_kernel_before_stays(session):
 
 def test_the_message_about_missing_front_matter_names_a_remedy_and_no_missing_file(session):
     session.choice.edit("x" + session.choice.text)
-    said = str(session.choice.fault)
-    assert said.startswith("30_gputiled.cu: no front matter") and "F6" in said
-    assert "~edited" not in said and "describe" not in said
+    text = str(session.choice.fault)
+    assert text.startswith("30_gputiled.cu: no front matter") and "F6" in text
+    assert "~edited" not in text and "describe" not in text
 
 
 def test_taking_a_change_back_restores_the_edited_text(session):
@@ -76,9 +76,9 @@ def test_a_file_that_changes_keeps_the_choice(session):
 
 
 def test_drafts_are_announced_when_they_begin_and_end(session):
-    told, text = [], session.choice.text
-    session.choice.drafted.connect(lambda: told.append(session.choice.unsaved(session.choice.base)))
+    drafts, text = [], session.choice.text
+    session.choice.drafted.connect(lambda: drafts.append(session.choice.unsaved(session.choice.base)))
     for typed in (text + "/", text + "//", text):
         session.choice.draft(typed)
-    assert told == [True, False]
+    assert drafts == [True, False]
     assert session.choice.kernel.text == text  # nothing is recorded before the user pauses

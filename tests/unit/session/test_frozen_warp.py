@@ -113,11 +113,11 @@ def test_a_chosen_way_ends_with_its_cell(session: Session) -> None:
     assert shown is not None
     session.cursor.pick((2, 5), 0)
     hop = hop_at(shown, shown.provenance.operand_paths(0, 5), 0, (2, 5))
-    told = []
-    session.inspection.changed.connect(lambda: told.append(session.inspection.hop))
+    hops = []
+    session.inspection.changed.connect(lambda: hops.append(session.inspection.hop))
     session.inspection.choose_hop(hop)
     session.inspection.choose_hop(hop)
-    assert told == [hop]
+    assert hops == [hop]
     session.cursor.pick((2, 6), 0)
     assert session.inspection.hop is None
 

@@ -18,11 +18,11 @@ def test_a_kernel_comes_with_the_lens_that_its_demo_names():
 
 
 def test_the_key_goes_through_those_that_suit_and_then_shows_none():
-    session, told = session_at("gputiled"), []
-    session.lens.changed.connect(lambda: told.append(session.lens.name))
+    session, names = session_at("gputiled"), []
+    session.lens.changed.connect(lambda: names.append(session.lens.name))
     for _ in range(4):
         session.lens.next(["coalescing", "banks"])
-    assert told == ["coalescing", "banks", None, "coalescing"]
+    assert names == ["coalescing", "banks", None, "coalescing"]
     session.lens.show("reuse")
     session.lens.next(["coalescing", "banks"])
     assert session.lens.name == "coalescing"

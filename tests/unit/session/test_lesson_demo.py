@@ -53,14 +53,14 @@ def test_a_missing_demo_has_a_message(session, tmp_path):
         recorded_at(lesson, kernel)
     with pytest.raises(GemmvizError, match=r"mine\.toml, stop 1: the kernel has no demo"):
         resolve(at_demo(), playable_of(parsed()), "en", None)
-    for demo, said in (
+    for demo, text in (
         (Demo((8, 8, 8), thread=(4, 0)), "thread (4, 0) does not exist: a block is 4 x 4"),
         (Demo((8, 8, 8), block=(0, 2)), "block (0, 2) does not exist"),
         (Demo((8, 8, 8), stop={"tile": 9}), "there is no tile 9"),
     ):
         with pytest.raises(GemmvizError) as raised:
             resolve(at_demo(), playable_of(parsed()), "en", demo)
-        assert said in str(raised.value)
+        assert text in str(raised.value)
     with pytest.raises(GemmvizError, match="at: demo is true"):
         at_demo(stop=[{"at": {"demo": 1}, "say": "x"}])
     path = tmp_path / "mine.toml"

@@ -120,7 +120,7 @@ def test_a_language_that_is_missing_falls_back_to_english():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "text"),
     [
         ({"kernel": ""}, "mine.toml: say which kernel"),
         ({"size": "8"}, "mine.toml: size is one whole number"),
@@ -140,14 +140,14 @@ def test_a_language_that_is_missing_falls_back_to_english():
         ({"stop": [{"at": {"end": True}, "say": "x", "next": "mm"}, *SMALL["stop"]]}, "the last stop only"),
     ],
 )
-def test_the_message_about_a_faulty_file_names_the_remedy(changes, said):
+def test_the_message_about_a_faulty_file_names_the_remedy(changes, text):
     with pytest.raises(GemmvizError) as raised:
         parsed(**changes)
-    assert said in str(raised.value)
+    assert text in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    ("stop", "said"),
+    ("stop", "text"),
     [
         ({"at": {"line": "As[ty]"}}, "stop 1: 'As[ty]' is in lines 29, 33"),
         ({"at": {"line": "nothing like it"}}, "is in no line"),
@@ -160,8 +160,8 @@ def test_the_message_about_a_faulty_file_names_the_remedy(changes, said):
         ({"at": {"end": True}, "cell": {"array": "C", "row": 8, "column": 0}}, "C[8, 0] does not exist"),
     ],
 )
-def test_a_stop_that_the_recording_has_not_is_named(stop, said):
+def test_a_stop_that_the_recording_has_not_is_named(stop, text):
     lesson = parsed(stop=[{**stop, "say": "x"}])
     with pytest.raises(GemmvizError) as raised:
         resolve(lesson, playable_of(lesson), "en")
-    assert said in str(raised.value)
+    assert text in str(raised.value)

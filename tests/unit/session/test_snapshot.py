@@ -226,7 +226,7 @@ def test_a_recording_that_is_not_the_one_awaited_leaves_the_state_waiting():
 
 
 @pytest.mark.parametrize(
-    ("part", "error", "said"),
+    ("part", "error", "text"),
     [
         ({"kernel": {"name": "nothing"}}, UnknownKernel, "nothing"),
         ({"kernel": {"path": "/nowhere/x.cu"}}, UnknownKernel, "/nowhere/x.cu"),
@@ -236,10 +236,10 @@ def test_a_recording_that_is_not_the_one_awaited_leaves_the_state_waiting():
         ({"size": [8, 8, 1 << 30]}, ConstraintError, "1073741824"),
     ],
 )
-def test_a_state_that_cannot_be_reopened_changes_nothing(part, error, said):
+def test_a_state_that_cannot_be_reopened_changes_nothing(part, error, text):
     session = new_session()
     before = take(session)
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=text):
         apply(session, part | {"theme": "light"})
     assert take(session) == before
 
@@ -261,7 +261,7 @@ def test_written_files_fit_the_published_form(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "is damaged"),
         ("[]", "not a state"),
@@ -273,10 +273,10 @@ def test_written_files_fit_the_published_form(tmp_path):
         ("\x00\xff", "UTF-8"),
     ],
 )
-def test_a_damaged_file_is_read_as_empty_with_a_message(tmp_path, text, said):
+def test_a_damaged_file_is_read_as_empty_with_a_message(tmp_path, text, message):
     path = tmp_path / "my.gemmviz"
     path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(GemmvizError, match=said):
+    with pytest.raises(GemmvizError, match=message):
         read_state(path)
 
 

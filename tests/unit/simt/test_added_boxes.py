@@ -127,12 +127,12 @@ MISTAKES = {
 @pytest.mark.sweep("no wait", "set too early", "no fence before", "stored twice")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_handing_a_sum_on_is_named(name: str) -> None:
-    edits, kind, needle, said = MISTAKES[name]
+    edits, kind, needle, text = MISTAKES[name]
     recording = recorded(changed(*edits))
     lines = recording.text.splitlines()
     findings = find(recording)
     assert [f.kind for f in findings] == [kind]
-    assert needle in lines[findings[0].line - 1] and said in findings[0].text, findings[0]
+    assert needle in lines[findings[0].line - 1] and text in findings[0].text, findings[0]
 
 
 def test_a_flag_that_nobody_sets_is_named_at_once() -> None:

@@ -50,8 +50,8 @@ def recorded(statement: str) -> Recording:
     ],
 )
 def test_it_ends_the_run_and_is_named(statement: str, instruction: str, thread: int, place: str) -> None:
-    said = rf"^elsewhere.cu:{LINE}: {instruction} .* \({thread}, 0, 0\) .*{place}$"
-    with pytest.raises(KernelFault, match=said) as found:
+    text = rf"^elsewhere.cu:{LINE}: {instruction} .* \({thread}, 0, 0\) .*{place}$"
+    with pytest.raises(KernelFault, match=text) as found:
         recorded(statement)
     assert (found.value.line, found.value.defect) == (LINE, "out of bounds")
 

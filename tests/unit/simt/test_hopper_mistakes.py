@@ -77,11 +77,11 @@ MISTAKES = {
 )
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_named(name: str) -> None:
-    old, new, kind, needle, said = MISTAKES[name]
+    old, new, kind, needle, text = MISTAKES[name]
     assert old in RING
     recording = recorded(RING.replace(old, new), Problem(128, 128, 320), BLOCKS=1)
     needle = needle.replace("WGMMA", "wgmma_m64n128k16")
-    hits = [f for f in find(recording) if f.kind == kind and said in f.text]
+    hits = [f for f in find(recording) if f.kind == kind and text in f.text]
     assert hits, [(f.kind, f.text) for f in find(recording)]
     lines = recording.text.splitlines()
     assert any(needle in lines[f.line - 1] for f in hits), [lines[f.line - 1] for f in hits]
@@ -93,7 +93,7 @@ def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "text"),
     [
         ("barrier_init(empty[s], CLUSTER);", "", r"hopper\.cu:\d+: .*empty\[0\].*is uninitialised"),
         (
@@ -111,9 +111,9 @@ def test_sums_are_not_there_before_the_product_is_waited_for() -> None:
     ],
     ids=["not initialised", "too many arrivals", "misaligned", "part of a warpgroup", "no warpgroup"],
 )
-def test_what_a_gpu_would_not_survive_stops_the_recording(old: str, new: str, said: str) -> None:
+def test_what_a_gpu_would_not_survive_stops_the_recording(old: str, new: str, text: str) -> None:
     assert old in RING
-    with pytest.raises(KernelFault, match=said):
+    with pytest.raises(KernelFault, match=text):
         recorded(RING.replace(old, new), Problem(64, 128, 128))
 
 

@@ -33,7 +33,7 @@ def test_a_mistake_is_found(kernel: LibraryKernel) -> None:
 @pytest.mark.sweep("barrier", "ptx")  # NVRTC needs a second or two of processor time for what the headers include
 @KERNELS
 def test_nvrtc_takes_the_same_text(kernel: LibraryKernel) -> None:
-    said = nvrtc_alone.errors(kernel.launch, "sm_90" if kernel.launch.maps else "sm_80")
-    if "could not open source file" in said:
+    text = nvrtc_alone.errors(kernel.launch, "sm_90" if kernel.launch.maps else "sm_80")
+    if "could not open source file" in text:
         pytest.skip("the toolkit's headers are not installed")
-    assert said == ""
+    assert text == ""

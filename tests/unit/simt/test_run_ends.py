@@ -33,8 +33,8 @@ def test_a_run_that_came_to_its_end_raises_nothing() -> None:
 
 @pytest.mark.parametrize("status", ENDS, ids=lambda status: status.name)
 def test_every_other_end_is_said_in_a_sentence_without_gaps(status: Status) -> None:
-    said = str(ended(status, fault_bytes=16, fault_address=8, signal=signal.SIGSEGV))
-    assert len(said.split()) > 4 and "{" not in said
+    text = str(ended(status, fault_bytes=16, fault_address=8, signal=signal.SIGSEGV))
+    assert len(text.split()) > 4 and "{" not in text
 
 
 @pytest.mark.parametrize(

@@ -19,17 +19,17 @@ _MOST_READS = 64  # of one product: a larger count is an effect of edges at the 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is said below a figure.
+    """The text below a figure, and the next step.
 
     Attributes
     ----------
-    said
+    text
         Sentences; empty: nothing is known.
     chapter, kernel
         The next chapter, and its first kernel; None after the last one.
     """
 
-    said: str
+    text: str
     chapter: Chapter | None
     kernel: Kernel | None
 
@@ -67,11 +67,11 @@ def outlook(session: Session, bar: Bar) -> Outlook:
     playable = session.cursor.playable
     if playable is not None and playable.recording.kernel != bar.kernel.name:
         playable = None
-    said = [_limit(session, bar, playable)]
+    sentences = [_limit(session, bar, playable)]
     if playable is not None and bar.kernel.backend == "cuda":
-        said.append(_reads(playable))
+        sentences.append(_reads(playable))
     chapter, kernel = _next(session, bar.kernel)
-    return Outlook(" ".join(filter(None, said)), chapter, kernel)
+    return Outlook(" ".join(filter(None, sentences)), chapter, kernel)
 
 
 def _limit(session: Session, bar: Bar, playable: Playable | None) -> str:

@@ -124,11 +124,11 @@ def test_waits_are_those_that_the_barriers_report() -> None:
     events = pipeline_events(playable, 1)
     assert events is not None
     names = playable.recording.barriers
-    said = [
+    texts = [
         (w.agent, names[w.barrier], events.events[w.until].kind, events.events[w.until].filling) for w in events.waits
     ]
     # The consumers wait for the first tile, and the producer, when the ring is full, for its first stage.
-    assert said == [(1, ("full", 0), "multiply", 0), (0, ("empty", 0), "ask", 3)]
+    assert texts == [(1, ("full", 0), "multiply", 0), (0, ("empty", 0), "ask", 3)]
 
 
 def test_a_producer_that_does_not_wait_asks_before_the_stage_is_given_back() -> None:

@@ -28,8 +28,8 @@ def test_a_copy_to_the_next_step_takes_that_step(fraction):
 
 def test_a_copy_that_takes_longer_leaves_waits_and_lands_with_its_write():
     begin, end = steps(3), steps(9)
-    said = {position: float(copied(begin, end, position)[0]) for position in (3.0, 3.5, 4.0, 6.3, 8.0, 8.5, 9.0)}
-    assert said == pytest.approx({3.0: 0, 3.5: 0.25, 4.0: 0.5, 6.3: 0.5, 8.0: 0.5, 8.5: 0.75, 9.0: 1})
+    values = {position: float(copied(begin, end, position)[0]) for position in (3.0, 3.5, 4.0, 6.3, 8.0, 8.5, 9.0)}
+    assert values == pytest.approx({3.0: 0, 3.5: 0.25, 4.0: 0.5, 6.3: 0.5, 8.0: 0.5, 8.5: 0.75, 9.0: 1})
 
 
 def test_operands_meet_before_their_product_leaves():

@@ -49,7 +49,7 @@ def played(recording: Recording, order: Order = "grid") -> Playable:
     return Playable(recording, timeline, measure(recording, timeline))
 
 
-def told(recording: Recording, order: Order = "grid") -> Story:
+def story_of(recording: Recording, order: Order = "grid") -> Story:
     return played(recording, order).story
 
 
@@ -74,7 +74,7 @@ def tiles_of(name: str, depth: str | int) -> tuple[Recording, int]:
 @pytest.mark.parametrize("name", DEPTH)
 def test_a_tiled_rung_brings_a_tile_in_waits_uses_it_waits_and_ends_with_c(name: str) -> None:
     recording, depth = tiles_of(name, DEPTH[name])
-    story = told(recording)
+    story = story_of(recording)
     tiles = -(-recording.k // depth)
     assert story.depth == depth and tiles > 2
     assert plot(story) == [(kind, t) for t in range(tiles) for kind in ("copy", "use")] + [("store", -1)]
@@ -87,7 +87,7 @@ def test_a_tiled_rung_brings_a_tile_in_waits_uses_it_waits_and_ends_with_c(name:
 @pytest.mark.parametrize("name", AHEAD)
 def test_a_rung_that_copies_ahead_has_each_tile_on_its_way_before_the_one_before_is_done(name: str) -> None:
     recording, depth = tiles_of(name, AHEAD[name])
-    story = told(recording)
+    story = story_of(recording)
     copies, uses = (story.spans[KINDS.index(kind)] for kind in ("copy", "use"))
     assert story.depth == depth
     assert copies[:, 0].tolist() == uses[:, 0].tolist() == list(range(-(-recording.k // depth)))
@@ -98,7 +98,7 @@ def test_a_rung_that_copies_ahead_has_each_tile_on_its_way_before_the_one_before
 
 def test_blocks_that_share_the_sum_of_one_tile_of_c_use_different_parts_of_k() -> None:
     recording = rung("stream_k", Problem(17, 20, 70))
-    story = told(recording, "block")
+    story = story_of(recording, "block")
     uses, parts = story.spans[KINDS.index("use")], -(-70 // recording.params["BK"])
     assert story.depth == recording.params["BK"] and len(story.turns) == recording.blocks > 1
     assert uses[:, 0].tolist() == list(range(parts))
@@ -115,7 +115,7 @@ def test_blocks_that_share_the_sum_of_one_tile_of_c_use_different_parts_of_k() -
 )
 def test_each_block_that_shares_a_tile_of_c_brings_in_tiles_of_its_own_part_of_k(name, size, params, depth) -> None:
     recording = record(launch(find(name, ladder()), Problem(*size), params), deadline_s=20)
-    story = told(recording, "block")
+    story = story_of(recording, "block")
     assert story.depth == depth and len(story.turns) == recording.blocks > 1
     assert sorted(set(story.spans[KINDS.index("use")][:, 0].tolist())) == list(range(size[2] // depth))
 
@@ -124,7 +124,7 @@ def test_a_copy_that_the_edge_of_b_cuts_short_makes_no_tile_deeper() -> None:
     # Rows of B end within 16 bytes: the zeros behind them are not the beginning of the next row.
     params = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "SPLIT": 1}
     recording = record(launch(find("every_shape", ladder()), Problem(17, 20, 200), params), deadline_s=20)
-    assert told(recording).depth == 64
+    assert story_of(recording).depth == 64
 
 
 @pytest.mark.parametrize("name", WALKING)
@@ -140,14 +140,14 @@ def test_where_each_thread_walks_along_k_there_are_no_tiles(name: str) -> None:
 
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_a_fragment_is_a_tile_that_is_read_straight_from_global_memory(name: str) -> None:
-    story = told(rung(name, Problem.cube(64)))
+    story = story_of(rung(name, Problem.cube(64)))
     assert story.depth == 16
     assert plot(story) == [("direct", t) for t in range(4)] + [("store", -1)]
 
 
 @pytest.mark.parametrize(("name", "size", "depth"), [("pipelined.cu", 32, 8), ("swizzled.cu", 64, 32)])
 def test_a_copy_in_the_background_is_on_its_way_while_the_tile_before_is_used(name: str, size: int, depth: int) -> None:
-    story = told(style(name, size))
+    story = story_of(style(name, size))
     assert story.depth == depth
     copies, uses = (story.spans[KINDS.index(kind)] for kind in ("copy", "use"))
     assert copies[:, 0].tolist() == uses[:, 0].tolist() == list(range(size // depth))
@@ -159,7 +159,7 @@ def test_a_copy_in_the_background_is_on_its_way_while_the_tile_before_is_used(na
 
 
 def test_a_tile_that_waits_in_registers_is_on_its_way_too() -> None:
-    story = told(style("float4_fetches.cu", 32))
+    story = story_of(style("float4_fetches.cu", 32))
     copies, uses = (story.spans[KINDS.index(kind)] for kind in ("copy", "use"))
     assert len(copies) == len(uses) > 1
     for tile in range(1, len(copies)):
@@ -167,7 +167,7 @@ def test_a_tile_that_waits_in_registers_is_on_its_way_too() -> None:
 
 
 def test_sums_that_are_exchanged_in_shared_memory_are_no_tiles() -> None:
-    story = told(own(EXCHANGED_SUMS, Problem(1, 1, 64)))
+    story = story_of(own(EXCHANGED_SUMS, Problem(1, 1, 64)))
     kinds = [s.kind for s in story.segments]
     assert kinds == ["direct", "direct", "other", "other", "store"]
     # The lanes of the warp read 32 places along K together: these go together, as a fragment does.
@@ -175,14 +175,14 @@ def test_sums_that_are_exchanged_in_shared_memory_are_no_tiles() -> None:
 
 
 def test_c_that_is_read_to_be_added_to_is_no_product() -> None:
-    story = told(own("if (threadIdx.x == 0) for (int k = 0; k < K; k++) C[0] += A[k] * B[k];", Problem(1, 1, 4)))
+    story = story_of(own("if (threadIdx.x == 0) for (int k = 0; k < K; k++) C[0] += A[k] * B[k];", Problem(1, 1, 4)))
     assert {"direct", "store", "reload"} == {s.kind for s in story.segments}
     assert story.occurs.tolist() == [False, False, True, True, True, False]
 
 
 def test_blocks_that_go_one_after_another_have_the_same_tiles_again() -> None:
     recording = rung("gputiled", Problem.cube(32))
-    one, all_four = told(recording), told(recording, "block")
+    one, all_four = story_of(recording), story_of(recording, "block")
     assert plot(all_four) == 4 * plot(one)
     assert all_four.turns.tolist() == [0, 73, 146, 219]
     assert not set(all_four.turns.tolist()) & set(all_four.barriers.tolist())
@@ -190,7 +190,7 @@ def test_blocks_that_go_one_after_another_have_the_same_tiles_again() -> None:
 
 
 def test_segments_cover_every_step_once() -> None:
-    story = told(rung("hostmult0", Problem.cube(16)))
+    story = story_of(rung("hostmult0", Problem.cube(16)))
     steps = len(story.kinds)
     ends = [(s.first, s.last) for s in story.segments]
     assert ends[0][0] == 0 and ends[-1][1] == steps - 1
@@ -203,7 +203,7 @@ def test_segments_cover_every_step_once() -> None:
 
 @pytest.mark.parametrize("parts", [3, 73, 1000])
 def test_shares_are_those_of_the_steps_of_each_part(parts: int) -> None:
-    story = told(rung("gputiled", Problem.cube(32)))
+    story = story_of(rung("gputiled", Problem.cube(32)))
     shares = story.shares(parts)
     assert shares.shape == (parts, len(KINDS)) and np.allclose(shares.sum(axis=1), 1)
     if parts == 73:
@@ -213,7 +213,7 @@ def test_shares_are_those_of_the_steps_of_each_part(parts: int) -> None:
 
 
 def test_a_kernel_without_accesses_has_no_story() -> None:
-    story = told(own("", Problem(1, 1, 1)))
+    story = story_of(own("", Problem(1, 1, 1)))
     assert not len(story.kinds) and not len(story.segments) and not len(story.barriers) and story.depth == 0
     assert not story.occurs.any()
     story.prepare()

@@ -16,8 +16,8 @@ def test_each_element_s_formulas_give_its_row_and_column(name):
         for column in range(0, recording.n, 3):
             for formula, wanted in zip(index_formulas(recording, row, column), (row, column), strict=True):
                 assert formula is not None and formula.result == wanted
-                said = formula.values.replace("×", "*").replace("−", "-").replace("/", "//").replace("mod", "%")
-                assert eval(said) == wanted  # the values alone give it, too
+                text = formula.values.replace("×", "*").replace("−", "-").replace("/", "//").replace("mod", "%")
+                assert eval(text) == wanted  # the values alone give it, too
 
 
 def test_the_formula_is_the_source_s_with_the_names_filled_in():
