@@ -49,8 +49,8 @@ def checked(value: object, *others: str) -> Moment:
         raise GemmvizError(tr("at has one of {known}: {example}", known=", ".join(known), example="at = { phase = 2 }"))
     key, allowed = named[0], _WITH_LINE if named[0] == "line" else frozenset(named)
     if unknown := sorted(value.keys() - allowed):
-        reason = ", ".join(sorted(allowed))
-        raise GemmvizError(tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=reason))
+        names = ", ".join(sorted(allowed))
+        raise GemmvizError(tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=names))
     read, wrong = read_parts(value, Moment)
     if wrong or not str(read[key]).strip() or read[key] is False:
         raise GemmvizError(_wanted(wrong[0] if wrong else key))
