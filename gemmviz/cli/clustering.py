@@ -1,4 +1,4 @@
-"""Measures on the workers of a cluster, for ``--cluster`` of ``gemmviz bench``, ``tune``, ``check`` and ``claims``."""
+"""Works on the workers of a cluster, for ``--cluster`` of ``bench``, ``tune``, ``check``, ``claims`` and ``prove``."""
 
 import argparse
 import sys
@@ -15,6 +15,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
+from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.report import Report
 from gemmviz.cli.cluster_options import tls
@@ -31,6 +32,8 @@ from gemmviz.engine.messages import (
     BenchRequest,
     Checked,
     CheckRequest,
+    Counted,
+    CountRequest,
     Failed,
     Progress,
     Reply,
@@ -39,6 +42,8 @@ from gemmviz.engine.messages import (
     TuneRequest,
 )
 from gemmviz.language import language
+from gemmviz.proving import proofs
+from gemmviz.proving.jobs import Job as ProofJob
 
 
 def bench(
@@ -144,6 +149,51 @@ def check(args: argparse.Namespace, request: CheckRequest, kernel: Kernel) -> li
             raise error(f"{Problem(at['m'], at['n'], at['k'])} was not checked: {heard.why}")
         reports.append(heard.last.report)
     return reports
+
+
+def count(
+    args: argparse.Namespace, launches: Sequence[Sequence[Launch]], kernels: Sequence[Kernel]
+) -> list[proofs.Proofs]:
+    """Read counters on a cluster: the launches of each kernel are a piece.
+
+    Parameters
+    ----------
+    args
+        With the options of `gemmviz.cli.cluster_options.add`.
+    launches
+        The launches of each kernel.
+    kernels
+        The kernels, which the user has named.
+
+    Returns
+    -------
+    list
+        Per kernel: the machine, and a proof for each launch, in order and without a prediction.
+
+    Raises
+    ------
+    GemmvizError
+        When the cluster cannot be used, or a kernel was lost.
+    KeyboardInterrupt
+        When Ctrl-C has ended it.
+    """
+    pieces = [
+        CountRequest(number, [ProofJob.of(launch).to_plain() for launch in some], language())
+        for number, some in enumerate(launches)
+    ]
+    found, cancelled = _served(args, pieces, kernels)
+    if cancelled:
+        raise KeyboardInterrupt
+    files = []
+    for kernel, piece, heard in zip(kernels, pieces, found, strict=True):
+        if not isinstance(heard.last, Counted):
+            error = Unavailable if isinstance(heard.last, Failed) and heard.last.kind == "unsupported" else GemmvizError
+            raise error(f"{kernel.name} was not proved: {heard.why}")
+        file = proofs.proofs_of(heard.last.document, heard.worker)
+        if len(file.proofs) != len(piece.launches):
+            raise GemmvizError(f"{heard.worker} sent {len(file.proofs)} proofs for {len(piece.launches)} launches")
+        files.append(file)
+    return files
 
 
 def engine(args: argparse.Namespace, consent: Consent) -> RemoteEngine:

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gemmviz.backends.driver import driver
 from gemmviz.backends.machine import schedule_for_this_gpu
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
 from gemmviz.catalogue.problem import Problem
-from gemmviz.cli import options
+from gemmviz.cli import cluster_options, options
 from gemmviz.cli.tables import console
 from gemmviz.proving import ncu, proofs
 from gemmviz.proving.proofs import Machine, Proof
-from gemmviz.proving.proving import predicted, prove
+from gemmviz.proving.proving import counted, predicted
 
 # A size that tiles divide, with figures known from other sources; and one whose sides differ and leave edges.
 _USUAL = (Problem.cube(256), Problem(200, 136, 72))
@@ -50,6 +48,7 @@ def add(commands: Any, summary: str) -> None:
         metavar="FILE",
         help="take the GPU's counters from a file that --json wrote, and predict them again; needs no GPU",
     )
+    cluster_options.add(parser)
     parser.add_argument(
         "--json", type=options.output_file, metavar="FILE", help="write the proofs as JSON; - is the standard output"
     )
@@ -69,26 +68,52 @@ def _run(args: argparse.Namespace) -> int:
     if args.kept or args.counted:
         if args.size or args.settings or [args.m, args.n, args.k] != [None] * 3 or (args.kept and args.counted):
             raise ConstraintError("--kept and --counted take no sizes and no --set, and exclude each other")
+        if args.cluster:
+            raise ConstraintError("--kept and --counted need no cluster: leave out --cluster")
         return (
             _show_kept(kernels, args.json)
             if args.kept
             else _again(proofs.read_proofs(args.counted), kernels, args.json)
         )
+    if args.cluster:
+        return _elsewhere(args, kernels)
     schedule_for_this_gpu()
-    gpu = driver().device
     try:
         command = ncu.tool()
     except Unavailable as error:
         raise Unavailable(f"{error}; `gemmviz prove --kept` shows the kept proofs of other machines") from None
-    if gpu is None:
-        raise Unavailable("no GPU, no counters: `gemmviz prove --kept` shows the kept proofs of other machines")
     chosen = [job for kernel in kernels for job in _launches(kernel, _sizes(args), options.params(args))]
     with Console(stderr=True).status("Starting") as status:
-        found, nvrtc = prove(chosen, command, status.update)
-    today = datetime.now(UTC).date().isoformat()
-    machine = Machine(gpu.name, driver().version, nvrtc, ncu.version(command), today)
+        machine, found = counted(chosen, command, status.update)
+        found = predicted(found, chosen, status.update)
     _out(args.json, machine, found)
     return 0 if all(proof.holds for proof in found) else 1
+
+
+def _elsewhere(args: argparse.Namespace, kernels: list[Kernel]) -> int:
+    """Read the counters on the workers of a cluster, and predict them here: a table, and a file, for each machine."""
+    from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+
+    chosen = [_launches(kernel, _sizes(args), options.params(args)) for kernel in kernels]
+    of_machine: dict[Machine, list[tuple[Proof, Launch]]] = {}
+    for launches, file in zip(chosen, clustering.count(args, chosen, kernels), strict=True):
+        own = zip(file.proofs, launches, strict=True)
+        of_machine.setdefault(file.machine, []).extend(own)
+    holds = True
+    for number, (machine, pairs) in enumerate(of_machine.items()):
+        with Console(stderr=True).status("Starting") as status:
+            found = predicted([proof for proof, _ in pairs], [job for _, job in pairs], status.update)
+        _out(_numbered(args.json, number), machine, found)
+        holds &= all(proof.holds for proof in found)
+    return 0 if holds else 1
+
+
+def _numbered(json_file: str | None, number: int) -> str | None:
+    """Return the name of the file for a further machine: a file of proofs is of one machine."""
+    if not json_file or json_file == "-" or not number:
+        return json_file
+    path = Path(json_file)
+    return str(path.with_name(f"{path.stem}-{number + 1}{path.suffix}"))
 
 
 def _sizes(args: argparse.Namespace) -> list[Problem]:

@@ -9,7 +9,16 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.cluster.course import Heard
 from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.ledger import Ledger
-from gemmviz.engine.messages import BenchDone, BenchRequest, CheckRequest, Failed, Reply, Request, TuneRequest
+from gemmviz.engine.messages import (
+    BenchDone,
+    BenchRequest,
+    CheckRequest,
+    CountRequest,
+    Failed,
+    Reply,
+    Request,
+    TuneRequest,
+)
 
 # Compiling, verifying, and waiting for the compiler's caches: a generous upper limit per kernel and per piece.
 _EXTRA_S, _START_S = 120.0, 600.0
@@ -32,6 +41,8 @@ def deadline_s(piece: Request) -> float:
             return piece.seconds + _START_S
         case CheckRequest():
             return piece.deadline_s + _START_S
+        case CountRequest():
+            return len(piece.launches) * _EXTRA_S + _START_S
     return _START_S
 
 

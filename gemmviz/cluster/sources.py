@@ -18,6 +18,7 @@ from gemmviz.engine.messages import (
     AssembleRequest,
     BenchRequest,
     CheckRequest,
+    CountRequest,
     ProbeRequest,
     ProfileRequest,
     RecordRequest,
@@ -189,7 +190,7 @@ def _with(request: Request, change: Callable[[str], tuple[str, str]]) -> Request
             return replace(request, path=path, text=text)
         case BenchRequest():
             return replace(request, kernels=[entry(one) for one in request.kernels])
-        case ProfileRequest():
+        case ProfileRequest() | CountRequest():
             return replace(request, launches=[entry(one) for one in request.launches])
         case ProbeRequest():
             return request

@@ -30,6 +30,8 @@ from gemmviz.engine.messages import (
     Cancel,
     Checked,
     CheckRequest,
+    Counted,
+    CountRequest,
     Done,
     Failed,
     Probed,
@@ -135,6 +137,8 @@ def _serve(request: Request, cancel: threading.Event, send: Send, setting: Setti
                 _check(request, cancel, send)
             case ProfileRequest():
                 _profile(request, send)
+            case CountRequest():
+                _count(request, send)
             case AssembleRequest():
                 from gemmviz.engine.assembling import assemble
 
@@ -265,6 +269,19 @@ def _profile(request: ProfileRequest, send: Send) -> None:
 
     jobs = [Job.from_plain(plain) for plain in request.launches]
     send(Profiled(request.run, profiling.profile(jobs, ncu.tool(), progress)))
+
+
+def _count(request: CountRequest, send: Send) -> None:
+    # Late: see `_import_for`.
+    from gemmviz.proving import ncu, proofs, proving
+    from gemmviz.proving.jobs import Job
+
+    def progress(text: str) -> None:
+        send(Progress(request.run, text))
+
+    launches = [Job.from_plain(plain).launch() for plain in request.launches]
+    machine, found = proving.counted(launches, ncu.tool(), progress)
+    send(Counted(request.run, proofs.document(machine, found)))
 
 
 def _where(error: Exception) -> str:

@@ -16,6 +16,7 @@ from gemmviz.engine.messages import (
     AssembleRequest,
     BenchRequest,
     CheckRequest,
+    CountRequest,
     ProbeRequest,
     ProfileRequest,
     RecordRequest,
@@ -126,7 +127,7 @@ def sources(request: Request) -> list[Source]:
                 for entry in request.kernels
                 if "text" in entry or "transfer" not in entry
             ]
-        case ProfileRequest():
+        case ProfileRequest() | CountRequest():
             found = [(entry["path"], entry["text"]) for entry in request.launches]
         case ProbeRequest():
             found = []

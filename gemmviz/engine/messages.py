@@ -119,6 +119,15 @@ class ProfileRequest:
 
 
 @dataclass(frozen=True)
+class CountRequest:
+    """Read a GPU's counters of kernels with Nsight Compute: answered by `Progress`, then `Counted`, or by `Failed`."""
+
+    run: int
+    launches: list[ProfileEntry]
+    language: str = "en"
+
+
+@dataclass(frozen=True)
 class AssembleRequest:
     """Compile and disassemble a CUDA kernel: answered by `Progress`, then `Assembled`, or by `Failed`.
 
@@ -272,6 +281,14 @@ class Profiled:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """A GPU's counters, one proof per launch and in order, without predictions: a file of `gemmviz.proving.proofs`."""
+
+    run: int
+    document: str
+
+
+@dataclass(frozen=True)
 class Assembled:
     """The machine code of a launch."""
 
@@ -320,8 +337,17 @@ class Failed:
     array: str = ""
 
 
-Request = RecordRequest | CheckRequest | BenchRequest | TuneRequest | ProfileRequest | AssembleRequest | ProbeRequest
-_Final = Recorded | Searched | Profiled | Assembled | Probed | Done | BenchDone | Failed
+Request = (
+    RecordRequest
+    | CheckRequest
+    | BenchRequest
+    | TuneRequest
+    | ProfileRequest
+    | CountRequest
+    | AssembleRequest
+    | ProbeRequest
+)
+_Final = Recorded | Searched | Profiled | Counted | Assembled | Probed | Done | BenchDone | Failed
 Reply = Progress | Header | Checked | Sample | Result | Tried | _Final
 Message = Request | Cancel | Reply
-FINAL = (Recorded, Searched, Profiled, Assembled, Probed, Done, BenchDone, Failed)
+FINAL = (Recorded, Searched, Profiled, Counted, Assembled, Probed, Done, BenchDone, Failed)

@@ -22,6 +22,7 @@ from gemmviz.engine.messages import (
     BenchRequest,
     Cancel,
     CheckRequest,
+    CountRequest,
     Failed,
     ProfileRequest,
     Progress,
@@ -150,7 +151,7 @@ class EngineProcess:
                 self._renew()
 
     def _submit(self, request: Request) -> None:
-        confined = not isinstance(request, ProfileRequest)
+        confined = not isinstance(request, ProfileRequest | CountRequest)
         if self._process is None or not self._process.is_alive() or self._confined != confined:
             self._start(confined)
         pipe, folder = self._pipe, self._scratch
@@ -275,5 +276,5 @@ def _sources(request: Request) -> Iterator[tuple[str, str]]:
             yield request.path, request.text
         case BenchRequest():
             yield from ((entry["path"], entry["text"]) for entry in request.kernels if "text" in entry)
-        case ProfileRequest():
+        case ProfileRequest() | CountRequest():
             yield from ((entry["path"], entry["text"]) for entry in request.launches)

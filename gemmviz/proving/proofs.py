@@ -143,17 +143,38 @@ def read_proofs(path: Path) -> Proofs:
         When it is not a file of proofs, or has another version.
     """
     try:
-        plain = parse_json(read_text(path, RESULT_BYTES))
-        version = read_as(plain, _Version)["schema_version"]
-        if version != SCHEMA_VERSION:
-            raise GemmvizError(f"{path.name} has version {version}; this gemmviz reads {SCHEMA_VERSION}")
-        return read_as(plain, Proofs)
+        return proofs_of(read_text(path, RESULT_BYTES), path.name)
     except OSError as error:
         raise GemmvizError(f"{path}: {error.strerror}") from None
     except ValueError as error:
         raise GemmvizError(f"{path.name} contains no proofs: {error}") from None
+
+
+def proofs_of(text: str, name: str) -> Proofs:
+    """Return the proofs of a text that `document` has made.
+
+    Parameters
+    ----------
+    text
+        The text (JSON).
+    name
+        The text's name in an error.
+
+    Raises
+    ------
+    GemmvizError
+        When the text contains no proofs, or has another version.
+    """
+    try:
+        plain = parse_json(text)
+        version = read_as(plain, _Version)["schema_version"]
+        if version != SCHEMA_VERSION:
+            raise GemmvizError(f"{name} has version {version}; this gemmviz reads {SCHEMA_VERSION}")
+        return read_as(plain, Proofs)
+    except ValueError as error:
+        raise GemmvizError(f"{name} contains no proofs: {error}") from None
     except Misfit as misfit:
-        raise GemmvizError(f"{path.name} contains no proofs: it {misfit}") from None
+        raise GemmvizError(f"{name} contains no proofs: it {misfit}") from None
 
 
 def kept(folder: Path | None = None) -> list[Proofs]:

@@ -1,4 +1,4 @@
-"""Proves launches: predicts each from a recording, runs all under Nsight Compute, and compares."""
+"""Proves launches: reads their counters under Nsight Compute, predicts each from a recording, and compares."""
 
 import multiprocessing
 import os
@@ -6,24 +6,26 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from datetime import UTC, datetime
 
-from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.backends.driver import driver
+from gemmviz.catalogue.errors import GemmvizError, Unavailable
 from gemmviz.catalogue.launch import Launch
 from gemmviz.proving import ncu
 from gemmviz.proving.jobs import Job
 from gemmviz.proving.predicting import predict
 from gemmviz.proving.prediction import Prediction
-from gemmviz.proving.proofs import Proof
+from gemmviz.proving.proofs import Machine, Proof
 from gemmviz.proving.verdict import compare
 
 # Memory for a recording of some million accesses, and for its analysis.
 _BYTES_EACH = 2 << 30
 
 
-def prove(
+def counted(
     launches: Sequence[Launch], command: str, progress: Callable[[str], None] = lambda text: None
-) -> tuple[list[Proof], str]:
-    """Return a proof per launch, in order, and the version of NVRTC, the compiler.
+) -> tuple[Machine, list[Proof]]:
+    """Read the counters of launches on this machine's GPU.
 
     Parameters
     ----------
@@ -34,15 +36,24 @@ def prove(
     progress
         Called at each stage with a text for people.
 
+    Returns
+    -------
+    tuple
+        This machine, and a proof per launch, in order and without a prediction: see `predicted`.
+
     Raises
     ------
+    Unavailable
+        When there is no GPU here.
     GemmvizError
         As `ncu.count` does.
     """
-    jobs = [Job.of(launch) for launch in launches]
-    counted = ncu.count(jobs, command, progress)
+    gpu = driver().device
+    if gpu is None:
+        raise Unavailable("no GPU, no counters: `gemmviz prove --kept` shows the kept proofs of other machines")
+    answers = ncu.count([Job.of(launch) for launch in launches], command, progress)
     found = []
-    for launch, (counts, answer) in zip(launches, counted, strict=True):
+    for launch, (counts, answer) in zip(launches, answers, strict=True):
         size, kernel = launch.problem, launch.kernel
         sides = size.m, size.n, size.k
         proof = Proof(kernel.name, launch.label, kernel.sha256, *sides, dict(launch.params), kernel.code_line)
@@ -50,8 +61,9 @@ def prove(
             found.append(replace(proof, error=str(answer["error"])))
         else:
             found.append(replace(proof, counted=counts.condensed(), gpu_wrong=answer["wrong"]))
-    nvrtc = next((answer["nvrtc"] for _, answer in counted if answer["nvrtc"]), "")
-    return predicted(found, launches, progress), nvrtc
+    nvrtc = next((answer["nvrtc"] for _, answer in answers if answer["nvrtc"]), "")
+    today = datetime.now(UTC).date().isoformat()
+    return Machine(gpu.name, driver().version, nvrtc, ncu.version(command), today), found
 
 
 def predicted(

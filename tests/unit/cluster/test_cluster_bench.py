@@ -76,6 +76,11 @@ def test_without_a_gpu_one_sentence_says_so(address, tls, tmp_path, capsys):
     assert "no worker announces a GPU" in capsys.readouterr().err
 
 
+def test_a_proof_elsewhere_needs_a_gpu_there(address, tls, capsys):
+    assert run(["prove", "gputiled", "--size", "32", "--cluster", address, *tls]) == 2
+    assert "gputiled was not proved: " in capsys.readouterr().err
+
+
 def test_another_version_is_named_and_not_used(address, tls, tmp_path, monkeypatch, capsys):
     other = replace(course.software(), gemmviz="0.0.1")
     monkeypatch.setattr(course, "software", lambda: other)

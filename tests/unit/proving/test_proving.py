@@ -12,7 +12,7 @@ from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.cli import run
+from gemmviz.cli import clustering, run
 from gemmviz.proving import ncu, proofs
 from gemmviz.proving.jobs import Job
 from gemmviz.proving.launch_counters import Instruction, LaunchCounters, read_counters
@@ -216,6 +216,38 @@ def test_without_the_profiler_the_missing_program_is_named(
     monkeypatch.setattr(ncu, "tool", missing)
     assert run(["prove", "gputiled"]) == 2
     assert "Nsight Compute" in capsys.readouterr().err
+
+
+def test_counters_of_workers_are_predicted_here_machine_by_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tiled: Kernel
+) -> None:
+    """What a cluster sends has no predictions, and each machine gets a file."""
+    naive = find("matmul_kernel_naive", ladder())
+    (file,) = [file for file in proofs.kept() if file.of(tiled) and file.of(naive)]
+    small = [min(file.of(kernel), key=lambda p: p.m * p.n * p.k) for kernel in (tiled, naive)]
+    bare = [replace(p, accesses=0, recorded_wrong=None, compared=(), unseen=()) for p in small]
+    other = replace(file.machine, gpu="another GPU")
+
+    def count(args: object, launches: object, kernels: object) -> list[proofs.Proofs]:
+        return [proofs.Proofs(file.machine, (bare[0],)), proofs.Proofs(other, (bare[1],))]
+
+    monkeypatch.setattr(clustering, "count", count)
+    size = small[0]
+    assert (small[1].m, small[1].n, small[1].k) == (size.m, size.n, size.k)
+    sides = [f"--{side}={value}" for side, value in zip("mnk", (size.m, size.n, size.k), strict=True)]
+    target = tmp_path / "found.json"
+    names = ["gputiled", "matmul_kernel_naive"]
+    assert run(["prove", *names, *sides, "--cluster", "127.0.0.1:8786", "--json", str(target)]) == 0
+    first, second = (proofs.read_proofs(tmp_path / name) for name in ("found.json", "found-2.json"))
+    assert (first.machine, second.machine) == (file.machine, other)
+    assert [p.kernel for p in (*first.proofs, *second.proofs)] == names
+    assert all(p.holds and p.compared for p in (*first.proofs, *second.proofs))
+    assert "another GPU" in capsys.readouterr().out
+
+
+def test_kept_counters_need_no_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["prove", "--kept", "gputiled", "--cluster", "127.0.0.1:8786"]) == 2
+    assert "leave out --cluster" in capsys.readouterr().err
 
 
 def test_a_cpu_kernel_has_no_counters(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ from gemmviz.engine.messages import (
     AssembleRequest,
     BenchRequest,
     CheckRequest,
+    CountRequest,
     Failed,
     ProbeRequest,
     ProfileRequest,
@@ -283,6 +284,7 @@ OURS = {"path": str(SHIPPED.path), "text": SHIPPED.text, "params": {}}
         AssembleRequest(1, "mine.c", MINE, 4, 4, 4),
         BenchRequest(1, [OURS, JOB], [(4, 4, 4)]),
         BenchRequest(1, [OURS, JOB | {"transfer": ["float32", "float32"]}], [(4, 4, 4)]),
+        CountRequest(1, [OURS | {"m": 4, "n": 4, "k": 4}, JOB | {"m": 4, "n": 4, "k": 4}]),
         ProfileRequest(1, [OURS | {"m": 4, "n": 4, "k": 4}, JOB | {"m": 4, "n": 4, "k": 4}]),
     ],
 )
