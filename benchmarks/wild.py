@@ -116,7 +116,8 @@ def tried(row: Row, folder: Path) -> Row:
         row.matter = made.front_matter()
         engine = Engine(Described(path, text))
         try:
-            made = settle(made, trier(engine, threading.Event()), spent=Spending(engine))
+            try_one, try_random = (trier(engine, threading.Event(), random=random) for random in (False, True))
+            made = settle(made, try_one, try_random=try_random, spent=Spending(engine))
             row.described, row.why, row.matter = made.right, made.settled, made.front_matter()
             row.recorded = made.right or "elements of C are wrong" in made.settled
             # A kernel may be wrong with the launch that its own file gives: then the findings say where.

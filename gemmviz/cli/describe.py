@@ -96,7 +96,8 @@ def tried(made: Guess) -> Guess:
     engine = Engine(Described(made.path, made.text))
     try:
         with Console(stderr=True).status("Recording small problems to see whether the guess is right"):
-            return settle(made, trier(engine, threading.Event()), spent=Spending(engine))
+            try_one, try_random = (trier(engine, threading.Event(), random=random) for random in (False, True))
+            return settle(made, try_one, try_random=try_random, spent=Spending(engine))
     finally:
         engine.close()
 

@@ -218,6 +218,7 @@ def _record(request: RecordRequest, send: Send) -> None:
         blocks=request.blocks,
         capacity=most if request.capacity is None else min(most, request.capacity),
         as_written=request.as_written,
+        random=request.random,
     )
     if request.order == "verdict":
         send(Recorded(request.run, recording.without_accesses().to_plain(), {}, {}))

@@ -36,7 +36,7 @@ class RecordRequest:
     only the sums of accesses, in a fraction of the memory; ``"verdict"``: only C and the diagnostics. ``blocks`` is the
     range of blocks to record, without its end; None: all. ``capacity`` is the largest number of accesses to keep;
     None: as many as fit in memory. ``as_written``: every access in the text, not only those that remain after
-    compiling.
+    compiling. ``random``: with random numbers as A and B, whose C is rounded: then no element counts as wrong.
     """
 
     run: int
@@ -51,6 +51,7 @@ class RecordRequest:
     blocks: tuple[int, int] | None = None
     capacity: int | None = None
     as_written: bool = False
+    random: bool = False
     language: str = "en"
 
 

@@ -11,6 +11,7 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.readings import readings
+from gemmviz.engine.rounding import rounding_fault
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import tr, trn
 from gemmviz.trace.recording.recording import Recording
@@ -22,7 +23,7 @@ _MOST_TIMES = 4.0
 _MISSES = ("out of bounds", "misaligned vector access")
 
 
-def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem], Verdict]:
+def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> Callable[[Kernel, Problem], Verdict]:
     """Return a function that records a kernel at a size and returns its verdict: an empty text if there is no fault.
 
     Parameters
@@ -31,6 +32,8 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
         Its process records the kernel, and may crash.
     cancel
         Set it from another thread to stop.
+    random
+        Whether A and B are random numbers: then only the error of C is judged, by a bound of rounding errors.
     """
     runs = itertools.count(1)
 
@@ -45,8 +48,11 @@ def trier(engine: Engine, cancel: threading.Event) -> Callable[[Kernel, Problem]
             kernel.defaults,
             order="verdict",
             deadline_s=_DEADLINE_S * _slowness(),
+            random=random,
         )
         for reply in engine.run(request, cancel):
+            if isinstance(reply, Recorded) and random:
+                return Verdict.of(rounding_fault(kernel, recording_of(reply.recording)), ended=True)
             if isinstance(reply, Recorded):
                 return _verdict(recording_of(reply.recording), kernel)
             if isinstance(reply, Failed):

@@ -11,6 +11,8 @@ from gemmviz.catalogue.guessing.tokens import closing, is_whole, split
 Tokens = tuple[str, ...]
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NO_MEMBERS = {"static", "using", "typedef", "template", "enum", "friend", "struct", "operator", "return"}
+# With one of these in front of it a brace opens a body.
+_NO_VALUE = {"(", "=", "struct", "class", "union", "enum", "namespace", "operator"}
 Fields = dict[str, Tokens]
 """The names of a structure's members, each with its default value; an empty one without a default."""
 
@@ -61,8 +63,10 @@ def _statements(tokens: Sequence[str]) -> list[Tokens]:
     at = 0
     while at < len(tokens):
         if tokens[at] == "{":
-            at = closing(tokens, at)
-            if "=" not in part:
+            inside, at = tokens[at + 1 : closing(tokens, at)], closing(tokens, at)
+            if len(part) > 1 and _NO_VALUE.isdisjoint(part) and _NAME.fullmatch(part[-1]):
+                part += ["=", *inside]  # ``int rows{16}``
+            elif "=" not in part:
                 part = []
         elif tokens[at] == ";" or (tokens[at] == ":" and part[-1:] in (["public"], ["private"])):
             found += [tuple(part)] if tokens[at] == ";" and part else []
@@ -83,7 +87,7 @@ def _values(tokens: Sequence[str], types: Mapping[str, Fields]) -> dict[str, Fie
         opens = at + 2
         while tokens[opens : opens + 1] and tokens[opens] in ("=", token):
             opens += 1
-        if not _NAME.fullmatch(name) or opens >= len(tokens):
+        if not _NAME.fullmatch(name) or opens >= len(tokens) or _is_parameter(tokens, at):
             continue
         members = types[token]
         if tokens[opens] == "{":
@@ -91,6 +95,13 @@ def _values(tokens: Sequence[str], types: Mapping[str, Fields]) -> dict[str, Fie
         elif tokens[opens] == ";" and opens == at + 2:
             found[name] = {key: value for key, value in members.items() if is_whole(value)}
     return {name: values for name, values in found.items() if values}
+
+
+def _is_parameter(tokens: Sequence[str], at: int) -> bool:
+    """Return whether a type stands in a list of parameters, whose defaults are no constants."""
+    while at and tokens[at - 1] in ("const", "constexpr", "static"):
+        at -= 1
+    return tokens[at - 1] in ("(", ",")
 
 
 def _given(inside: Tokens, members: Fields) -> Fields:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.guessing.candidates import (
@@ -23,6 +24,7 @@ from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -50,6 +52,7 @@ def settle(
     guess: Guess,
     try_one: TryOne,
     *,
+    try_random: TryOne | None = None,
     alternatives: bool = True,
     spent: Callable[[], float] = time.monotonic,
     clock: Callable[[], float] = time.monotonic,
@@ -65,6 +68,8 @@ def settle(
     try_one
         Runs a kernel at a size and returns the error as a sentence; an empty text when C is right. It may raise
         `BuildError` when the compiler refuses the source: then only launches with other parameters are tried.
+    try_random
+        The same with random numbers, whose C may be rounded; None: they are not tried.
     alternatives
         Whether to try the next likely guesses when the guess is wrong.
     spent
@@ -72,7 +77,15 @@ def settle(
     clock
         Returns the time in seconds. After five minutes no further launch is tried.
     """
-    trials = Trials(guess, spent, clock)
+    found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock))
+    if try_random is None or not found.right or not is_float(found.dtype):
+        return found
+    size = _first_size(guessed_kernel(found))
+    return with_random_numbers(found, size, try_random) if size else found
+
+
+def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials: Trials) -> Guess:
+    """Return the outcome of `settle` for inputs of whole numbers."""
     untried = Untried(candidates(guess) if alternatives else [guess])
     for candidate in untried:
         if repr(candidate.params) in trials.refused:

@@ -15,7 +15,7 @@ from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
-from gemmviz.catalogue.problem import stored, unstored
+from gemmviz.catalogue.problem import random_inputs, stored, unstored
 from gemmviz.catalogue.whole_numbers import inputs_for, result_for
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
@@ -37,6 +37,7 @@ _WORTH_SAYING = 1_000_000
 # Time limit for making the inputs and checking C, in addition to the kernel. After a kernel was stopped inside malloc,
 # this process may be unable to continue: then the process that waits for it needs a limit.
 _AROUND_S = 30.0
+_SEED = 1  # of random numbers
 
 
 def record(
@@ -47,6 +48,7 @@ def record(
     capacity: int | None = None,
     blocks: tuple[int, int] | None = None,
     as_written: bool = False,
+    random: bool = False,
 ) -> Recording:
     """Record a launch in this process. A faulty kernel may end the process: use the engine if that matters.
 
@@ -66,6 +68,8 @@ def record(
         The first block to run (linear, x fastest) and the block after the last one; all by default.
     as_written
         Whether to record every access in the text; by default only those that remain after compiling.
+    random
+        Whether A and B are random numbers in place of whole ones. Their C is rounded: no element counts as wrong.
 
     Raises
     ------
@@ -84,8 +88,9 @@ def record(
     expected_cost = _expected(launch, part.blocks, as_written)
     progress(_recording_text(part, expected_cost), deadline_s + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
-    a, b = inputs_for(launch)
+    a, b = random_inputs(launch.problem, launch.kernel.dtype, _SEED) if random else inputs_for(launch)
     recording = _recording(part, _run(part, library, a, b, deadline_s), a.astype(np.float64), b.astype(np.float64))
+    recording = replace(recording, wrong=0) if random else recording
     return replace(recording, build_seconds=built - started, run_seconds=time.perf_counter() - built)
 
 

@@ -39,8 +39,13 @@ class Trial(QThread):
         """Try, and announce the outcome unless the trial was given up."""
         engine = Engine(Described(self._guess.path, self._guess.text))
         try:
+            try_one, try_random = (trier(engine, self._cancel, random=random) for random in (False, True))
             settled = settle(
-                self._guess, trier(engine, self._cancel), alternatives=self._alternatives, spent=Spending(engine)
+                self._guess,
+                try_one,
+                try_random=try_random,
+                alternatives=self._alternatives,
+                spent=Spending(engine),
             )
         finally:
             engine.close()

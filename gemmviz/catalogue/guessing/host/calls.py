@@ -1,7 +1,7 @@
 """Evaluates the calls in host code, and takes note of launches."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.host.evaluation import VECTORS, Evaluation
@@ -48,8 +48,8 @@ class Calls(Evaluation):
         kind = self.kind((name,), frame)
         if name and kind and (kind[0] in self.fields or kind[0] in VECTORS):
             return self.made(kind[0], [("", one) for one in node[2]], frame)
-        for one in given:  # a library that calls it back
-            if isinstance(one, Lambda) and not self.reaching.isdisjoint(one.body):
+        for one in _lambdas(given):  # a library that calls it back
+            if not self.reaching.isdisjoint(one.body):
                 self._run_lambda(one, [], [])
         return None
 
@@ -178,6 +178,16 @@ class Calls(Evaluation):
                 found[word] = self.constants[word]
                 waiting += self.constants[word]
         return found
+
+
+def _lambdas(given: Sequence[Value], deepest: int = 2) -> Iterator[Lambda]:
+    """Yield the lambdas among values, and in their members: a list of tasks keeps them for later."""
+    for one in given:
+        if isinstance(one, Lambda):
+            yield one
+        elif isinstance(one, Struct | Array) and deepest:
+            inside = one.items if isinstance(one, Array) else [cell.value for cell in one.members.values()]
+            yield from _lambdas(inside, deepest - 1)
 
 
 def _is_pack(function: Function, name: str) -> bool:

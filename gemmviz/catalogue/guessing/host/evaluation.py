@@ -344,7 +344,9 @@ class Evaluation(Names):
             items = [("", ("known", whole))]
         for place, (name, item) in enumerate(items):
             value = self.value(item, frame)
-            if name or place < len(places):
+            if isinstance(value, Lambda) and not name and place >= len(places):
+                made.members[str(place)] = Cell(value, "")  # of a type that nobody declared
+            elif name or place < len(places):
                 cell = made.members.setdefault(name, Cell(None, name)) if name else places[place]
                 inner = isinstance(value, Array) and item[0] == "braces" and name in ("gridDim", "blockDim")
                 value = self.made("dim3", item[2], frame) if inner else value

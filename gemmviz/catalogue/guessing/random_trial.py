@@ -1,0 +1,63 @@
+"""Tries a guess with random numbers: whole numbers hide that a kernel rounds its operands or its sums.
+
+A kernel that quantises A and B to eight bits computes small whole numbers exactly. With random numbers the error of C
+shows it. If the sums are kept in a type of 16 bits, or the operands have the bits of tf32, the front matter can say so,
+and C is right.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.verdict import Verdict
+from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.problem import Problem
+
+ROUNDS_MORE = (
+    "it rounds its numbers more than its types do, as a kernel does that quantises them: front matter cannot say so"
+)
+
+
+def with_random_numbers(found: Guess, size: Problem, try_random: Callable[[Kernel, Problem], str]) -> Guess:
+    """Return a guess that is right for whole numbers, with the types that are right for random numbers, too.
+
+    Where none are, it is not right any more.
+
+    Parameters
+    ----------
+    found
+        It is right at a size.
+    size
+        This size.
+    try_random
+        Runs a kernel with random numbers at a size, and returns as a sentence that C is further from A B than rounding
+        explains. What does not run to its end says nothing.
+    """
+    first = _fault(found, size, try_random)
+    if not first:
+        return found
+    for other in _coarser(found):
+        if not _fault(other, size, try_random):
+            changed = other.accumulate if other.accumulate != found.accumulate else other.math
+            return replace(other, settled=f"{found.settled}; random numbers show that it rounds to {changed}")
+    said = f"{found.settled}; but with random numbers {first}: {ROUNDS_MORE}"
+    return replace(found, settled=said, right=False)
+
+
+def _coarser(found: Guess) -> Iterator[Guess]:
+    """Yield the guess with less exact sums or operands."""
+    if found.dtype == "float32" and not found.math:
+        yield replace(found, math="tf32")
+    for kind in ("float16", "bfloat16"):
+        if kind in (found.dtype, found.stores) and found.accumulate == "float32":
+            yield replace(found, accumulate=kind)
+
+
+def _fault(made: Guess, size: Problem, try_random: Callable[[Kernel, Problem], str]) -> str:
+    try:
+        wrong = try_random(guessed_kernel(made), size)
+    except GemmvizError:
+        return ""
+    return wrong if not isinstance(wrong, Verdict) or wrong.ended else ""

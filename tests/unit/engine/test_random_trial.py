@@ -1,0 +1,57 @@
+"""A guess that is right for whole numbers is tried with random numbers, which show what a kernel rounds."""
+
+import threading
+from pathlib import Path
+
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.random_trial import ROUNDS_MORE
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.engine.consent import Described
+from gemmviz.engine.supervisor import Engine
+from gemmviz.engine.trying import trier
+
+NAIVE = """
+__global__ void gemm(const {kind} *A, const {kind} *B, {kind} *C, int M, int N, int K) {{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= M || column >= N) return;
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum = {sum};
+    C[row * N + column] = sum;
+}}
+"""
+
+
+def settled(tmp_path: Path, kind: str, sum_: str, head: str = "") -> Guess:
+    file = tmp_path / "mine.cu"
+    text = head + NAIVE.format(kind=kind, sum=sum_)
+    file.write_text(text)
+    made = guess(text, file)
+    engine = Engine(Described(file, text))
+    try:
+        try_one, try_random = (trier(engine, threading.Event(), random=random) for random in (False, True))
+        return settle(made, try_one, try_random=try_random)
+    finally:
+        engine.close()
+
+
+def test_a_kernel_that_keeps_every_bit_of_its_types_is_right(tmp_path: Path) -> None:
+    found = settled(tmp_path, "float", "sum + A[row * K + k] * B[k * N + column]")
+    assert found.right and "random" not in found.settled
+
+
+def test_a_kernel_that_rounds_its_operands_to_eight_bits_is_not_right(tmp_path: Path) -> None:
+    head = "__device__ float to_steps(float x) { return rintf(x * 16) / 16; }\n"
+    found = settled(tmp_path, "float", "sum + to_steps(A[row * K + k]) * to_steps(B[k * N + column])", head)
+    assert not found.right and ROUNDS_MORE in found.settled
+    assert "are further from A B than rounding in float32 explains; the worst is C[" in found.settled
+
+
+def test_sums_of_sixteen_bits_are_found_and_said(tmp_path: Path) -> None:
+    head = "#include <cuda_fp16.h>\n"
+    sum_ = "__half2float(__float2half(sum + __half2float(A[row * K + k]) * __half2float(B[k * N + column])))"
+    found = settled(tmp_path, "half", sum_, head)
+    assert found.right and found.accumulate == "float16"
+    assert "random numbers show that it rounds to float16" in found.settled
+    exact = settled(tmp_path, "half", "sum + __half2float(A[row * K + k]) * __half2float(B[k * N + column])", head)
+    assert exact.right and exact.accumulate == "float32"
