@@ -127,3 +127,20 @@ def test_below_a_lens_no_shared_tile_looks_out(qapp):
     painter._cells.draw = lambda into, panel, *of: drawn.append(panel.array) or draw(into, panel, *of)
     picture(painter, Moment(at.step, at.block, motion="none"))
     assert drawn == [0, 1, 2]
+    drawn.clear()
+    picture(painter, Moment(at.step, at.block, motion="none", view=View(1.5, -0.1, -0.1)))
+    assert drawn == list(range(len(painter.playable.recording.arrays))), "a zoomed picture has no lens"
+
+
+def test_beside_a_lens_that_stands_elsewhere_the_shared_tiles_are_drawn(qapp):
+    """In a narrow place, the lens stands above all arrays."""
+    painter = stage("CC", lens=LENSES_BY_NAME["banks"])
+    narrow, drawn, draw = QRectF(0, 0, 430, 630), [], painter._cells.draw
+    panels, free = painter.panels(narrow, View()), painter.plan(narrow, View()).free
+    assert free is not None and free.bottom < min(panel.y for panel in panels)
+    painter._cells.draw = lambda into, panel, *of: drawn.append(panel.array) or draw(into, panel, *of)
+    image = QImage(narrow.size().toSize(), QImage.Format.Format_RGB32)
+    into = QPainter(image)
+    painter.paint(into, narrow, Moment(4, motion="none"))
+    into.end()
+    assert drawn == list(range(len(panels)))

@@ -263,7 +263,7 @@ class StagePainter:
         painter.setClipRect(seen)
         covered = self._covered(plan)
         self._gestures.draw(painter, placed, moment, ratio, covered)
-        self._ghosts.draw(painter, placed, moment, ratio, covered is not None)
+        self._ghosts.draw(painter, placed, moment, ratio, len(plan.uncovered(self.lens is not None)) < len(placed))
         if self.lens is None:
             # A lens covers the shared tiles, where most ways begin.
             self._ways.draw(painter, placed, moment)
@@ -289,8 +289,7 @@ class StagePainter:
     ) -> None:
         """Paint all that does not move between two steps and is below what does, as far as a part needs it."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
-        font, covered = self._labels_font(rect, plan), self._covered(plan) is not None
-        shown = regions.shown(placed[: C + 1] if covered else placed, part)  # a lens hides the shared tiles
+        font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
         self._draw_labels(painter, rect, plan, moment, ratio, part)
         painter.save()
         painter.setClipRect(seen)
