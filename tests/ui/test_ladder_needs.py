@@ -2,7 +2,7 @@
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
-from PySide6.QtGui import QHelpEvent
+from PySide6.QtGui import QHelpEvent, QPainter
 
 from gemmviz.app import new_session
 from gemmviz.ui.panels.ladder import Ladder
@@ -64,3 +64,26 @@ def test_a_title_keeps_its_lines_whatever_is_done_with_its_font(listed):
     font.setBold(False)
     again, same = titles.lines(title, given, width)
     assert again.bold() and same == lines and len(lines) > 1
+
+
+def test_all_titles_of_kernels_have_one_size_of_type(listed):
+    titles, given, width = TitleLines(), listed.font(), listed.viewport().width()
+    long, short = (titles.lines(title, given, width) for title in ("A title that is long " * 6, "Short"))
+    assert len(long[1]) > len(short[1]) == 1 and long[0] == short[0]
+
+
+def test_all_titles_of_chapters_have_one_size_of_type(listed, monkeypatch):
+    drawn = {}
+    write = QPainter.drawText
+
+    def written(painter, box, flags, text):
+        drawn[text] = painter.font().pixelSize(), painter.font().pointSizeF(), painter.font().stretch()
+        write(painter, box, flags, text)
+
+    monkeypatch.setattr(QPainter, "drawText", written)
+    listed.resize(176, 900)  # as in a window of 1280 x 800
+    listed.open("")
+    listed.grab()
+    titles = [chapter.title for chapter in listed.rows.chapters.values()]
+    assert set(titles) <= set(drawn), "none is cut"
+    assert len({drawn[title] for title in titles}) == 1

@@ -25,6 +25,8 @@ class Filling:
         Its beginning and its depth along K.
     row, column
         The beginning of its tile of C: the first row of A, and the first column of B.
+    high, wide
+        The number of rows of A and of columns of B that it has; 0: it has none of that matrix.
     asked, arrived
         The first step that reads it from global memory, and the last one that writes it to shared memory.
     used
@@ -44,6 +46,8 @@ class Filling:
     deep: int
     row: int
     column: int
+    high: int
+    wide: int
     asked: int
     arrived: int
     used: dict[int, tuple[int, int]]

@@ -76,7 +76,7 @@ def stages(playable: Playable, block: int) -> Stages | None:
         mine = np.flatnonzero(filling == at)
         own = mine[written.read[mine] >= 0]
         k = written.k[own]
-        a, b = (own[written.matrix[own] == matrix] for matrix in (A, B))
+        (row, high), (column, wide) = (_extent(written.line[own[written.matrix[own] == matrix]]) for matrix in (A, B))
         used = uses.get(at, {})
         full, empty = gates[at].tolist()
         last = max((last for _, last in used.values()), default=NEVER)
@@ -88,8 +88,10 @@ def stages(playable: Playable, block: int) -> Stages | None:
                 int(numbers[at]) % laps,
                 int(k.min()),
                 int(k.max()) - int(k.min()) + 1,
-                int(written.line[a].min(initial=NEVER)) if len(a) else 0,
-                int(written.line[b].min(initial=NEVER)) if len(b) else 0,
+                row,
+                column,
+                high,
+                wide,
                 int(asked[at]),
                 int(arrived[at]),
                 used,
@@ -154,6 +156,11 @@ def _written(playable: Playable, block: int) -> _Written | None:
         _box_of(playable, row),
         read,
     )
+
+
+def _extent(lines: Ints) -> tuple[int, int]:
+    """Return the first of some rows or columns, and how many there are from it to the last one."""
+    return (int(lines.min()), int(lines.max() - lines.min()) + 1) if len(lines) else (0, 0)
 
 
 def _box_of(playable: Playable, rows: Ints) -> Ints:

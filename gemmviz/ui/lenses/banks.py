@@ -21,7 +21,6 @@ from gemmviz.ui.stage.caption import thousands
 _LEGIBLE = 12.0  # pixels of a column from which figures stand in it
 _LOWEST_ROW, _USUAL_ROW, _HIGHEST_ROW = 3.0, 6.0, 26.0  # of words in shared memory
 _SIZES = (1.0, SMALL, 0.75, 0.66)  # of the lanes in a wavefront's box, whichever fits
-_MOST_NAMED = 5  # lanes, where not all fit
 _FEWEST_BOXES = 8  # wavefronts: so wide are their boxes where there are fewer, too
 
 
@@ -78,7 +77,7 @@ class _Picture:
         self.column = self.room.width() / BANKS
         self.wavefronts = use.request.units
         self.hit = set(use.bank.tolist())
-        self.lanes = [_ranges(use.lanes_of(wavefront)) for wavefront in range(self.wavefronts)]
+        self.lanes = [", ".join(_ranges(use.lanes_of(wavefront))) for wavefront in range(self.wavefronts)]
 
     @property
     def _words(self) -> int:
@@ -273,13 +272,17 @@ class _Picture:
         note = tr("one after another") if self.wavefronts > 1 else tr("all at once")
         page.write(head, note, SMALL, theme.write if late else theme.muted, RIGHT, bold=late)
         head.setRight(head.right() - page.width(note, SMALL, late) - page.em)
-        texts = (tr("wavefronts, and the lanes that each serves"), tr("lanes served"))
-        page.write_first(head, texts, SMALL, theme.muted, LEFT)
         wide = area.width() / max(self.wavefronts, _FEWEST_BOXES if self.wavefronts > 1 else 4)
         gap = min(2.0, wide * 0.15)
-        longest = max((", ".join(lanes) for lanes in self.lanes), key=len)
-        size = next((size for size in _SIZES if page.width(longest, size) <= wide - gap - 4), _SIZES[-1])
-        for wavefront in range(self.wavefronts):
+        texts = (tr("wavefronts, and the lanes that each serves"), tr("lanes served"))
+        size = self._fitting_size(self.lanes, wide - gap - 4)
+        served = self.lanes
+        if size is None:
+            texts = (tr("wavefronts, and how many lanes each serves"), tr("number of lanes served"))
+            served = [str(len(self.use.lanes_of(wavefront))) for wavefront in range(self.wavefronts)]
+            size = self._fitting_size(served, wide - gap - 2) or _SIZES[-1]
+        page.write_first(head, texts, SMALL, theme.muted, LEFT)
+        for wavefront, lanes in enumerate(served):
             box = QRectF(
                 area.left() + wavefront * wide, head.bottom() + 1, wide - gap, area.bottom() - head.bottom() - 2
             )
@@ -287,13 +290,11 @@ class _Picture:
             page.painter.setPen(Qt.PenStyle.NoPen)
             page.painter.setBrush(colour)
             page.painter.drawRoundedRect(box, 2, 2)
-            page.write(box, self._served(wavefront, size, wide - gap - 4), size, page.ink(colour), MIDDLE)
+            page.write(box, lanes, size, page.ink(colour), MIDDLE)
 
-    def _served(self, wavefront: int, size: float, width: float) -> str:
-        """Name the lanes that a wavefront serves, as many as fit into a width."""
-        parts = self.lanes[wavefront]
-        shorter = [", ".join(parts[:count]) + "…" for count in range(min(len(parts) - 1, _MOST_NAMED), 0, -1)]
-        return self.page.fitting((", ".join(parts), *shorter, ""), width, size)
+    def _fitting_size(self, texts: list[str], width: float) -> float | None:
+        """Return the largest size of type at which none of some texts is wider than so many pixels; None: none is."""
+        return next((one for one in _SIZES if all(self.page.width(text, one) <= width for text in texts)), None)
 
 
 def _ranges(numbers: list[int]) -> list[str]:

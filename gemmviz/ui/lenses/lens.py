@@ -69,3 +69,48 @@ class Lasting(Protocol):
 
     def state(self, moment: LensMoment) -> Hashable:
         """Return all that the picture of a recording depends on, of a moment."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rectangle of a matrix that a lens marks.
+
+    Attributes
+    ----------
+    matrix
+        `A` or `B`.
+    row, column, rows, columns
+        Its first row and column, and how many of each it has.
+    what
+        What the mark depends on, besides the place.
+    """
+
+    matrix: int
+    row: int
+    column: int
+    rows: int
+    columns: int
+    what: Hashable
+
+
+@runtime_checkable
+class Marking(Protocol):
+    """A lens that also marks places of the matrices, where these are on the stage with it."""
+
+    def places(self, playable: Playable, step: int, block: int) -> tuple[Place, ...]:
+        """Return the places that it marks for a block at a step; where two overlap, the later one is on top."""
+
+    def mark(self, painter: QPainter, box: QRectF, place: Place, with_values: bool, theme: Theme, font: QFont) -> None:
+        """Draw the mark of a place.
+
+        Parameters
+        ----------
+        painter, box
+            Where to, in pixels.
+        place
+            One of `places`.
+        with_values
+            Whether the cells below show their values, which stay legible.
+        theme, font
+            As for `Lens.paint`.
+        """

@@ -1,6 +1,7 @@
 """The lens of pipelines: a ring of stages with their content, their gates, and the waits between warps."""
 
 from collections.abc import Hashable
+from typing import cast
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
@@ -11,22 +12,18 @@ from gemmviz.trace.lenses.fillings import Filling, Stages, State
 from gemmviz.trace.lenses.pipeline_events import pipeline_events
 from gemmviz.trace.lenses.stages import is_pipeline, stages
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.lenses.lens import LensMoment
+from gemmviz.ui.lenses.lens import LensMoment, Place
 from gemmviz.ui.lenses.ring import draw_ring
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
-from gemmviz.ui.lenses.stage_colours import filled, state_colour
+from gemmviz.ui.lenses.stage_colours import STATES, filled, state_colour
 from gemmviz.ui.lenses.swimlanes import Swimlanes
+from gemmviz.ui.lenses.tile_marks import draw_tile, tile_places
 from gemmviz.ui.look.theme import Theme
 
-_STATES: dict[State, str] = {
-    "arriving": mark("on its way"),
-    "ready": mark("ready"),
-    "multiplied": mark("being multiplied"),
-    "done": mark("used"),
-}
 _LANES_SHARE, _LANE = 0.46, (1.35, 3.4)  # of the height, at most; a lane's least and largest height in small lines
 _ROW = 1.15, 4.2  # a row's least and largest height in lines of small text
-_WITH_RING = 34.0  # lines of body text: from this width on there is room for a ring beside the table
+# Lines of body text: from this width on there is room for a ring beside the table, and this much is left to the table.
+_WITH_RING, _TABLE = 26.0, 19.0
 
 
 class PipelineLens:
@@ -50,6 +47,16 @@ class PipelineLens:
         rows = tuple((f.number, f.state(step), found.arrived_bytes(f, step)[0], f.freed <= step) for f in held)
         missing = tuple(state.arrivals for state in barriers)
         return moment.block, events.passed(step), rows, missing, tuple(state.needed for state in barriers)
+
+    def places(self, playable: Playable, step: int, block: int) -> tuple[Place, ...]:
+        """Return the tiles that the stages got: see `gemmviz.ui.lenses.lens.Marking`."""
+        found = stages(playable, block)
+        return tile_places(found, step) if found is not None else ()
+
+    def mark(self, painter: QPainter, box: QRectF, place: Place, with_values: bool, theme: Theme, font: QFont) -> None:
+        """Draw a tile on its matrix: see `gemmviz.ui.lenses.lens.Marking`."""
+        number, state = cast(tuple[int, State], place.what)
+        draw_tile(painter, box, number, state, with_values, theme, font)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""
@@ -80,7 +87,7 @@ class PipelineLens:
             room.setBottom(room.bottom() - high - 4)
             held = found.held(moment.step)
             if room.width() >= _WITH_RING * sheet.em and room.height() >= 7 * sheet.em:
-                side = min(room.height(), 0.4 * room.width())
+                side = min(room.height(), 0.4 * room.width(), room.width() - _TABLE * sheet.em)
                 ring = QRectF(room.right() - side, room.top(), side, room.height())
                 room.setRight(ring.left() - sheet.em)
                 draw_ring(sheet, ring, held, moment.step)
@@ -135,7 +142,7 @@ def _draw_held(sheet: Sheet, box: QRectF, filling: Filling | None, step: int) ->
         return
     state = filling.state(step)
     name = tr("tile {number}", number=filling.number + 1)
-    text, colour = tr(_STATES[state]), state_colour(sheet, state)
+    text, colour = tr(STATES[state]), state_colour(sheet, state)
     if box.height() < sheet.em + sheet.small:
         wide = sheet.text(box, name, size="small", bold=True)
         sheet.text(box.adjusted(wide + 5, 0, 0, 0), text, colour, "small")

@@ -1,11 +1,19 @@
-"""The colours and hatching of stages by the state of their tiles."""
+"""The words, colours and hatching of stages by the state of their tiles."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPainterPath, QPen
 
+from gemmviz.language import mark
 from gemmviz.trace.lenses.fillings import State
 from gemmviz.ui.lenses.sheet import Sheet
 
+STATES: dict[State, str] = {
+    "arriving": mark("on its way"),
+    "ready": mark("ready"),
+    "multiplied": mark("being multiplied"),
+    "done": mark("used"),
+}
+"""What is said of a tile in a state."""
 _FILL = 0.42
 
 
@@ -21,8 +29,7 @@ def filled(sheet: Sheet, path: QPainterPath, state: State | None) -> QColor:
     colour = sheet.amber if state == "arriving" else state_colour(sheet, state)
     here = state in ("arriving", "ready", "multiplied")
     fill = sheet.mixed(colour, _FILL if here else 0.08)
-    style = Qt.PenStyle.SolidLine if state in ("ready", "multiplied") else Qt.PenStyle.DashLine
-    sheet.painter.setPen(QPen(colour, 1.6 if style == Qt.PenStyle.SolidLine else 1, style))
+    sheet.painter.setPen(_edge(colour, state))
     sheet.painter.setBrush(fill)
     sheet.painter.drawPath(path)
     if state == "arriving":
@@ -30,3 +37,18 @@ def filled(sheet: Sheet, path: QPainterPath, state: State | None) -> QColor:
         sheet.painter.setBrush(QBrush(sheet.mixed(colour, 0.75), Qt.BrushStyle.BDiagPattern))
         sheet.painter.drawPath(path)
     return fill
+
+
+def framed(sheet: Sheet, path: QPainterPath, state: State) -> None:
+    """Outline a shape by the state of its tile, and leave what it holds as it is."""
+    pen = _edge(sheet.amber if state == "arriving" else state_colour(sheet, state), state)
+    pen.setWidthF(2 * pen.widthF())
+    sheet.painter.setPen(pen)
+    sheet.painter.setBrush(Qt.BrushStyle.NoBrush)
+    sheet.painter.drawPath(path)
+
+
+def _edge(colour: QColor, state: State | None) -> QPen:
+    if state in ("ready", "multiplied"):
+        return QPen(colour, 1.6)
+    return QPen(colour, 1, Qt.PenStyle.DashLine)

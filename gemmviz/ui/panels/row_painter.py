@@ -15,7 +15,11 @@ NAME, CHAPTER = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 """The roles of an item's data: the name of its kernel; the id of its chapter, in the row of a chapter."""
 NAME_LINES, BELOW_LINES = 1.15, 1.1
 """Heights in lines of text: a kernel's title, and the line below it."""
-# Sizes of the letters where a text is too long, which are narrow, too.
+_TITLE = 0.92
+"""Size of a kernel's title relative to the list's type; its letters are narrow."""
+_SMALL = 0.86
+"""Size of aliases and figures, relative to the same."""
+# Sizes of the letters of chapters where one is too long, which are narrow, too.
 _SMALLER = (1.0, 0.92, 0.86, 0.8)
 _BEFORE_TITLE, _AFTER_TITLE = 13, 8  # pixels beside the mark and the title of a kernel
 _RING = 0.95  # of a line
@@ -35,12 +39,12 @@ _NO_FAULT = ("skipped", "unsupported", "cancelled")
 
 
 class TitleLines:
-    """Divides a title into lines where narrow letters are not enough, and keeps the widths that it has measured."""
+    """Divides titles of kernels into lines, all in one size of type, and keeps the widths that it has measured."""
 
     def __init__(self) -> None:
         self._key = ""
-        self._fonts: list[QFont] = []
-        self._widths: dict[str, list[float]] = {}
+        self._font = QFont()
+        self._widths: dict[str, float] = {}
 
     def lines(self, title: str, font: QFont, width: float) -> tuple[QFont, list[str]]:
         """Return the font and the lines of a kernel's title.
@@ -58,28 +62,29 @@ class TitleLines:
         """
         self._use(font)
         room = width - _BEFORE_TITLE - _AFTER_TITLE - 1.1 * QFontMetrics(font).height()
-        wide = self._widths.get(title)
-        if wide is None:
-            wide = self._widths[title] = [QFontMetricsF(one).horizontalAdvance(title) for one in self._fonts]
-        for one, needed in zip(self._fonts, wide, strict=True):
-            if needed <= room:
-                return QFont(one), [title]
-        metrics, lines = QFontMetricsF(self._fonts[-1]), [""]
+        if self._wide(title) <= room:
+            return QFont(self._font), [title]
+        lines = [""]
         for word in title.split(" "):
             longer = f"{lines[-1]} {word}".lstrip()
-            if lines[-1] and metrics.horizontalAdvance(longer) > room:
+            if lines[-1] and self._wide(longer) > room:
                 lines.append(word)
             else:
                 lines[-1] = longer
-        return QFont(self._fonts[-1]), [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
+        metrics = QFontMetricsF(self._font)
+        return QFont(self._font), [metrics.elidedText(line, Qt.TextElideMode.ElideRight, room) for line in lines]
+
+    def _wide(self, text: str) -> float:
+        found = self._widths.get(text)
+        if found is None:
+            found = self._widths[text] = QFontMetricsF(self._font).horizontalAdvance(text)
+        return found
 
     def _use(self, font: QFont) -> None:
-        """Take the fonts of titles, the largest first, from the list's font."""
+        """Take the font of titles from the list's font."""
         if self._key != font.key():
-            bold = QFont(font)
-            bold.setBold(True)
-            self._key, self._widths = font.key(), {}
-            self._fonts = [bold, *(_smaller(bold, factor) for factor in _SMALLER[:2])]
+            self._key, self._font, self._widths = font.key(), _smaller(font, _TITLE), {}
+            self._font.setBold(True)
 
 
 class RowPainter(QStyledItemDelegate):
@@ -89,6 +94,7 @@ class RowPainter(QStyledItemDelegate):
         super().__init__(parent)
         self._rows, self._session = rows, rows.session
         self._titles = TitleLines()
+        self._chapter_sizes: dict[tuple[str, float], tuple[float, float]] = {}
         self.open_chapter = ""
         """The id of the chapter whose title is bold."""
 
@@ -125,16 +131,32 @@ class RowPainter(QStyledItemDelegate):
         painter.setPen(QColor(theme.text))
         inside = area.adjusted(ring.right() - area.left() + 7, 0, -_AFTER_TITLE, 0)
         text = f"{done}/{count}"
-        room = inside.width() - painter.fontMetrics().horizontalAdvance(text) - 6
-        whole = painter.font()
-        for factor in _SMALLER:
-            if painter.fontMetrics().horizontalAdvance(title) > room:
-                painter.setFont(_smaller(whole, factor))
+        chapter_font, room = self._chapter_font(font, inside.width())
+        painter.setFont(chapter_font)
         shown = painter.fontMetrics().elidedText(title, Qt.TextElideMode.ElideRight, int(room))
         painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, shown)
-        painter.setFont(whole)
+        painter.setFont(larger(font, _SMALL))
         painter.setPen(QColor(theme.muted))
         painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)
+
+    def _chapter_font(self, font: QFont, width: float) -> tuple[QFont, float]:
+        """Return the font for the titles of chapters and their room in pixels: the largest size that suits all."""
+        bold = QFont(font)
+        bold.setBold(True)
+        key = bold.key(), width
+        if key not in self._chapter_sizes:
+            counts = ["{}/{}".format(*self._rows.progress(chapter)) for chapter in self._rows.chapters]
+            small = QFontMetricsF(larger(bold, _SMALL))
+            room = width - max(map(small.horizontalAdvance, counts), default=0.0) - 6
+            titles = [chapter.title for chapter in self._rows.chapters.values()]
+
+            def fits(factor: float) -> bool:
+                metrics = QFontMetricsF(_smaller(bold, factor))
+                return all(metrics.horizontalAdvance(title) <= room for title in titles)
+
+            self._chapter_sizes[key] = next((factor for factor in _SMALLER if fits(factor)), _SMALLER[-1]), room
+        factor, room = self._chapter_sizes[key]
+        return _smaller(font, factor), room
 
     def _rung(
         self, painter: QPainter, area: QRectF, option: QStyleOptionViewItem, kernel: Kernel, theme: Theme
@@ -159,8 +181,7 @@ class RowPainter(QStyledItemDelegate):
         first = QRectF(area.left() + 9, area.top() + 1, 1.1 * line, NAME_LINES * line)
         painter.drawText(first, Qt.AlignmentFlag.AlignCenter, mark)
         left, right = area.left() + _BEFORE_TITLE + 1.1 * line, area.right() - _AFTER_TITLE
-        small = QFont(option.font)
-        small.setPointSizeF(option.font.pointSizeF() * 0.86)
+        small = larger(option.font, _SMALL)
         font, lines = self.title_lines(kernel.name, option.font, area.width())
         font.setBold(chosen)
         painter.setFont(font)
@@ -206,5 +227,6 @@ def draw_ring(painter: QPainter, ring: QRectF, done: int, count: int, theme: The
 
 def _smaller(font: QFont, factor: float) -> QFont:
     made = larger(font, factor)
-    made.setStretch(NARROWED)
+    if factor < 1:
+        made.setStretch(NARROWED)
     return made

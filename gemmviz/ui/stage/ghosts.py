@@ -115,7 +115,8 @@ class Ghosts:
         moment
             The moment, with the chosen block and the amount of motion.
         covered
-            Whether a lens stands on the shared tiles: copies to them are seen as long as they are in their matrix.
+            Whether a lens stands on the shared tiles: copies to them are seen as long as they are in their matrix, and
+            those that wait are not.
         """
         flights = self.flights(moment)
         if moment.motion == "none" or not len(flights):
@@ -131,7 +132,7 @@ class Ghosts:
         if moment.motion == "line":
             self._draw_lines(painter, flights, at)
         else:
-            self._draw_ghosts(painter, flights, at, moment, ratio)
+            self._draw_ghosts(painter, flights, at, moment, ratio, covered)
         painter.restore()
 
     def _requests_of(self, flights: Flights) -> list[npt.NDArray[np.int64]]:
@@ -172,15 +173,17 @@ class Ghosts:
             painter.drawRect(begin)
             painter.drawLine(begin.center(), end.center())
 
-    def _draw_ghosts(self, painter: QPainter, flights: Flights, at: Places, moment: Moment, ratio: float) -> None:
+    def _draw_ghosts(
+        self, painter: QPainter, flights: Flights, at: Places, moment: Moment, ratio: float, covered: bool
+    ) -> None:
         """Draw a band and the ghosts of each request, which all move together."""
         recording = self._playable.recording
         hue = self._theme.owner(*recording.block_index(moment.block)[:2])
         for mine in self._requests_of(flights):
             gesture = float(at.gesture[mine[0]])
             moving = flights.begin[mine[0]] == moment.step or flights.end[mine[0]] == moment.step + 1
-            if gesture <= 0:
-                continue  # the source itself shows it
+            if gesture <= 0 or (covered and not moving):
+                continue  # the source itself shows it, or it would wait on cells of other tiles
             along = float(place(gesture))
             up = float(lift(gesture)) * _RISE if moment.motion == "full" else 0.0
             shift = -up - _ARC * float(np.sin(np.pi * along))

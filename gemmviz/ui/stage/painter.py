@@ -31,6 +31,7 @@ from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.label_layer import LabelLayer
+from gemmviz.ui.stage.lens_marks import LensMarks
 from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
@@ -48,8 +49,8 @@ from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
-# Width and height, whether there is a caption, the height of the words and whether it is a column's, and a lens.
-PlanKey = tuple[float, float, bool, float, bool, bool]
+# Width and height, whether there is a caption, the height of the words and whether it is a column's, and the lens.
+PlanKey = tuple[float, float, bool, float, bool, str]
 
 
 class StagePainter:
@@ -68,9 +69,7 @@ class StagePainter:
     """
 
     def __init__(self, playable: Playable, theme: Theme, font: QFont, vector: bool = False) -> None:
-        self.playable = playable
-        self.theme = theme
-        self.font = QFont(font)
+        self.playable, self.theme, self.font = playable, theme, QFont(font)
         self.metrics = QFontMetricsF(self.font)
         self.vector = vector
         self.captioned = True
@@ -96,8 +95,8 @@ class StagePainter:
         self._changes = Changes(playable, self.touched, self._colours, self._in_flight)
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
-        self._sums = Sums(playable, theme)
-        self._ownership = Ownership(playable, theme)
+        self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
+        self._lens_marks = LensMarks(playable, theme, self.font)
         self._barriers = BarrierStrip(playable, theme, vector)
         self._ways = ValuePaths(playable, theme, self.font)
         self._sentences = Sentences(playable)
@@ -108,8 +107,7 @@ class StagePainter:
         self._labelled: tuple[Any, QFont, float, bool] | None = None
         self._placed: tuple[PlanKey, Plan] | None = None
         self._seen: tuple[Plan, View, Plan] | None = None
-        self._near = NearCells(playable)
-        self.still = KeptPicture()
+        self._near, self.still = NearCells(playable), KeptPicture()
         self._last: Moment | None = None
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
 
@@ -129,7 +127,8 @@ class StagePainter:
 
     def _plan_key(self, rect: QRectF) -> PlanKey:
         """Return all that a plan depends on."""
-        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, self.lens is not None
+        lens = self.lens.name if self.lens is not None else ""
+        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, lens
 
     def _with_words(self, rect: QRectF, words: float, narrow: bool) -> Plan | None:
         """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
@@ -166,9 +165,8 @@ class StagePainter:
         tip = cell_tip(self.playable, plan.panels, moment, (x, y), self._covered(plan))
         if tip is not None:
             return tip
-        if plan.aside is None:
-            return ""
-        return self._barriers.at(plan.aside, self._labels_font(rect, plan), x, y, moment.step, moment.block)
+        place, font = plan.aside, self._labels_font(rect, plan)
+        return self._barriers.at(place, font, x, y, moment.step, moment.block) if place is not None else ""
 
     def _labelling(self, rect: QRectF) -> tuple[QFont, float, bool]:
         """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
@@ -265,7 +263,7 @@ class StagePainter:
         painter.setClipRect(seen)
         covered = self._covered(plan)
         self._gestures.draw(painter, placed, moment, ratio, covered)
-        self._ghosts.draw(painter, placed, moment, ratio, covered is not None)
+        self._ghosts.draw(painter, placed, moment, ratio, len(plan.uncovered(self.lens is not None)) < len(placed))
         if self.lens is None:
             # A lens covers the shared tiles, where most ways begin.
             self._ways.draw(painter, placed, moment)
@@ -291,13 +289,14 @@ class StagePainter:
     ) -> None:
         """Paint all that does not move between two steps and is below what does, as far as a part needs it."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
-        font, shown = self._labels_font(rect, plan), regions.shown(placed, part)
+        font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
         self._draw_labels(painter, rect, plan, moment, ratio, part)
         painter.save()
         painter.setClipRect(seen)
         near = self._near.at(moment)
         images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
+        self._lens_marks.draw(painter, shown, seen, moment, self.lens)
         self._marks.draw(painter, placed, seen, moment, near, shown)
         self._in_flight.draw(painter, shown, seen, moment)
         if placed[C] in shown:
@@ -370,7 +369,8 @@ class StagePainter:
             return None
         if last.motion != moment.motion or not self._is_bare(plan, moment):
             return None
-        return regions.changing(plan, moment, self.lens is not None, self._changes.arrays(last, moment))
+        arrays = self._changes.arrays(last, moment) + self._lens_marks.changed(self.lens, last, moment)
+        return regions.changing(plan, moment, self.lens is not None, arrays)
 
     def _is_bare(self, plan: Plan, moment: Moment) -> bool:
         """Say whether nothing but the background is below the words and the legend: nothing flies over it."""

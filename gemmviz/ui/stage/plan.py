@@ -10,6 +10,7 @@ the arrays for the words.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.stage.scene import (
     LARGEST_CELL,
@@ -76,10 +77,28 @@ class Plan:
         """Say whether the cells of the arrays are not smaller than in another plan."""
         return self.panels[0].cell >= other.panels[0].cell * (1 - 1e-9)
 
+    def uncovered(self, lens: bool) -> list[Panel]:
+        """Return the panels without the shared tiles that are below a lens, where there is one."""
+        place = self.free if lens else None
+        if place is None:
+            return self.panels
+        return [
+            p
+            for p in self.panels
+            if p.array <= C
+            or not (
+                p.x < place.right and place.left < p.x + p.width and p.y < place.bottom and place.top < p.y + p.height
+            )
+        ]
+
     def seen(self, zoom: float, dx: float, dy: float) -> "Plan":
-        """Return the plan as seen after zooming about the origin and shifting: the arrays move, the words stay."""
+        """Return the plan as seen after zooming about the origin and shifting: the arrays move, the words stay.
+
+        The lens is left out: it would stand on arrays that moved below it.
+        """
         moved = [p.moved(zoom, dx, dy) for p in self.panels]
-        return replace(self, panels=moved, aside=self.aside and self.aside.moved(zoom, dx, dy))
+        free = self.free if (zoom, dx, dy) == (1, 0, 0) else None
+        return replace(self, panels=moved, free=free, aside=self.aside and self.aside.moved(zoom, dx, dy))
 
 
 @dataclass(frozen=True)

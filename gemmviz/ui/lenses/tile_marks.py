@@ -1,0 +1,81 @@
+"""The tiles of A and B that the stages of a pipeline hold, on the matrices: in the colour of their state, and named."""
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
+
+from gemmviz.catalogue.matrices import A, B
+from gemmviz.language import tr
+from gemmviz.trace.lenses.fillings import Filling, Stages, State
+from gemmviz.ui.lenses.lens import Place
+from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
+from gemmviz.ui.lenses.stage_colours import STATES, filled, framed
+from gemmviz.ui.look.theme import Theme
+
+
+def tile_places(stages: Stages, step: int) -> tuple[Place, ...]:
+    """Return the tiles requested up to a step: all for the same tile of C as the last one, and others in use.
+
+    Parameters
+    ----------
+    stages
+        The stages of a block.
+    step
+        When.
+    """
+    asked = [(filling, filling.state(step)) for filling in stages.fillings if filling.asked <= step]
+    last = asked[-1][0] if asked else None
+    shown = [
+        (filling, state)
+        for filling, state in asked
+        if state != "done" or (last is not None and (filling.row, filling.column) == (last.row, last.column))
+    ]
+    return tuple(place for filling, state in shown for place in _places(filling, state))
+
+
+def _places(filling: Filling, state: State) -> list[Place]:
+    what = filling.number, state
+    of_a = Place(A, filling.row, filling.k, filling.high, filling.deep, what)
+    of_b = Place(B, filling.k, filling.column, filling.deep, filling.wide, what)
+    return [place for place in (of_a, of_b) if place.rows and place.columns]
+
+
+def draw_tile(
+    painter: QPainter, box: QRectF, number: int, state: State, with_values: bool, theme: Theme, font: QFont
+) -> None:
+    """Draw one tile.
+
+    Parameters
+    ----------
+    painter, box, theme, font
+        As `gemmviz.ui.lenses.lens.Marking.mark` gets them.
+    number, state
+        The tile's number, from 0, and its state.
+    with_values
+        Whether the cells below show their values: then it is only framed.
+    """
+    path = QPainterPath()
+    path.addRect(box.adjusted(1, 1, -1, -1))
+    with Sheet(painter, box, theme, font) as sheet:
+        if with_values:
+            framed(sheet, path, state)
+        else:
+            _write(sheet, box, number, state, filled(sheet, path, state))
+
+
+def _write(sheet: Sheet, box: QRectF, number: int, state: State, fill: QColor) -> None:
+    """Name a tile, and its state below, as far as there is room."""
+    name, said = tr("tile {number}", number=number + 1), tr(STATES[state])
+    lines = [(name, True), (said, False)]
+    if sheet.wide(name, "small", True) > box.width() - 8:
+        lines = [(str(number + 1), True)]
+    elif sheet.wide(said, "small") > box.width() - 8 or 2 * sheet.small > box.height():
+        lines = [(name, True)]
+    wide = max(sheet.wide(text, "small", bold) for text, bold in lines) + 6
+    high = len(lines) * sheet.small
+    if wide > box.width() or high > box.height():
+        return
+    plate = QRectF(box.center().x() - wide / 2, box.center().y() - high / 2, wide, high)
+    sheet.painter.fillRect(plate, fill)  # the hatching stays off the text
+    for index, (text, bold) in enumerate(lines):
+        line = QRectF(plate.left(), plate.top() + index * sheet.small, wide, sheet.small)
+        sheet.text(line, text, sheet.ink(fill), "small", bold=bold, align=MIDDLE)
