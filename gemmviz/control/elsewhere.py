@@ -60,13 +60,25 @@ class Elsewhere:
         session = self.session
         if seat == session.places.chosen and session.results.device:
             return
-        if session.progress["bench"] is not None:
-            session.messages.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
+        if self._is_busy():
             return
         self._engines.bench.stop()  # the next request makes the engine of the new place
         session.places.choose(seat)
         session.results.move(session.places.key, session.places.host(seat) if seat else platform.node())
         self._probe()
+
+    def measure_beside(self, seat: Seat, wanted: bool) -> None:
+        """Let a further worker measure the same at the same time, or no longer, unless something is being measured."""
+        if not self._is_busy():
+            self.session.places.measure_beside(seat, wanted)
+
+    def _is_busy(self) -> bool:
+        """Return whether something is being measured, and tell the user."""
+        busy = self.session.progress.is_any("bench", "beside")
+        if busy:
+            text = tr("Something is being measured: wait for it, or cancel it first.")
+            self.session.messages.tell(Message(text, "info"))
+        return busy
 
     def _on_cancelled(self) -> None:
         self._cancel.set()

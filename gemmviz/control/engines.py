@@ -40,12 +40,33 @@ class Engines:
         self.assembler = Worker("assembles", make_engine, loop)
         self.versions = Worker("compares versions", make_engine, loop)
         self.looker = Worker("looks for devices", make_engine, loop)
+        self._further: list[Worker] = []
         self._runs = count(1)
 
     @property
     def workers(self) -> tuple[Worker, ...]:
         """All of them."""
-        return self.recorder, self.second, self.bench, self.assembler, self.versions, self.looker
+        fixed = self.recorder, self.second, self.bench, self.assembler, self.versions, self.looker
+        return *fixed, *self._further
+
+    def add(self, name: str, make_engine: Callable[[], EngineLike]) -> Worker:
+        """Return a further worker, which is cancelled and closed with the others.
+
+        Parameters
+        ----------
+        name
+            For debuggers.
+        make_engine
+            Makes its engine.
+        """
+        worker = Worker(name, make_engine, self.loop)
+        self._further.append(worker)
+        return worker
+
+    def remove(self, worker: Worker) -> None:
+        """Close a worker that `add` has returned."""
+        self._further.remove(worker)
+        worker.close()
 
     def next_run(self) -> int:
         """Return a number for a request: replies carry it, so that several can share an engine."""

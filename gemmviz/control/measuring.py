@@ -12,6 +12,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.control import chosen_text
 from gemmviz.control.checks import CheckedJob, Checks, Job
+from gemmviz.control.companions import Companions
 from gemmviz.control.engines import Engines
 from gemmviz.control.failures import failure
 from gemmviz.engine.messages import (
@@ -48,6 +49,7 @@ class Measuring:
         self.session = session
         self._engines = engines
         self._checks = checks
+        self._companions = Companions(session, engines, self._store)
         self._run = self._probe_run = 0
         engines.bench.replied.connect(self._on_reply)
 
@@ -142,7 +144,9 @@ class Measuring:
         session.messages.tell(None)
         session.results.start_samples()
         session.progress.set("bench", (tr("Starting"), None))
-        self._engines.bench.submit(BenchRequest(self._run, kernels, sizes, dict(session.choice.protocol)))
+        request = BenchRequest(self._run, kernels, sizes, dict(session.choice.protocol))
+        self._engines.bench.submit(request)
+        self._companions.measure(request)
 
     def _on_reply(self, reply: Reply) -> None:
         if reply.run not in (self._run, self._probe_run):
@@ -199,8 +203,12 @@ class Measuring:
             self.session.messages.tell(Message(text, "warning", lasting=True))
 
     def _keep(self, document: Document) -> None:
-        """Take the result file of a run, and keep it among the past runs of this machine."""
+        """Take the result file of a run, and keep it among the past runs."""
         self.session.results.document = document
+        self._store(document)
+
+    def _store(self, document: Document) -> None:
+        """Keep a result file among the past runs."""
         if document["results"]:
             try:
                 from gemmviz.bench import store  # late: the first picture needs no result files

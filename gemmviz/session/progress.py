@@ -14,7 +14,7 @@ class Progress:
     Parameters
     ----------
     *engines
-        Their names: ``"record"``, ``"bench"``.
+        Their names: ``"record"``, ``"bench"``, ``"beside"`` (further devices that measure).
     """
 
     changed = Signal(str)
@@ -30,6 +30,10 @@ class Progress:
     def __iter__(self) -> Iterator[str]:
         """Yield the names of the engines."""
         return iter(self._of)
+
+    def is_any(self, *engines: str) -> bool:
+        """Return whether any of some engines is at work."""
+        return any(self._of[engine] is not None for engine in engines)
 
     def set(self, engine: str, progress: Share | None) -> None:
         """Set the progress of an engine; None when it is idle."""

@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from psygnal import Signal
@@ -166,6 +167,32 @@ class Results:
         self.start_samples()
         self.set_device("")
         self.referenced.emit()
+
+    def know(self, place: str, gpu: str, cpu: str, cores: int | None, host: str) -> None:
+        """Take the names of another device, which measures at the same time.
+
+        Parameters
+        ----------
+        place, host
+            As for `move`.
+        gpu, cpu
+            The names of its devices; ``gpu`` is empty if it has none.
+        cores
+            The number of its processor's cores; None if it is unknown.
+        """
+        from gemmviz.bench.reference_results import ReferenceResults  # late, as in `move`
+
+        known = self._places.get(place)
+        figures = known.figures if known is not None else Figures()
+        today = datetime.now(UTC).date().isoformat()
+        self._places[place] = ReferenceResults(gpu, cpu, today, figures, cores=cores, host=host)
+
+    def add_beside(self, place: str, row: Row) -> None:
+        """Take one row of another device, which measures at the same time: see `know`."""
+        figures = self._places[place].figures
+        first = not len(figures)
+        if figures.add(row):
+            (self.referenced.emit if first else partial(self.measured.emit, row["kernel"]))()
 
     def set_references(self, references: "list[ReferenceResults]") -> None:
         """Take the results that were measured on other machines."""

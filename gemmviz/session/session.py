@@ -49,7 +49,7 @@ class Session:
     def __init__(self, kernels: list[Kernel], theme: ThemeName = "dark") -> None:
         ladder = list(kernels)
         self.messages = Messages()
-        self.progress = Progress("record", "bench")
+        self.progress = Progress("record", "bench", "beside")
         self.preferences = Preferences(theme)
         self.results = Results(ladder)
         self.places = Places()

@@ -71,3 +71,32 @@ def test_a_cluster_is_named_and_its_free_gpu_measures(window, qtbot, found, monk
     window.session.progress.set("bench", None)
     button.menu_of_places.actions()[0].trigger()
     assert window.session.places.chosen is None and button.text() == "this machine" and probed == ["GPU-2", ""]
+
+
+def test_a_second_device_is_chosen_in_the_menu_and_named_in_the_button(window, qtbot, found, monkeypatch):
+    monkeypatch.setattr(window.controller.elsewhere, "_probe", lambda: None)
+    window.pages.turn_to("charts")
+    button, places = window.measuring.place, window.session.places
+    places.name(Scheduler("127.0.0.1:8786"))
+    places.found([GPU, FREE])
+    places.choose(FREE)
+    texts(button)
+    qtbot.waitUntil(lambda: not places.looking)
+
+    def offered():
+        assert "At the same time on" in texts(button)
+        return button.menu_of_others.actions()
+
+    (other,) = offered()
+    assert (other.text(), other.isChecked()) == ("NVIDIA H200 · lab #1", False)
+    other.trigger()
+    assert places.beside == [GPU] and button.text().endswith("+ 1")
+    assert button.accessibleName() == "Where: H200 · lab #2\nAt the same time: NVIDIA H200 · lab #1"
+    # The page waits for both devices.
+    window.session.progress.set("beside", ("NVIDIA H200 on lab #1: timing", 0.5))
+    assert window.measuring.stop.isEnabled() and not window.measuring.all.isEnabled() and not button.isEnabled()
+    assert window.measuring.progress.isVisible() and window.measuring.progress.value() == 50
+    window.session.progress.set("beside", None)
+    (other,) = offered()
+    other.trigger()
+    assert places.beside == [] and button.text() == "H200 · lab #2"

@@ -97,3 +97,8 @@ class FakeEngines(Engines):
         super().__init__(make_engine=None, loop=FakeLoop())
         self.recorder, self.second, self.bench = (FakeWorker() for _ in range(3))
         self.assembler, self.versions, self.looker = (FakeWorker() for _ in range(3))
+
+    def add(self, name, make_engine):
+        worker = FakeWorker()
+        self._further.append(worker)
+        return worker

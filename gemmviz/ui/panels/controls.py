@@ -270,7 +270,7 @@ class MeasureControls(QWidget):
 
     def start_over_n(self, every: bool) -> None:
         """Measure the chosen rung or every rung over N, unless a measurement is running."""
-        if self.session.progress["bench"] is None:
+        if not self.session.progress.is_any("bench", "beside"):
             self.measure_over_n.emit(self.sizes.sizes(), every)
 
     def _on_quick(self, quick: bool) -> None:
@@ -287,7 +287,7 @@ class MeasureControls(QWidget):
 
     def _offer(self) -> None:
         """Offer what can be measured now; where the chosen kernel cannot be, say why."""
-        idle, why = self.session.progress["bench"] is None, why_not(self.session)
+        idle, why = not self.session.progress.is_any("bench", "beside"), why_not(self.session)
         elsewhere = tr("A GPU of another machine can measure it: choose “Other machines…” above.")
         self.why.setText(f"{why} {elsewhere}" if why and self.session.results.device_facts is None else why)
         self.why.setVisible(bool(why))
@@ -297,10 +297,10 @@ class MeasureControls(QWidget):
             button.setEnabled(idle)
 
     def _on_progress(self, engine: str) -> None:
-        bench, record = self.session.progress["bench"], self.session.progress["record"]
+        progress = self.session.progress
         self._offer()
-        self.stop.setEnabled(bench is not None or record is not None)
-        shown = bench or record
+        shown = progress["bench"] or progress["beside"] or progress["record"]
+        self.stop.setEnabled(shown is not None)
         self.progress.setVisible(shown is not None)
         if shown is None:
             where = self.session.results.device_and_host or tr("This machine")

@@ -32,6 +32,8 @@ class PlaceButton(QToolButton):
     """The user wants to name a cluster."""
     place_wanted = Signal(object)
     """The `Seat` to measure on; None: this machine."""
+    beside_wanted = Signal(object, bool)
+    """A `Seat` that is to measure the same at the same time, or no longer."""
 
     def __init__(self, session: Session, *, alone: bool) -> None:
         super().__init__()
@@ -44,6 +46,8 @@ class PlaceButton(QToolButton):
         self.menu_of_places = QMenu(self)
         self.menu_of_places.setToolTipsVisible(True)
         self.setMenu(self.menu_of_places)
+        self.menu_of_others = QMenu(tr("At the same time on"), self)
+        self.menu_of_others.setToolTipsVisible(True)
         self._group = QActionGroup(self)
         self.menu_of_places.aboutToShow.connect(self._on_shown)
         for signal in (session.places.changed, session.places.moved, session.results.device_changed):
@@ -62,12 +66,16 @@ class PlaceButton(QToolButton):
         device = seat.device.replace("NVIDIA ", "").partition(" (")[0] if seat is not None else ""
         self._text = tr("this machine") if seat is None else f"{device} · {places.host(seat)}"
         text = tr("Where: {place}", place=self._text)
+        if places.beside:
+            self._text += f" + {len(places.beside)}"
+            others = ", ".join(f"{one.device} · {places.host(one)}" for one in places.beside)
+            text = "\n".join([text, tr("At the same time: {places}", places=others)])
         self._fit()
         self.updateGeometry()
         self.setAccessibleName(text)
         tip = tr("The device that measures, here or on another machine. The picture is recorded here.")
         self.setToolTip(f"{text}\n{tip}")
-        idle = self.session.progress["bench"] is None
+        idle = not self.session.progress.is_any("bench", "beside")
         self.setVisible(self._alone or (idle and places.scheduler is not None))  # the strip needs the room for samples
         self.setEnabled(idle)
         if self.menu_of_places.isVisible():
@@ -113,10 +121,25 @@ class PlaceButton(QToolButton):
         if places.looking or places.fault:
             line = menu.addAction(tr("Looking for devices…") if places.looking else places.fault)
             line.setEnabled(False)
+        self._fill_beside()
         menu.addSeparator()
         more = menu.addAction(tr("Other machines…"))
         more.setToolTip(tr("Name the machines that can measure, for example a server with a GPU"))
         more.triggered.connect(lambda *_: self.cluster_wanted.emit())
+
+    def _fill_beside(self) -> None:
+        """Offer the other workers: each can measure the same at the same time."""
+        places = self.session.places
+        if not places.further:
+            return
+        self.menu_of_places.addMenu(self.menu_of_others)
+        self.menu_of_others.clear()
+        for seat in places.further:
+            action = self.menu_of_others.addAction(f"{seat.device} · {places.host(seat)}")
+            action.setToolTip(tr("Measure the same kernels there, too, and show both figures"))
+            action.setCheckable(True)
+            action.setChecked(seat in places.beside)
+            action.toggled.connect(partial(self._choose_beside, seat))
 
     def _add(self, text: str, seat: Seat | None) -> None:
         action = QAction(text, self.menu_of_places)
@@ -125,6 +148,9 @@ class PlaceButton(QToolButton):
         action.triggered.connect(partial(self._choose, seat))
         self._group.addAction(action)
         self.menu_of_places.addAction(action)
+
+    def _choose_beside(self, seat: Seat, wanted: bool) -> None:
+        self.beside_wanted.emit(seat, wanted)
 
     def _choose(self, seat: Seat | None, _: bool = False) -> None:
         self.place_wanted.emit(seat)

@@ -131,6 +131,7 @@ class Window(QMainWindow):
         for place in (self.measuring.place, self.strip.place):
             place.look_wanted.connect(controller.elsewhere.look)
             place.place_wanted.connect(controller.elsewhere.choose)
+            place.beside_wanted.connect(controller.elsewhere.measure_beside)
             place.cluster_wanted.connect(self._name_cluster)
         self.stage.size_wanted.connect(self.size_popover.open)
         self.pages.switched.connect(self._on_switched)
