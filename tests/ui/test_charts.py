@@ -147,6 +147,27 @@ def test_references_with_another_number_of_cores_are_left_out_beside_measurement
     assert len(chart.bars()) == 3
 
 
+def test_a_bar_has_a_ring_at_the_figure_of_a_device_that_measures_at_the_same_time(charts):
+    window, chart = window_of(charts), charts.ladder
+    session = window.session
+    session.results.set_device("a desktop / Xeon (8 cores)", None, 8)
+    choose(charts, "gputiled")
+    add(window, {"gputiled": 1000.0}, n=256)
+    session.results.know("GPU-2", "NVIDIA H200", "Xeon (16 cores)", 16, "lab")
+    session.results.add_beside("GPU-2", result(rung(session, "gputiled"), 2000.0, 256))
+    charts.refresh()
+    bar = chart.figures.of("chosen")
+    ((origin, gflops),) = bar.elsewhere
+    assert (bar.gflops, gflops) == (1000.0, 2000.0) and "NVIDIA H200 (lab)" in origin
+    assert "○ measured: NVIDIA H200 (lab)" in chart.hint.text()
+    mark_of(chart, "gputiled")  # paints the chart
+    drawing = chart._drawing
+    assert colour_at(chart, "gputiled", round(drawing._x(2000.0) - drawing._left - 5)).lightness() > 180
+    assert colour_at(chart, "gputiled", round(drawing._x(2000.0) - drawing._left)) == QColor(chart.theme.background)
+    facts = mark_of(chart, "gputiled").facts()
+    assert facts.splitlines()[-1].startswith("measured: NVIDIA H200 (lab)") and facts.endswith(" GFLOPS")
+
+
 def test_the_mouse_on_a_bar_shows_all_figures_of_its_row(charts, qtbot):
     window, chart = window_of(charts), charts.ladder
     add(window, LADDER | {"gputiled": 2000.0}, regs=38, flags=["throttled"], host_launch_s=4e-6)

@@ -140,6 +140,8 @@ class LadderChart(PaintedChart):
         if live is not None and any(bar.live for bar in self.figures.bars):
             timed = tr("{kernel}: {gflops} so far", kernel=live.label, gflops=gflops_text(live.median))
             parts.append(timed)
+        others = dict.fromkeys(origin for bar in self.figures.bars for origin, _ in bar.elsewhere)
+        parts += [f"○ {origin_name(origin)}" for origin in others]
         here = self.session.results.cpu_cores
         for cores in self.figures.left_out:
             text = trn(

@@ -96,7 +96,7 @@ class LadderDrawing:
                 top += pitch
             row = QRectF(0, top, size.width(), pitch)
             self._row(painter, bar, figures.bars[number - 1] if number else None, row)
-            marks.append(Mark(row.intersected(room), partial(standing_text, bar.standing, self._session), bar.kernel))
+            marks.append(Mark(row.intersected(room), partial(_bar_text, bar, self._session), bar.kernel))
             top += pitch
         painter.restore()
         self._library_lines(painter, figures, QRectF(room.left(), room.top(), room.width(), used))
@@ -116,7 +116,8 @@ class LadderDrawing:
         cells = [(self._gflops(bar), self._share(bar)) for bar in figures.bars]
         self._widths = [max(wide(text) for text in column) + _GAP for column in zip(self._heads, *cells, strict=True)]
         self._right = width - sum(self._widths) - _INSET
-        self._most = 1.03 * max(bar.gflops for bar in figures.bars) or 1.0
+        everywhere = [gflops for bar in figures.bars for gflops in (bar.gflops, *(one for _, one in bar.elsewhere))]
+        self._most = 1.03 * max(everywhere) or 1.0
         self._ends = [self._x(bar.gflops) for bar in _libraries(figures)]
 
     def _x(self, gflops: float) -> float:
@@ -164,12 +165,20 @@ class LadderDrawing:
             painter.setPen(QPen(colour, 1))
             painter.setBrush(QBrush(colour, Qt.BrushStyle.BDiagPattern) if bar.standing.is_variant else colour)
             painter.drawRoundedRect(shape, 1.5, 1.5)
+        for _, gflops in bar.elsewhere:
+            self._other_device(painter, QPointF(self._x(gflops), row.center().y()), high / 2)
         right = self._right
         for text, width in zip((self._gflops(bar), self._share(bar)), self._widths, strict=True):
             self._write(painter, text, QRectF(right, row.top(), width, row.height()), theme.text, _RIGHT, chosen)
             right += width
         if bar.jump is not None:
             self._jump(painter, bar, row, end)
+
+    def _other_device(self, painter: QPainter, at: QPointF, radius: float) -> None:
+        """Draw a ring at the figure of another device, as in the chart over N."""
+        painter.setPen(QPen(QColor(self._theme.text), 2))
+        painter.setBrush(QColor(self._theme.background))
+        painter.drawEllipse(at, min(radius, 5.0), min(radius, 5.0))
 
     def _jump(self, painter: QPainter, bar: Bar, row: QRectF, end: float) -> None:
         """Write the speed relative to the kernel before it: beside the bar, or inside it if there is no room."""
@@ -236,6 +245,12 @@ class LadderDrawing:
         painter.setFont(self._bold if bold else self._font)
         painter.setPen(QColor(colour))
         painter.drawText(box, align, text)
+
+
+def _bar_text(bar: Bar, session: Session) -> str:
+    """Return the text about a bar, with a line for each other device."""
+    others = [f"{origin}: {gflops_text(gflops)} GFLOPS" for origin, gflops in bar.elsewhere]
+    return "\n".join([standing_text(bar.standing, session), *others])
 
 
 def _libraries(figures: LadderFigures) -> list[Bar]:

@@ -31,6 +31,9 @@ class Bar:
         Whether it is being timed: the figure is the median of the samples so far.
     jump
         GFLOPS divided by those of the kernel before it, if this is one of the few jumps to show; else None.
+    elsewhere
+        For a figure of the chosen device: the figures of the other devices that measured this kernel in this session,
+        at this size, as pairs of their label and GFLOPS.
     """
 
     standing: Standing
@@ -38,6 +41,7 @@ class Bar:
     chapter: Chapter
     live: bool = False
     jump: float | None = None
+    elsewhere: tuple[tuple[str, float], ...] = ()
 
     @property
     def kernel(self) -> Kernel:
@@ -185,7 +189,21 @@ def _bars(session: Session, found: list[Standing]) -> list[Bar]:
         return "before" if kernel.name == before else "best" if kernel.name == best else "other"
 
     timed = live.turn.kernel if live is not None and live.turn is not None else ""
-    return [Bar(s, role(s.kernel), chapter_of(s.kernel), s.kernel.name == timed) for s in found]
+    return [
+        Bar(s, role(s.kernel), chapter_of(s.kernel), s.kernel.name == timed, elsewhere=_elsewhere(session, s))
+        for s in found
+    ]
+
+
+def _elsewhere(session: Session, standing: Standing) -> tuple[tuple[str, float], ...]:
+    if standing.origin or not standing.gflops:
+        return ()
+    found, row = [], standing.row
+    for other in session.results.elsewhere:
+        same = other.figures.at(standing.kernel.name, size_of(row), row["params"])
+        if same is not None and same["gflops"]:
+            found.append((other.origin(same), float(same["gflops"])))
+    return tuple(found)
 
 
 def _with_jumps(bars: list[Bar]) -> tuple[Bar, ...]:
