@@ -15,6 +15,7 @@ ELEMENTS = "elements"
 """The key of the evidence for a type that no file gives."""
 _OPERAND = {"matrix_a", "matrix_b"}
 _MULTIPLIED = {"f16": "half", "bf16": "__nv_bfloat16"}
+_USES_PTX = re.compile(r"(?i)mma|ldmatrix|^asm$")
 _CLOSES = re.compile(r"[;(){}]")
 
 
@@ -86,8 +87,8 @@ def _declared(name: str, source: ParsedSource) -> list[str]:
 
 
 def _of_products(function: Function, source: ParsedSource) -> str:
-    """Return the type that the PTX of a file multiplies, where a kernel has PTX; else nothing."""
-    if "asm" in function.body and "mma" in source.words:
+    """Return the type that the PTX of a file multiplies, where a kernel uses tensor cores by PTX; else nothing."""
+    if {"asm", "mma"} <= source.words and any(map(_USES_PTX.search, function.body)):
         return next((kind for word, kind in _MULTIPLIED.items() if word in source.words), "")
     return ""
 
