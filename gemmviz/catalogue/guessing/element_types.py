@@ -15,18 +15,19 @@ ELEMENTS = "elements"
 """The key of the evidence for a type that no file gives."""
 _OPERAND = {"matrix_a", "matrix_b"}
 _MULTIPLIED = {"f16": "half", "bf16": "__nv_bfloat16"}
+_PRODUCTS = re.compile(r"\bmma\.sync[\w.]*\.(f16|bf16)\.\1\b")
 _USES_PTX = re.compile(r"(?i)mma|ldmatrix|^asm$")
 _CLOSES = re.compile(r"[;(){}]")
 
 
-def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, str], dict[str, GuessReason]]:
+def element_types(function: Function, source: ParsedSource, text: str) -> tuple[dict[str, str], dict[str, GuessReason]]:
     """Return what each parameter of a template is that is no number: a type, or a value of an enumeration.
 
     Where no file gives one, the evidence says so.
 
     Parameters
     ----------
-    function, source
+    function, source, text
         The kernel, and its file.
     """
     names = [name for _, name, _ in function.template]
@@ -55,7 +56,7 @@ def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, s
             found[name] = "float" if "float" in said else said[0]
             unsaid += [name] if len(set(said)) > 1 else []
         else:
-            found[name] = _of_products(function, source) or _of_fragments(function.body, name)
+            found[name] = _of_products(function, text) or _of_fragments(function.body, name)
             unsaid.append(name)
     why = GuessReason(0.3, tr("the files do not say which one type {names} is", names=", ".join(unsaid)))
     if free and not unsaid:
@@ -86,11 +87,10 @@ def _declared(name: str, source: ParsedSource) -> list[str]:
     return [kind for kind in found if kind in DTYPES]
 
 
-def _of_products(function: Function, source: ParsedSource) -> str:
+def _of_products(function: Function, text: str) -> str:
     """Return the type that the PTX of a file multiplies, where a kernel uses tensor cores by PTX; else nothing."""
-    if {"asm", "mma"} <= source.words and any(map(_USES_PTX.search, function.body)):
-        return next((kind for word, kind in _MULTIPLIED.items() if word in source.words), "")
-    return ""
+    found = set(_PRODUCTS.findall(text)) if any(map(_USES_PTX.search, function.body)) else set()
+    return next((kind for word, kind in _MULTIPLIED.items() if word in found), "")
 
 
 def _values(known: Sequence[str], given: Iterable[str]) -> list[str]:
