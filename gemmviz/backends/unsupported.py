@@ -107,6 +107,8 @@ def _is_own(name: str, code: str) -> bool:
     """Return whether a name is that of a function that the text itself defines: no part of CUDA."""
     if not name.isidentifier():
         return False
+    if re.search(rf"\bnamespace\s+(?:\w+\s*::\s*)*{name}\b", code):
+        return True
     head = rf"\b(?:void|auto|bool|\w+_t|u?int|float)\s+{name}\s*\((?:[^()]|\([^()]*\))*\)\s*\{{"
     return re.search(head, code) is not None
 

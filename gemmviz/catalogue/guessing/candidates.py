@@ -36,6 +36,8 @@ _MORE = re.compile(
 _PIPELINE = re.compile(r"(?i)stage|pipeline|cp_async|cp\.async")
 _CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*)?f?\s*\)?\s*[?)]")
 _ONE_SIZE = re.compile(r"[MN] == \d+")
+# A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
+_AREA = re.compile(r"floor\((M \* N|N \* M) / (\d+)\)")
 _TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
@@ -330,7 +332,9 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
 def whole_grid(made: Guess) -> tuple[str, ...]:
     """Return the conditions of a guess, and that each size is a multiple of what the grid divides it by."""
     found = [_QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
-    asked = (f"{one[1]} % {bracket(one[2])} == 0" for one in found if one)
+    asked = [f"{one[1]} % {bracket(one[2])} == 0" for one in found if one]
+    areas = [_AREA.fullmatch(part) for text in made.grid for part in _factors(text)]
+    asked += [f"{one[1]} % {one[2]} == 0" for one in areas if one]
     return tuple(dict.fromkeys((*made.requires, *asked)))
 
 
