@@ -1,4 +1,4 @@
-"""A grid that counts the elements of C: sizes at which it has no block are no fault, and whole blocks are a condition."""
+"""A grid that counts the elements of C: a size at which it has no block is no fault; whole blocks are a condition."""
 
 from pathlib import Path
 
