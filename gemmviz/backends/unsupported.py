@@ -94,11 +94,23 @@ def find(text: str) -> list[Unsupported]:
     found = []
     for pattern, what, instead in _REFUSED:
         for use in re.finditer(pattern, code):
+            if _is_own(use[0], code):
+                continue
             end = code.find(";", use.end())
             lines = [code[: use.start()].count("\n") + 1, code[: end if end > 0 else use.end()].count("\n") + 1]
             named = tr(what, name=re.sub(r"\s", "", use[0]))
             found.append(Unsupported(named, tr(instead), lines[0], lines[1]))
     return sorted(found, key=lambda refused: refused.line)
+
+
+def _is_own(name: str, code: str) -> bool:
+    """Return whether a name is that of a function that the text itself defines: no part of CUDA."""
+    if not name.isidentifier():
+        return False
+    if re.search(rf"\bnamespace\s+(?:\w+\s*::\s*)*{name}\b", code):
+        return True
+    head = rf"\b(?:void|auto|bool|\w+_t|u?int|float)\s+{name}\s*\((?:[^()]|\([^()]*\))*\)\s*\{{"
+    return re.search(head, code) is not None
 
 
 def _include_line(text: str, name: str) -> int | None:

@@ -31,6 +31,7 @@ from gemmviz.sandbox import confined, kept
 from gemmviz.simt import dynamic_shared, precompiled
 from gemmviz.simt.inline_ptx.columns import aligned
 from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
+from gemmviz.simt.loop_pragmas import without_idle_pragmas
 
 _HERE = Path(__file__).parent
 # As compiled, the compiler merges loads like a GPU compiler: it does not load a value in a register again, and it moves
@@ -235,6 +236,7 @@ def _wrapper(launch: Launch) -> str:
     kernel = launch.kernel
     # CUDA allows an attribute here, thread_local does not: a word of the same length stands for an allowed form.
     code = source_of_host(launch) if kernel.backend == "c" else source_of_device(launch, _has_header)
+    code = code if kernel.backend == "c" else without_idle_pragmas(code)
     # Launches that differ only in their front matter have the same machine code, and share it.
     code = FENCE.sub(lambda found: "\n" * found[0].count("\n"), code, count=1)
     text = _ALIGNED_SHARED.sub(r"\1gvalign", code)

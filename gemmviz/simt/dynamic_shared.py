@@ -20,6 +20,8 @@ _TYPES = {
     "unsigned int": "uint32",
     "half": "float16",
     "__half": "float16",
+    "nv_half": "float16",
+    "__nv_half": "float16",
     "nv_bfloat16": "bfloat16",
     "__nv_bfloat16": "bfloat16",
     "half2": "float16",

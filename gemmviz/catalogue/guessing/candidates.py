@@ -36,6 +36,9 @@ _MORE = re.compile(
 _PIPELINE = re.compile(r"(?i)stage|pipeline|cp_async|cp\.async")
 _CUTS_AT_ZERO = re.compile(r"(?i)relu|\bf?maxf?\s*\(|[<>]=?\s*(?:\w+\()?0(?:\.0*)?f?\s*\)?\s*[?)]")
 _ONE_SIZE = re.compile(r"[MN] == \d+")
+# A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
+_AREA = re.compile(r"floor\((M \* N|N \* M) / (\d+)\)")
+_TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -178,9 +181,25 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
         yield replace(guess, adds=True)
     if not guess.epilogue and _CUTS_AT_ZERO.search(_body(guess)):
         yield replace(guess, epilogue="relu")
+    yield from _of_one_tile(guess)
     open_ = tuple(one for one in guess.requires if not _ONE_SIZE.fullmatch(one))
     if open_ != guess.requires:  # a recording of larger matrices shows the sizes that such a block computes
         yield replace(guess, requires=open_)
+
+
+def _of_one_tile(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for the one tile that a kernel without sizes is called after: ``mma_m16n8k16``.
+
+    B lies by columns, as the instructions of tensor cores read it.
+    """
+    tiles = {found.groups() for found in _TILE.finditer(guess.entry)} or {
+        found.groups() for found in _TILE.finditer(_body(guess))
+    }
+    if len(tiles) == 1 and not {"M", "N", "K"} & {*guess.roles} and {*guess.grid} <= {"1"}:
+        (sizes,) = tiles
+        requires = tuple(f"{name} == {size}" for name, size in zip("MNK", sizes, strict=True))
+        yield replace(guess, requires=requires, column_major=frozenset("B"))
+        yield replace(guess, requires=requires)
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:
@@ -313,7 +332,9 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
 def whole_grid(made: Guess) -> tuple[str, ...]:
     """Return the conditions of a guess, and that each size is a multiple of what the grid divides it by."""
     found = [_QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
-    asked = (f"{one[1]} % {bracket(one[2])} == 0" for one in found if one)
+    asked = [f"{one[1]} % {bracket(one[2])} == 0" for one in found if one]
+    areas = [_AREA.fullmatch(part) for text in made.grid for part in _factors(text)]
+    asked += [f"{one[1]} % {one[2]} == 0" for one in areas if one]
     return tuple(dict.fromkeys((*made.requires, *asked)))
 
 

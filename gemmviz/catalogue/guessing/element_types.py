@@ -2,27 +2,32 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from gemmviz.catalogue.guessing import host_launch, struct_types
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles
 from gemmviz.language import tr
 
 ELEMENTS = "elements"
 """The key of the evidence for a type that no file gives."""
 _OPERAND = {"matrix_a", "matrix_b"}
+_MULTIPLIED = {"f16": "half", "bf16": "__nv_bfloat16"}
+_PRODUCTS = re.compile(r"\bmma\.sync[\w.]*\.(f16|bf16)\.\1\b")
+_USES_PTX = re.compile(r"(?i)mma|ldmatrix|^asm$")
 _CLOSES = re.compile(r"[;(){}]")
 
 
-def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, str], dict[str, GuessReason]]:
+def element_types(function: Function, source: ParsedSource, text: str) -> tuple[dict[str, str], dict[str, GuessReason]]:
     """Return what each parameter of a template is that is no number: a type, or a value of an enumeration.
 
     Where no file gives one, the evidence says so.
 
     Parameters
     ----------
-    function, source
+    function, source, text
         The kernel, and its file.
     """
     names = [name for _, name, _ in function.template]
@@ -46,16 +51,46 @@ def element_types(function: Function, source: ParsedSource) -> tuple[dict[str, s
             continue
         said = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
         said += [default] if default in DTYPES else []
+        said = said or _deduced(function, name, launched, source)
         if said:
             found[name] = "float" if "float" in said else said[0]
             unsaid += [name] if len(set(said)) > 1 else []
         else:
-            found[name] = _of_fragments(function.body, name)
+            found[name] = _of_products(function, text) or _of_fragments(function.body, name)
             unsaid.append(name)
     why = GuessReason(0.3, tr("the files do not say which one type {names} is", names=", ".join(unsaid)))
     if free and not unsaid:
         why = GuessReason(0.3, tr("the files do not say which value {names} has", names=", ".join(free)))
     return found, {ELEMENTS: why} if unsaid or free else {}
+
+
+def _deduced(function: Function, name: str, launched: Sequence[HostLaunch], source: ParsedSource) -> list[str]:
+    """Return the types that a template gets from the arguments of its launches: from their casts, or declarations."""
+    places = [at for at, one in enumerate(function.parameters) if one.pointer and one.type == name]
+    found: list[str] = []
+    for one in launched:
+        if len(one.arguments) != len(function.parameters):
+            continue
+        for argument in (one.arguments[at] for at in places):
+            cast = [word for word, sign in pairwise(argument) if word in DTYPES and sign == "*"]
+            found += cast or (_declared(argument[0], source) if len(argument) == 1 else [])
+    return list(dict.fromkeys(found))
+
+
+def _declared(name: str, source: ParsedSource) -> list[str]:
+    """Return the types of the pointers with a name in the host code."""
+    found: list[str] = []
+    for one in (caller for caller in source.callers if name in caller.body):
+        found += [p.type for p in one.parameters if p.pointer and p.name == name and p.type in DTYPES]
+        body = one.body
+        found += [body[at - 2] for at, word in enumerate(body) if word == name and at > 1 and body[at - 1] == "*"]
+    return [kind for kind in found if kind in DTYPES]
+
+
+def _of_products(function: Function, text: str) -> str:
+    """Return the type that the PTX of a file multiplies, where a kernel uses tensor cores by PTX; else nothing."""
+    found = set(_PRODUCTS.findall(text)) if any(map(_USES_PTX.search, function.body)) else set()
+    return next((kind for word, kind in _MULTIPLIED.items() if word in found), "")
 
 
 def _values(known: Sequence[str], given: Iterable[str]) -> list[str]:
@@ -87,4 +122,6 @@ def _struct_type(argument: tuple[str, ...], source: ParsedSource) -> str:
     """Return the structure that a template is launched with, with numbers for its arguments; empty for another type."""
     if not argument or argument[0] not in source.structs:
         return ""
-    return struct_types.spelled(argument)
+    spaces = (struct_types.space_of(argument[0], one.tokens) for one in source.files)
+    space = next(filter(None, spaces), "")
+    return struct_types.spelled((space, "::", *argument) if space else argument)

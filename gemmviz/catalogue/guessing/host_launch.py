@@ -26,6 +26,7 @@ _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
 SIZES = {
     **{"float": 4, "double": 8, "half": 2, "__half": 2, "int": 4, "unsigned": 4, "char": 1, "int8_t": 1, "uint8_t": 1},
+    **{"nv_half": 2, "__nv_half": 2},
     **{"__nv_bfloat16": 2, "nv_bfloat16": 2, "half2": 4, "float2": 8, "float4": 16, "int4": 16, "uint32_t": 4},
 }
 """The bytes of types."""

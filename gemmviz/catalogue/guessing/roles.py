@@ -11,12 +11,14 @@ from gemmviz.catalogue.guessing.polynomial import Polynomial
 WHOLE = {
     *("int", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "ptrdiff_t", "char"),
 }
-REAL = {"float", "double", "half", "__half", "__nv_bfloat16", "nv_bfloat16"}
+REAL = {"float", "double", "half", "__half", "nv_half", "__nv_half", "__nv_bfloat16", "nv_bfloat16"}
 DTYPES: dict[str, ElementType] = {
     "float": "float32",
     "double": "float64",
     "half": "float16",
     "__half": "float16",
+    "nv_half": "float16",
+    "__nv_half": "float16",
     "int": "int32",
     "int32_t": "int32",
     "__nv_bfloat16": "bfloat16",

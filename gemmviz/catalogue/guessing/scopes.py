@@ -18,6 +18,8 @@ _TYPES = {
         "double",
         "half",
         "__half",
+        "nv_half",
+        "__nv_half",
         "bool",
         "char",
     ),

@@ -339,9 +339,18 @@ def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
         small[name] = divisor if name in names else even
     for m, n in ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"])):
         found = nearest_size(kernel, Problem(m, n, large["K"]), kernel.defaults)
-        if found is not None and found.m * found.n * found.k <= _MOST_PRODUCTS:
+        if found is not None and found.m * found.n * found.k <= _MOST_PRODUCTS and _has_blocks(kernel, found):
             return found
     return None
+
+
+def _has_blocks(kernel: Kernel, size: Problem) -> bool:
+    """Return whether a launch can be made: a grid that rounds down has no block at a small size."""
+    try:
+        launch(kernel, size)
+    except GemmvizError:
+        return False
+    return True
 
 
 def _more(made: Guess, name: str) -> Guess | None:

@@ -142,6 +142,26 @@ def spelled(tokens: Sequence[str]) -> str:
     return " ".join(tokens).replace(" < ", "<").replace(" >", ">").replace(" ,", ",").replace(" :: ", "::")
 
 
+def space_of(name: str, tokens: Sequence[str]) -> str:
+    """Return the namespaces around the definition of a structure: ``outer::inner``; empty where there are none."""
+    around: list[str] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token == "namespace":
+            end = next((i for i in range(at, len(tokens)) if tokens[i] in ("{", ";", "=")), len(tokens))
+            around += ["".join(tokens[at + 1 : end])] if tokens[end : end + 1] and tokens[end] == "{" else []
+            at = end
+        elif token == "{":
+            around.append("")
+        elif token == "}":
+            del around[-1:]
+        elif token == name and tokens[at - 1] in ("struct", "class") and tokens[at + 1 : at + 2] != [";"]:
+            return "::".join(filter(None, around))
+        at += 1
+    return ""
+
+
 def full_type(argument: Tokens, known: Mapping[str, StructType], named: Mapping[str, Tokens]) -> Tokens:
     """Return a type without further names for it; nothing where it is none of the structures."""
     for _ in range(_DEEPEST):

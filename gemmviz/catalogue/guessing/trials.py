@@ -14,6 +14,8 @@ _MOST_TRIES = 20
 _MOST_TRIES_WITH_SPARE = 10
 # So many more launches are tried after one that is right at the first size and wrong at a broad one.
 _MOST_TRIES_AFTER_NARROW = 6
+# So many more launches are tried after the file's own, where no layout of the matrices makes that one right.
+_MOST_TRIES_AFTER_NEVER = 6
 # Where so many launches have no end and none has one, the others are left: each costs a new process.
 _MOST_CRASHES = 8
 # The compiler may refuse so many sets of values of the parameters.
@@ -59,6 +61,7 @@ class Trials:
     _ran: Guess | None = None
     _missing: Guess | None = None
     _never: Guess | None = None
+    _never_at: int = 0
 
     def __post_init__(self) -> None:
         self._until = self.spent() + _MOST_PROCESSOR_S, self.clock() + _MOST_S
@@ -68,6 +71,7 @@ class Trials:
         """Whether no further launch is tried."""
         most = _MOST_TRIES_WITH_SPARE if self.spare else _MOST_TRIES
         most = self.narrow[2] + _MOST_TRIES_AFTER_NARROW if self.narrow else most
+        most = min(most, self._never_at + _MOST_TRIES_AFTER_NEVER) if self._never else most
         over = self.spent() > self._until[0] or self.clock() > self._until[1]
         return over or self.tried >= most or self.crashed == self.tried == _MOST_CRASHES
 
@@ -100,8 +104,9 @@ class Trials:
             self.spare = self.spare or (candidate, size, wrong)
         if wrong.ended and is_launched_so(candidate):
             self._ran = self._ran or candidate
-            if cube and not wrong.readings and is_known(candidate):
-                self._never = self._never or candidate
+            # The grid of such a launch covers C: that only its first rows are right is no other way to read it.
+            if cube and all(one.rows or one.columns or one.depth for one in wrong.readings) and is_known(candidate):
+                self._never, self._never_at = self._never or candidate, self._never_at or self.tried
         if wrong.misses and cube and is_whole(candidate):
             self._missing = self._missing or candidate
 

@@ -2,6 +2,8 @@
 #pragma once
 
 typedef _Float16 __half;
+typedef _Float16 nv_half;
+typedef _Float16 __nv_half;
 typedef _Float16 half;
 
 GV_DEVICE half __float2half(float v) { return (half)v; }
@@ -43,6 +45,8 @@ struct alignas(4) __half2 {
     }
 };
 typedef __half2 half2;
+typedef __half2 nv_half2;
+typedef __half2 __nv_half2;
 
 GV_DEVICE half2 make_half2(half x, half y) { return half2(x, y); }
 GV_DEVICE half2 __halves2half2(half x, half y) { return half2(x, y); }

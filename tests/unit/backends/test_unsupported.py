@@ -111,3 +111,9 @@ def test_an_error_in_a_template_names_the_line_that_asks_for_it() -> None:
     for text in (gcc, clang):
         error = toolchain.first_error(text, Path("mine.cu"))
         assert (error.line, str(error)) == (7, "mine.cu:7: choose another")
+
+
+def test_a_function_of_the_text_itself_is_no_part_of_cuda() -> None:
+    own = "__device__ void my_wgmma_m64(float x) { missing(x); }\n"
+    assert not find(own) and find("__device__ void k() { wgmma_fence(); }\n")
+    assert "missing" in str(refusal(own + HEAD + "    my_wgmma_m64(1); C[0] = 1;\n}\n"))

@@ -186,3 +186,21 @@ def test_a_pipeline_is_tried_with_a_sum_of_many_steps() -> None:
     made = guess(program(SIGNATURE, "C[row * N + col] = sum;", "A, B, C, M, N, K", body), Path("mine.cu"))
     found = settle(made, long_enough)
     assert found.right and "K % 512 == 0" in found.requires
+
+
+def test_a_c_that_is_right_in_its_first_rows_only_is_wrong_with_a_grid_that_covers_it() -> None:
+    made = settled(program(SIGNATURE, "C[row * N + col] = row < 8 ? sum : sum + 1;", "A, B, C, M, N, K"))
+    assert made.settled.endswith(OWN_LAUNCH_IS_WRONG)
+
+
+def test_few_launches_are_tried_after_the_file_s_own_that_no_layout_makes_right() -> None:
+    count: list[Problem] = []
+
+    def counted(kernel: Kernel, size: Problem) -> Verdict:
+        count.append(size)
+        return tried(kernel, size)
+
+    text = program(SIGNATURE, "C[row * N + col] = sum + 1;", "A, B, C, M, N, K")
+    settle(guess(text, Path("mine.cu")), counted)
+    cube = next(at for at, size in enumerate(count) if size.m == size.n == size.k)
+    assert len(count) <= cube + 1 + 6

@@ -12,7 +12,18 @@ UNREAD: Node = ("unread",)
 WORDS_OF_TYPES = frozenset(
     (
         *("void", "int", "unsigned", "signed", "long", "short", "char", "bool", "float", "double", "auto", "const"),
-        *("volatile", "constexpr", "size_t", "uint", "ptrdiff_t", "half", "__half", "__nv_bfloat16"),
+        *(
+            "volatile",
+            "constexpr",
+            "size_t",
+            "uint",
+            "ptrdiff_t",
+            "half",
+            "__half",
+            "nv_half",
+            "__nv_half",
+            "__nv_bfloat16",
+        ),
         *("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "uint64_t"),
         *("uintptr_t", "intptr_t"),
     )
