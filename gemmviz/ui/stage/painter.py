@@ -309,6 +309,7 @@ class StagePainter:
             self._order.draw(painter, placed, self.theme, self._text, ratio)
         if plan.aside is not None:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
+        self._ghosts.draw_pads(painter, shown, moment)
         painter.restore()
 
     def _draw_labels(
