@@ -3,14 +3,14 @@
 from typing import cast
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
+from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import tr
 from gemmviz.trace.lenses.fillings import Filling, Stages, State
 from gemmviz.ui.lenses.lens import Place
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
-from gemmviz.ui.lenses.stage_colours import STATES, filled, framed
+from gemmviz.ui.lenses.stage_colours import STATES, filled_box
 from gemmviz.ui.look.theme import Theme
 
 
@@ -57,12 +57,9 @@ def draw_tiles(
     with Sheet(painter, whole, theme, font) as sheet:
         for place, box in boxes:
             number, state = cast(tuple[int, State], place.what)
-            path = QPainterPath()
-            path.addRect(box.adjusted(1, 1, -1, -1))
-            if with_values:
-                framed(sheet, path, state)
-            else:
-                _write(sheet, box, number, state, filled(sheet, path, state))
+            fill = filled_box(sheet, box, state, not with_values)
+            if not with_values:
+                _write(sheet, box, number, state, fill)
 
 
 def _write(sheet: Sheet, box: QRectF, number: int, state: State, fill: QColor) -> None:
