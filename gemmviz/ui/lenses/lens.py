@@ -97,6 +97,8 @@ class Place:
 class Marking(Protocol):
     """A lens that also marks places of the matrices, where these are on the stage with it."""
 
+    name: str
+
     def places(self, playable: Playable, step: int, block: int) -> tuple[Place, ...]:
         """Return the places that it marks for a block at a step; where two overlap, the later one is on top."""
 

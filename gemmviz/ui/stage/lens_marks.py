@@ -24,10 +24,13 @@ class LensMarks:
 
     def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
         self._playable, self._theme, self._font = playable, theme, font
+        self.beside: Lens | None = None
+        """A lens that does not stand on the stage but beside it, where there is none on the stage."""
         self._known: tuple[Lens | None, Marking | None] = None, None
 
     def _marking(self, lens: Lens | None) -> Marking | None:
-        """Return the lens if it marks something; kept, as it takes long to find out."""
+        """Return the lens, or that beside the stage, if it marks something; kept, as it takes long to find out."""
+        lens = lens if lens is not None else self.beside
         if self._known[0] is not lens:
             self._known = lens, lens if isinstance(lens, Marking) else None
         return self._known[1]
@@ -35,6 +38,11 @@ class LensMarks:
     def _places(self, lens: Lens | None, moment: Moment) -> tuple[Place, ...]:
         marking = self._marking(lens)
         return marking.places(self._playable, moment.step, moment.block) if marking is not None else ()
+
+    def name(self, lens: Lens | None) -> str:
+        """Return the name of the lens that marks something; empty: none does."""
+        marking = self._marking(lens)
+        return marking.name if marking is not None else ""
 
     def changed(self, lens: Lens | None, before: Moment, now: Moment) -> list[int]:
         """Return the matrices whose marks differ at two moments of one block."""
