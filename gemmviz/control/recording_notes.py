@@ -18,7 +18,7 @@ def about(playable: Playable, session: Session) -> Message | None:
     kernel, lesson = session.choice.kernel, session.tour.lesson
     if lesson is not None and kernel.exhibit:
         return None  # the lesson explains it
-    noticed = explained(_noticed(playable), kernel)
+    noticed = explained(_noticed(playable, session), kernel)
     if noticed is not None or lesson is not None:
         return noticed
     return _unseen(playable, session) or _another_size(session)
@@ -76,10 +76,11 @@ def _unseen(playable: Playable, session: Session) -> Message | None:
     return None
 
 
-def _noticed(playable: Playable) -> Message | None:
-    """Return a message with the recorder's notes, if there are any."""
+def _noticed(playable: Playable, session: Session) -> Message | None:
+    """Return a message with the recorder's notes, if there are any; with a wrong C it leads to the findings."""
     recording = playable.recording
     notes = list(recording.notes)
+    show = Answer(tr("Show the findings"), partial(session.inspection.turn_to, "findings"))
     if recording.wrong:
         wrong = trn(
             "{kernel} computed {count} wrong element of C.",
@@ -90,4 +91,5 @@ def _noticed(playable: Playable) -> Message | None:
         notes.insert(0, wrong)
     # A note begins with FILE:LINE if the recorder knows the line.
     line = next((int(found[1]) for note in notes if (found := re.match(r"\S+?:(\d+): ", note))), None)
-    return Message("\n".join(notes[:4]), "warning", line) if notes else None
+    answers = (show,) if recording.wrong else ()
+    return Message("\n".join(notes[:4]), "warning", line, answers) if notes else None

@@ -15,6 +15,7 @@ from PySide6.QtCore import Qt
 
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import Message
+from gemmviz.ui.inspect.inspector import PANELS
 
 
 def open_variant(window, folder, old, new, name="mine.cu"):
@@ -106,6 +107,9 @@ def test_a_kernel_that_touches_no_memory_is_drawn(window, qtbot, tmp_path):
     open_trusted(window, path)
     wait_recorded(window, qtbot)
     assert "64 wrong elements" in window.message_bar.text.text()
+    (button,) = (button for button in window.message_bar.answers if button.isVisible())
+    button.click()
+    assert PANELS[window.inspector.currentIndex()] == "findings" and window.session.messages.current is None
     assert not window.stage.grab().isNull()
     qtbot.keyClick(window, Qt.Key.Key_Space)
 

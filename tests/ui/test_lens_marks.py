@@ -9,9 +9,12 @@ need_qt()
 
 from demo_recordings import at_demo, opening
 from pixels import pixels
+from presenting_driving import presenter_of
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QImage, QPainter
 
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.session import Session
 from gemmviz.trace.lenses.stages import stages
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
@@ -144,3 +147,21 @@ def test_beside_a_lens_that_stands_elsewhere_the_shared_tiles_are_drawn(qapp):
     painter.paint(into, narrow, Moment(4, motion="none"))
     into.end()
     assert drawn == list(range(len(panels)))
+
+
+def test_in_front_of_an_audience_the_lens_beside_the_picture_marks_its_tiles(qtbot):
+    at = opening("warp_specialised")
+    session = Session(ladder())
+    session.choice.choose_kernel(find("warp_specialised", session.choice.kernels))
+    session.cursor.show(at_demo("warp_specialised"))
+    presenter = presenter_of(session, qtbot)
+
+    def shown():
+        painter = presenter.stage._painter_now()
+        return painter.lens, {place.what for place in painter.lens_marks._places(None, Moment(at.step, at.block))}
+
+    session.lens.show(None)
+    assert shown() == (None, set())
+    session.lens.show("pipeline")
+    lens, marked = shown()
+    assert lens is None and {state for _, state in marked} == {"arriving", "ready", "multiplied", "done"}

@@ -33,7 +33,7 @@ from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.borders import outline
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.cell_text import dark_on
-from gemmviz.ui.stage.colours import DIMMED, SECTOR_TINT, UNTOUCHED, Colours
+from gemmviz.ui.stage.colours import DIMMED, DIMMED_SUMS, SECTOR_TINT, UNTOUCHED, Colours
 from gemmviz.ui.stage.hues import owner_colours
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.related import related, touched_by_warp
@@ -139,7 +139,7 @@ def test_cells_that_did_not_feed_the_chosen_element_are_dimmed_and_not_hidden():
         assert (dimmed[mine] == plain[mine]).all()
         still = AccessedCells(playable).at(array, 0)
         quiet = np.setdiff1d(others, still)
-        wanted = background + (plain[quiet] - background) * DIMMED
+        wanted = background + (plain[quiet] - background) * (DIMMED_SUMS if array == 2 else DIMMED)
         assert np.abs(dimmed[quiet] - wanted).max() <= 1
         assert (dimmed[quiet] != background).any(axis=1).all()
     assert [len(near.cells[i]) for i in (3, 4)] == [4, 4]  # its row of As, its column of Bs
@@ -206,8 +206,8 @@ def test_values_are_readable_on_every_colour_of_a_cell():
             background + (hue - background) * share for hue in cells[0] for share in np.linspace(UNTOUCHED, 1, 12)
         ]
         base = np.vstack(cells)
-        dimmed = background + (base - background) * DIMMED
-        base = np.vstack([base, dimmed])
+        dimmed = [background + (base - background) * share for share in (DIMMED, DIMMED_SUMS)]
+        base = np.vstack([base, *dimmed])
         shades = [base]
         for over, share in product((theme.read, theme.write), (SECTOR_TINT, *np.linspace(0.02, 0.92, 31))):
             shades.append(base * (1 - share) + np.array(rgb(over)) * share)

@@ -146,7 +146,7 @@ def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
     panels = stage.plan(RECT, Moment().view).panels
     for step in range(first, first + 8):
         before, now = (Moment(at, 0, cell, 2, motion="none") for at in (step, step + 1))
-        changed = stage._changes.arrays(before, now) + stage._lens_marks.changed(stage.lens, before, now)
+        changed = stage._changes.arrays(before, now) + stage.lens_marks.changed(stage.lens, before, now)
         one, other = (picture(stage, at, 0.0, "none", trail=2, cell=cell) for at in (step, step + 1))
         for panel in panels if stage.lens is None else panels[:3]:
             place = QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(1, 1, -1, -1).toRect()

@@ -97,18 +97,20 @@ class Place:
 class Marking(Protocol):
     """A lens that also marks places of the matrices, where these are on the stage with it."""
 
+    name: str
+
     def places(self, playable: Playable, step: int, block: int) -> tuple[Place, ...]:
         """Return the places that it marks for a block at a step; where two overlap, the later one is on top."""
 
-    def mark(self, painter: QPainter, box: QRectF, place: Place, with_values: bool, theme: Theme, font: QFont) -> None:
-        """Draw the mark of a place.
+    def mark(
+        self, painter: QPainter, boxes: list[tuple[Place, QRectF]], with_values: bool, theme: Theme, font: QFont
+    ) -> None:
+        """Draw the marks of places.
 
         Parameters
         ----------
-        painter, box
-            Where to, in pixels.
-        place
-            One of `places`.
+        painter, boxes
+            Where to: some of `places`, in their order, each with its rectangle in pixels.
         with_values
             Whether the cells below show their values, which stay legible.
         theme, font

@@ -1,14 +1,13 @@
 """The lens of pipelines: a ring of stages with their content, their gates, and the waits between warps."""
 
 from collections.abc import Hashable
-from typing import cast
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
 
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.hopper.mbarrier_state import BarrierState
-from gemmviz.trace.lenses.fillings import Filling, Stages, State
+from gemmviz.trace.lenses.fillings import Filling, Stages
 from gemmviz.trace.lenses.pipeline_events import pipeline_events
 from gemmviz.trace.lenses.stages import is_pipeline, stages
 from gemmviz.trace.playable import Playable
@@ -17,7 +16,7 @@ from gemmviz.ui.lenses.ring import draw_ring
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
 from gemmviz.ui.lenses.stage_colours import STATES, filled, state_colour
 from gemmviz.ui.lenses.swimlanes import Swimlanes
-from gemmviz.ui.lenses.tile_marks import draw_tile, tile_places
+from gemmviz.ui.lenses.tile_marks import draw_tiles, tile_places
 from gemmviz.ui.look.theme import Theme
 
 _LANES_SHARE, _LANE = 0.46, (1.35, 3.4)  # of the height, at most; a lane's least and largest height in small lines
@@ -53,10 +52,11 @@ class PipelineLens:
         found = stages(playable, block)
         return tile_places(found, step) if found is not None else ()
 
-    def mark(self, painter: QPainter, box: QRectF, place: Place, with_values: bool, theme: Theme, font: QFont) -> None:
-        """Draw a tile on its matrix: see `gemmviz.ui.lenses.lens.Marking`."""
-        number, state = cast(tuple[int, State], place.what)
-        draw_tile(painter, box, number, state, with_values, theme, font)
+    def mark(
+        self, painter: QPainter, boxes: list[tuple[Place, QRectF]], with_values: bool, theme: Theme, font: QFont
+    ) -> None:
+        """Draw tiles on their matrices: see `gemmviz.ui.lenses.lens.Marking`."""
+        draw_tiles(painter, boxes, with_values, theme, font)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""

@@ -1,7 +1,7 @@
 """The words, colours and hatching of stages by the state of their tiles."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QBrush, QColor, QPainterPath, QPen
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
 
 from gemmviz.language import mark
 from gemmviz.trace.lenses.fillings import State
@@ -26,26 +26,42 @@ def state_colour(sheet: Sheet, state: State | None) -> QColor:
 
 def filled(sheet: Sheet, path: QPainterPath, state: State | None) -> QColor:
     """Fill and outline a shape by the state of its tile: hatched in flight, dashed once used; return its fill."""
-    colour = sheet.amber if state == "arriving" else state_colour(sheet, state)
-    here = state in ("arriving", "ready", "multiplied")
-    fill = sheet.mixed(colour, _FILL if here else 0.08)
+    colour, fill = _colours(sheet, state)
     sheet.painter.setPen(_edge(colour, state))
     sheet.painter.setBrush(fill)
     sheet.painter.drawPath(path)
     if state == "arriving":
         sheet.painter.setPen(Qt.PenStyle.NoPen)
-        sheet.painter.setBrush(QBrush(sheet.mixed(colour, 0.75), Qt.BrushStyle.BDiagPattern))
+        sheet.painter.setBrush(_hatching(sheet, colour))
         sheet.painter.drawPath(path)
     return fill
 
 
-def framed(sheet: Sheet, path: QPainterPath, state: State) -> None:
-    """Outline a shape by the state of its tile, and leave what it holds as it is."""
-    pen = _edge(sheet.amber if state == "arriving" else state_colour(sheet, state), state)
-    pen.setWidthF(2 * pen.widthF())
+def filled_box(sheet: Sheet, box: QRectF, state: State, with_area: bool = True) -> QColor:
+    """Do the same with a rectangle, or outline it only; with sharp corners, as large shapes take far less time so."""
+    colour, fill = _colours(sheet, state)
+    sheet.painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    if with_area:
+        sheet.painter.fillRect(box, fill)
+        if state == "arriving":
+            sheet.painter.fillRect(box, _hatching(sheet, colour))
+    pen = _edge(colour, state)
+    pen.setWidth(1 if with_area and state in ("arriving", "done") else 2)
     sheet.painter.setPen(pen)
     sheet.painter.setBrush(Qt.BrushStyle.NoBrush)
-    sheet.painter.drawPath(path)
+    sheet.painter.drawRect(box.adjusted(1, 1, -2, -2))
+    sheet.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    return fill
+
+
+def _colours(sheet: Sheet, state: State | None) -> tuple[QColor, QColor]:
+    """Return the colours of the outline and of the area of a tile's shape."""
+    colour = sheet.amber if state == "arriving" else state_colour(sheet, state)
+    return colour, sheet.mixed(colour, _FILL if state in ("arriving", "ready", "multiplied") else 0.08)
+
+
+def _hatching(sheet: Sheet, colour: QColor) -> QBrush:
+    return QBrush(sheet.mixed(colour, 0.75), Qt.BrushStyle.BDiagPattern)
 
 
 def _edge(colour: QColor, state: State | None) -> QPen:

@@ -1,14 +1,16 @@
 """The tiles of A and B that the stages of a pipeline hold, on the matrices: in the colour of their state, and named."""
 
+from typing import cast
+
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
+from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import tr
 from gemmviz.trace.lenses.fillings import Filling, Stages, State
 from gemmviz.ui.lenses.lens import Place
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
-from gemmviz.ui.lenses.stage_colours import STATES, filled, framed
+from gemmviz.ui.lenses.stage_colours import STATES, filled_box
 from gemmviz.ui.look.theme import Theme
 
 
@@ -39,27 +41,25 @@ def _places(filling: Filling, state: State) -> list[Place]:
     return [place for place in (of_a, of_b) if place.rows and place.columns]
 
 
-def draw_tile(
-    painter: QPainter, box: QRectF, number: int, state: State, with_values: bool, theme: Theme, font: QFont
+def draw_tiles(
+    painter: QPainter, boxes: list[tuple[Place, QRectF]], with_values: bool, theme: Theme, font: QFont
 ) -> None:
-    """Draw one tile.
+    """Draw tiles, each with its number and its state; where the cells below show their values, only frames.
 
     Parameters
     ----------
-    painter, box, theme, font
+    painter, boxes, with_values, theme, font
         As `gemmviz.ui.lenses.lens.Marking.mark` gets them.
-    number, state
-        The tile's number, from 0, and its state.
-    with_values
-        Whether the cells below show their values: then it is only framed.
     """
-    path = QPainterPath()
-    path.addRect(box.adjusted(1, 1, -1, -1))
-    with Sheet(painter, box, theme, font) as sheet:
-        if with_values:
-            framed(sheet, path, state)
-        else:
-            _write(sheet, box, number, state, filled(sheet, path, state))
+    whole = QRectF()
+    for _, box in boxes:
+        whole = whole.united(box)
+    with Sheet(painter, whole, theme, font) as sheet:
+        for place, box in boxes:
+            number, state = cast(tuple[int, State], place.what)
+            fill = filled_box(sheet, box, state, not with_values)
+            if not with_values:
+                _write(sheet, box, number, state, fill)
 
 
 def _write(sheet: Sheet, box: QRectF, number: int, state: State, fill: QColor) -> None:

@@ -9,6 +9,7 @@ from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.lenses.lens import Lens, LensMoment
 from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.shown_lens import shown_lens
 from gemmviz.ui.stage.stage import Stage
 
 
@@ -38,12 +39,7 @@ class LensPane(QWidget):
     @property
     def lens(self) -> Lens | None:
         """The lens that is drawn; None: there is none, or the recording has nothing that it shows."""
-        playable, chosen = self._session.cursor.playable, self._session.lens.shown
-        if playable is None or chosen is None:
-            return None
-        from gemmviz.ui.lenses.registry import lens_for  # late: the first picture has none
-
-        return lens_for(chosen, playable)
+        return shown_lens(self._session.lens, self._session.cursor.playable)
 
     def appear(self) -> None:
         """Be seen only where there is a lens."""

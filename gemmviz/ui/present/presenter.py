@@ -64,7 +64,7 @@ class Presenter(QWidget):
         self.setWindowTitle(tr("gemmviz: presenting"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         # The lens stands beside it, and not on it: the matrices stay as large as without one.
-        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission)
+        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
         # The stage's caption stands beside it, in larger type.
         self.stage.captioned = False
         self.stage.presented = True

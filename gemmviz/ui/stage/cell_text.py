@@ -29,6 +29,7 @@ _LONGEST = 1.45  # cells that a text of one letter may be wide; longer texts are
 _SMALLEST, _LARGEST = 9, 28  # a larger font than usual may go beyond
 _MOST_VALUES = 3000
 _MOST_GLYPHS = 4096
+_Glyph = tuple[QPixmap, float, float]
 # Relative luminance of a channel's value (WCAG 2), and the luminance on which black and white have the same contrast.
 _LINEAR = np.array([c / 255 / 12.92 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in range(256)])
 _MIDDLE = (1.05 * 0.05) ** 0.5 - 0.05
@@ -69,7 +70,7 @@ class CellText:
         self._font = font
         self._height = QFontMetricsF(font).height()
         self._vector = vector
-        self._glyphs: dict[tuple[str, str, int, int], tuple[QPixmap, float, float]] = {}
+        self._glyphs: dict[tuple[str, str, int, int], _Glyph] = {}
         self._widths: dict[tuple[str, int], float] = {}
         self._values = CellValues(playable)
         self._dark: dict[int, tuple[Any, Part, list[list[bool]]]] = {}
@@ -192,32 +193,26 @@ class CellText:
     def _write(self, painter: QPainter, panel: Panel, part: Part, texts: _Texts, ratio: float) -> None:
         """Write into some cells, one by one."""
         styles, banks, lanes = texts.values.styles, texts.banks, texts.lanes
-        side, first, half, glyphs = panel.cell, part[1].start, panel.cell / 2, self._glyphs
+        side, first, half = panel.cell, part[1].start, panel.cell / 2
         inks, up = (self._theme.ink_light, self._theme.ink_dark), panel.cell * 0.1 if banks else 0
-        sizes: dict[int, int] = {}
+        places = [panel.x + column * side + half for column in range(first, part[1].stop)]
+        glyphs: dict[tuple[str, bool, int], _Glyph] = {}
         for at, (row_texts, dark) in enumerate(zip(texts.values.texts, texts.dark, strict=True)):
             row = at + part[0].start
             drawn, y = styles[at] if styles is not None else [PLAIN] * len(row_texts), panel.y + row * side + half - up
-            for column, text, is_dark, style in zip(
-                range(first, first + len(row_texts)), row_texts, dark, drawn, strict=True
-            ):
-                ink = inks[is_dark]
-                if self._vector or row * panel.columns + column in lanes:
-                    self._write_cell(painter, panel, (row, column), texts, text, ink, ratio, style)
+            for column, (x, text, is_dark, style) in enumerate(zip(places, row_texts, dark, drawn, strict=True), first):
+                if self._vector or (lanes and row * panel.columns + column in lanes):
+                    self._write_cell(painter, panel, (row, column), texts, text, inks[is_dark], ratio, style)
                     continue
                 # As `_write_cell` does it; most cells have no lane, and there are hundreds.
                 if text:
-                    letters = len(text)
-                    size = sizes.get(letters) or sizes.setdefault(
-                        letters, min(texts.size, int(side * _LONGEST / letters))
-                    )
-                    glyph, x = glyphs.get((text, ink, size, style)), panel.x + column * side + half
+                    glyph = glyphs.get((text, is_dark, style))
                     if glyph is None:
-                        self._stamp(painter, text, ink, size, x, y, ratio, style)
-                    else:
-                        painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
+                        size = min(texts.size, int(side * _LONGEST / len(text)))
+                        glyph = glyphs[text, is_dark, style] = self._glyph(text, inks[is_dark], size, ratio, style)
+                    painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
                 if banks:
-                    self._write_bank(painter, panel, (row, column), texts.small, ink, ratio)
+                    self._write_bank(painter, panel, (row, column), texts.small, inks[is_dark], ratio)
 
     def _write_bank(
         self, painter: QPainter, panel: Panel, at: tuple[int, int], small: int, ink: str, ratio: float
@@ -272,12 +267,19 @@ class CellText:
         """Write a short text in a font of `size` pixels, centred at a point."""
         self._stamp(painter, text, colour, size, x, y, ratio)
 
-    def write_value(
-        self, painter: QPainter, text: str, colour: str, x: float, y: float, cell: float, ratio: float
+    def write_values(
+        self, painter: QPainter, values: list[tuple[str, float, float]], colour: str, cell: float, ratio: float
     ) -> None:
-        """Write a value as a cell of a width in pixels has it, centred at a point."""
+        """Write values as cells of a width in pixels have them, each with the point that it is centred at."""
         size = int(min(max(cell * 0.54, min(cell * 0.66, 12)), max(_LARGEST, 1.6 * self._height)))
-        self._stamp(painter, text, colour, min(size, int(cell * _LONGEST / len(text))), x, y, ratio)
+        glyphs: dict[str, _Glyph] = {}
+        for text, x, y in values:
+            fitting = min(size, int(cell * _LONGEST / len(text)))
+            if self._vector:
+                self._stamp(painter, text, colour, fitting, x, y, ratio)
+                continue
+            glyph = glyphs.get(text) or glyphs.setdefault(text, self._glyph(text, colour, fitting, ratio, PLAIN))
+            painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
 
     def width_of(self, text: str, size: int) -> float:
         """Return how wide a text is in a font of `size` pixels, in pixels."""
@@ -303,6 +305,11 @@ class CellText:
             middle = (metrics.ascent() - metrics.descent()) / 2
             painter.drawText(QPointF(x - metrics.horizontalAdvance(text) / 2, y + middle), text)
             return
+        glyph = self._glyph(text, colour, size, ratio, style)
+        painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
+
+    def _glyph(self, text: str, colour: str, size: int, ratio: float, style: int) -> _Glyph:
+        """Return a short text as a pixmap, with half its width and half its height in pixels."""
         key = (text, colour, size, style)
         glyph = self._glyphs.get(key)
         if glyph is None:
@@ -320,7 +327,7 @@ class CellText:
                 into.drawText(QRectF(0, 0, width, height), Qt.AlignmentFlag.AlignCenter, text)
             size_drawn = pixmap.deviceIndependentSize()
             glyph = self._glyphs[key] = pixmap, size_drawn.width() / 2, size_drawn.height() / 2
-        painter.drawPixmap(round(x - glyph[1]), round(y - glyph[2]), glyph[0])
+        return glyph
 
     def _width(self, text: str, size: int) -> float:
         """Return how wide a text is in a font of `size` pixels, in pixels."""

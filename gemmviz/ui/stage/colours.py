@@ -29,6 +29,8 @@ WRONG_TINT = 0.4
 """Share of the block's hue in the cells of A and B whose values its shared memory holds."""
 DIMMED = 0.35
 """The remaining colour of cells, and of a glow, that are unrelated to the choice."""
+DIMMED_SUMS = 0.6
+"""The same of C: the hue of its sums is faint already, and shows how far they are."""
 _DIMMED_GLOW = np.float32(DIMMED)
 _PROGRESS_LEVELS = 64
 _FEW = 4
@@ -161,7 +163,7 @@ class Colours:
         """Return the colours under the accesses, computed for each cell."""
         colours = self._base(array, step, block)
         if near is not None:
-            dimmed = self._dimmed(colours)
+            dimmed = self._dimmed(colours, DIMMED_SUMS if array == C else DIMMED)
             dimmed.reshape(-1, 3)[near] = colours.reshape(-1, 3)[near]
             colours = dimmed
         if shrink > 1:
@@ -176,14 +178,14 @@ class Colours:
         if near is not None:
             size = self._playable.recording.arrays[array].size
             which = np.where(self._is_near(array, near, size).reshape(which.shape), which, which + len(colours))
-            colours = np.concatenate([colours, self._dimmed(colours)])
+            colours = np.concatenate([colours, self._dimmed(colours, DIMMED)])
         whole = np.full((len(colours), 4), 255, np.uint8)
         whole[:, :3] = np.rint(colours)
         base: Image = np.take(whole.view(np.uint32)[:, 0], which).view(np.uint8).reshape(*which.shape, 4)
         return base
 
-    def _dimmed(self, colours: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        return self._background + (colours - self._background) * DIMMED
+    def _dimmed(self, colours: npt.NDArray[np.float32], share: float) -> npt.NDArray[np.float32]:
+        return self._background + (colours - self._background) * np.float32(share)
 
     def state(self, array: int, step: int, block: int) -> Any:
         """Return all that the colours of an array depend on, besides the accesses of the last steps."""

@@ -62,8 +62,9 @@ class Places:
 
 def places(playable: Playable, panels: list[Panel], flights: Flights, position: float) -> Places:
     """Return where ghosts stand at a position (step and fraction), without their arc and their rise."""
-    begin = _corners(playable, panels, flights.source, flights.source_element)
-    end = _corners(playable, panels, flights.target, flights.target_element)
+    by_array = dict(enumerate(panels))
+    begin = _corners(playable, by_array, flights.source, flights.source_element)
+    end = _corners(playable, by_array, flights.target, flights.target_element)
     gesture = flights.gesture(position)
     along = place(gesture)
     x, y, side = (a + (b - a) * along for a, b in zip(begin, end, strict=True))
@@ -71,7 +72,7 @@ def places(playable: Playable, panels: list[Panel], flights: Flights, position: 
 
 
 def _corners(
-    playable: Playable, panels: list[Panel], arrays: npt.NDArray[np.int64], elements: npt.NDArray[np.int64]
+    playable: Playable, panels: dict[int, Panel], arrays: npt.NDArray[np.int64], elements: npt.NDArray[np.int64]
 ) -> tuple[Floats, Floats, Floats]:
     x, y, side = (np.zeros(len(arrays)) for _ in range(3))
     for array in np.unique(arrays).tolist():
@@ -106,7 +107,7 @@ class Ghosts:
         return self._flights[1].at(moment.step)
 
     def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float, covered: bool = False) -> None:
-        """Draw pads, bands and ghosts.
+        """Draw bands and ghosts; pads are below: see `draw_pads`.
 
         Parameters
         ----------
@@ -128,7 +129,6 @@ class Ghosts:
             for panel in panels[: C + 1]:
                 inside += QRectF(panel.x, panel.y, panel.width, panel.height).toRect()
             painter.setClipRegion(inside, Qt.ClipOperation.IntersectClip)
-        self._draw_pads(painter, flights, at)
         if moment.motion == "line":
             self._draw_lines(painter, flights, at)
         else:
@@ -144,19 +144,29 @@ class Ghosts:
             self._requests = flights, [np.flatnonzero(number_of == which) for which in range(count)]
         return self._requests[1]
 
-    def _draw_pads(self, painter: QPainter, flights: Flights, at: Places) -> None:
-        """Outline the cells that will be written: dashed, as they are still to come.
+    def draw_pads(self, painter: QPainter, panels: list[Panel], moment: Moment) -> None:
+        """Outline the cells that copies on their way will write: dashed, as they are still to come.
 
-        Those of asynchronous copies are hatched already (`gemmviz.ui.stage.in_flight`).
+        Those of asynchronous copies are hatched already (`gemmviz.ui.stage.in_flight`). Pads rest between two steps.
+
+        Parameters
+        ----------
+        painter, panels, moment
+            As in `draw`. Without the panel of an array its pads are left out.
         """
-        mine = np.flatnonzero(~flights.asynchronous)
+        flights = self.flights(moment)
+        if moment.motion == "none" or not len(flights):
+            return
+        by_array = {panel.array: panel for panel in panels}
+        shown = np.isin(flights.target, list(by_array))
+        mine = np.flatnonzero(~flights.asynchronous & shown)
         if not len(mine):
             return
+        x, y, side = _corners(self._playable, by_array, flights.target[mine], flights.target_element[mine])
         painter.setBrush(Qt.BrushStyle.NoBrush)
         pen = QPen(QColor(self._theme.write), 1.3, Qt.PenStyle.DashLine)
         pen.setDashPattern([2.5, 2.0])
         painter.setPen(pen)
-        x, y, side = at.to_x[mine], at.to_y[mine], at.to_side[mine]
         if len(mine) <= MOST_WITH_VALUES and side.min() >= _PAD_CELL:
             boxes = zip(x.tolist(), y.tolist(), side.tolist(), strict=True)
             painter.drawRects([QRectF(left + 1.5, top + 1.5, wide - 3, wide - 3) for left, top, wide in boxes])
@@ -241,8 +251,10 @@ class Ghosts:
             painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
             return
         text_colour = ink(self._theme, rgb(fill.name()))
-        for (x, y, side), value in zip(boxes.tolist(), values.tolist(), strict=True):
-            self._text.write_value(painter, in_cell(value), text_colour, x + side / 2, y + side / 2, side, ratio)
+        half, known = float(boxes[0, 2]) / 2, {value: in_cell(value) for value in set(values.tolist())}
+        places = zip(boxes.tolist(), values.tolist(), strict=True)
+        written = [(known[value], x + half, y + half) for (x, y, _), value in places]
+        self._text.write_values(painter, written, text_colour, 2 * half, ratio)
 
     def _draw_piece(self, painter: QPainter, boxes: Floats, hue: tuple[int, int, int]) -> None:
         """Draw a whole tile in one."""

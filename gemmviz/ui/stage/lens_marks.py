@@ -24,9 +24,25 @@ class LensMarks:
 
     def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
         self._playable, self._theme, self._font = playable, theme, font
+        self.beside: Lens | None = None
+        """A lens that does not stand on the stage but beside it, where there is none on the stage."""
+        self._known: tuple[Lens | None, Marking | None] = None, None
+
+    def _marking(self, lens: Lens | None) -> Marking | None:
+        """Return the lens, or that beside the stage, if it marks something; kept, as it takes long to find out."""
+        lens = lens if lens is not None else self.beside
+        if self._known[0] is not lens:
+            self._known = lens, lens if isinstance(lens, Marking) else None
+        return self._known[1]
 
     def _places(self, lens: Lens | None, moment: Moment) -> tuple[Place, ...]:
-        return lens.places(self._playable, moment.step, moment.block) if isinstance(lens, Marking) else ()
+        marking = self._marking(lens)
+        return marking.places(self._playable, moment.step, moment.block) if marking is not None else ()
+
+    def name(self, lens: Lens | None) -> str:
+        """Return the name of the lens that marks something; empty: none does."""
+        marking = self._marking(lens)
+        return marking.name if marking is not None else ""
 
     def changed(self, lens: Lens | None, before: Moment, now: Moment) -> list[int]:
         """Return the matrices whose marks differ at two moments of one block."""
@@ -43,15 +59,18 @@ class LensMarks:
         moment, lens
             The moment, and the lens on the stage.
         """
-        if not isinstance(lens, Marking):
+        marking = self._marking(lens)
+        if marking is None:
             return
-        by_array = {panel.array: panel for panel in panels}
+        by_array: dict[int, Panel] = {panel.array: panel for panel in panels}
+        boxes: list[tuple[Place, QRectF]] = []
         for place in self._places(lens, moment):
             panel = by_array.get(place.matrix)
-            if panel is None:
-                continue
-            cell = panel.cell
-            at = panel.x + place.column * cell, panel.y + place.row * cell
-            box = QRectF(*at, place.columns * cell, place.rows * cell)
-            if min(box.width(), box.height()) >= _LEAST_SIDE and box.intersects(seen):
-                lens.mark(painter, box, place, cell >= SUM_CELL, self._theme, self._font)
+            if panel is not None:
+                at = panel.x + place.column * panel.cell, panel.y + place.row * panel.cell
+                box = QRectF(*at, place.columns * panel.cell, place.rows * panel.cell)
+                if min(box.width(), box.height()) >= _LEAST_SIDE and box.intersects(seen):
+                    boxes.append((place, box))
+        if boxes:
+            with_values = by_array[boxes[0][0].matrix].cell >= SUM_CELL
+            marking.mark(painter, boxes, with_values, self._theme, self._font)

@@ -49,8 +49,8 @@ from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
-# Width and height, whether there is a caption, the height of the words and whether it is a column's, and the lens.
-PlanKey = tuple[float, float, bool, float, bool, str]
+# Width and height, whether there is a caption, height of the words, whether a column's, and the lens, also of marks.
+PlanKey = tuple[float, float, bool, float, bool, tuple[str, str]]
 
 
 class StagePainter:
@@ -96,7 +96,7 @@ class StagePainter:
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
-        self._lens_marks = LensMarks(playable, theme, self.font)
+        self.lens_marks = LensMarks(playable, theme, self.font)
         self._barriers = BarrierStrip(playable, theme, vector)
         self._ways = ValuePaths(playable, theme, self.font)
         self._sentences = Sentences(playable)
@@ -127,8 +127,8 @@ class StagePainter:
 
     def _plan_key(self, rect: QRectF) -> PlanKey:
         """Return all that a plan depends on."""
-        lens = self.lens.name if self.lens is not None else ""
-        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, lens
+        names = self.lens.name if self.lens is not None else "", self.lens_marks.name(self.lens)
+        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, names
 
     def _with_words(self, rect: QRectF, words: float, narrow: bool) -> Plan | None:
         """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
@@ -296,7 +296,7 @@ class StagePainter:
         near = self._near.at(moment)
         images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
-        self._lens_marks.draw(painter, shown, seen, moment, self.lens)
+        self.lens_marks.draw(painter, shown, seen, moment, self.lens)
         self._marks.draw(painter, placed, seen, moment, near, shown)
         self._in_flight.draw(painter, shown, seen, moment)
         if placed[C] in shown:
@@ -309,6 +309,7 @@ class StagePainter:
             self._order.draw(painter, placed, self.theme, self._text, ratio)
         if plan.aside is not None:
             self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
+        self._ghosts.draw_pads(painter, shown, moment)
         painter.restore()
 
     def _draw_labels(
@@ -369,7 +370,7 @@ class StagePainter:
             return None
         if last.motion != moment.motion or not self._is_bare(plan, moment):
             return None
-        arrays = self._changes.arrays(last, moment) + self._lens_marks.changed(self.lens, last, moment)
+        arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
         return regions.changing(plan, moment, self.lens is not None, arrays)
 
     def _is_bare(self, plan: Plan, moment: Moment) -> bool:

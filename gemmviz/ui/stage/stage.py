@@ -33,6 +33,7 @@ from gemmviz.ui.stage.late_parts import LateParts, changed_places
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
+from gemmviz.ui.stage.shown_lens import shown_lens
 from gemmviz.ui.stage.view import kept_in_sight, point_of_interest
 from gemmviz.ui.turns import Turns
 
@@ -53,7 +54,7 @@ class Stage(QWidget):
     permission
         Whether the chosen text may run; None: not shown here.
     lens
-        Which lens is shown; None: none ever is.
+        Which lens is shown, here or beside a stage that is presented; None: none ever is.
     """
 
     painter_type = StagePainter
@@ -219,11 +220,8 @@ class Stage(QWidget):
         return self._painter
 
     def _choose_lens(self, painter: StagePainter) -> None:
-        painter.lens = None
-        if self._lens is not None and self._lens.shown is not None:
-            from gemmviz.ui.lenses.registry import lens_for  # late: the first picture has none
-
-            painter.lens = lens_for(self._lens.shown, painter.playable)
+        lens = shown_lens(self._lens, painter.playable)
+        painter.lens, painter.lens_marks.beside = (None, lens) if self.presented else (lens, None)
 
     def _on_lens(self) -> None:
         if self._painter is not None:

@@ -1,0 +1,20 @@
+"""The lens that a session shows of a recording."""
+
+from gemmviz.session.lens_choice import LensChoice
+from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.lens import Lens
+
+
+def shown_lens(choice: LensChoice | None, playable: Playable | None) -> Lens | None:
+    """Return the chosen lens; None if there is none, or if the recording has nothing that it shows.
+
+    Parameters
+    ----------
+    choice, playable
+        The choice and the recording; None: there is none.
+    """
+    if choice is None or choice.shown is None or playable is None:
+        return None
+    from gemmviz.ui.lenses.registry import lens_for  # late: the first picture has none
+
+    return lens_for(choice.shown, playable)
