@@ -76,17 +76,17 @@ def chapter_of(kernel: Kernel) -> Chapter:
     kernel
         Any kernel.
     """
-    if not _is_below(kernel.path, data.root("kernels")):
+    return _chapter(kernel.path, kernel.recordable, data.root("kernels"))
+
+
+@lru_cache(maxsize=1024)  # the charts ask for each kernel at each change
+def _chapter(path: Path, recordable: bool, shipped: Path) -> Chapter:
+    if not path.is_relative_to(shipped):
         return OWN
-    if not kernel.recordable:
+    if not recordable:
         return LIBRARIES
-    number = int(kernel.path.name[:2])
+    number = int(path.name[:2])
     return next(chapter for chapter in reversed(TAUGHT) if chapter.first <= number)
-
-
-@lru_cache(maxsize=1024)
-def _is_below(path: Path, folder: Path) -> bool:
-    return path.is_relative_to(folder)
 
 
 def by_chapter(kernels: Sequence[Kernel]) -> list[tuple[Chapter, list[Kernel]]]:

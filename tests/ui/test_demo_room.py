@@ -27,7 +27,7 @@ _FOLDED = 132  # pixels that the stage gains at least, because a lesson folds th
 _KEEPS_KERNELS = 1600  # the width of a window from which on a lesson does not fold them
 SAMPLE = ("blocked", "gputiled", "CC", "every_shape")
 # An exhibit that does not compile has a demo without a stop.
-LESSONS = [load_lesson(path) for path in sorted((data.root("resources") / "lessons").glob("*.toml"))]
+LESSONS = sorted((data.root("resources") / "lessons").glob("*.toml"))
 DEMOS = {kernel.name: kernel.demo for kernel in ladder() if kernel.demo is not None and kernel.demo.stop is not None}
 
 
@@ -93,9 +93,10 @@ def test_no_text_of_a_demo_is_shortened_but_the_line_of_its_source(name, places,
 
 
 @pytest.mark.sweep(*SAMPLE)
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.path.stem)
-def test_the_matrices_of_a_lesson_take_a_third_of_the_window_at_each_stop(lesson, places):
+@pytest.mark.parametrize("file", LESSONS, ids=lambda file: file.stem)
+def test_the_matrices_of_a_lesson_take_a_third_of_the_window_at_each_stop(file, places):
     """Measured without the text of the lesson, which never makes them smaller: see ``test_stage_first.py``."""
+    lesson = load_lesson(file)
     kernel = find(lesson.kernel, ladder())
     playable = played(lesson.kernel, *recorded_at(lesson, kernel))
     for size, (rect, font) in places.items():

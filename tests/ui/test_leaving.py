@@ -29,12 +29,12 @@ from gemmviz.session.messages import Messages
 
 tell = Messages.tell
 
-def tell(self, message):
+def tell_and_print(self, message):
     tell(self, message)
     if message is not None:
         print("message:", message.text.splitlines()[0], flush=True)
 
-Messages.tell = tell
+Messages.tell = tell_and_print
 edit = Choice.edit
 
 def edited(self, text):

@@ -14,8 +14,8 @@ from gemmviz.app import new_session
 from gemmviz.bench import reference_results
 from gemmviz.bench.model.devices import named
 from gemmviz.bench.model.peaks import peak_gflops
-from gemmviz.ui.charts import what_next
-from gemmviz.ui.charts.figures.ladder_figures import ladder_figures
+from gemmviz.ui.charts import result_card, what_next
+from gemmviz.ui.charts.figures.ladder_figures import figures_of_chosen, ladder_figures
 from gemmviz.ui.charts.painted import share_text
 from gemmviz.ui.charts.result_card import ResultCard
 from gemmviz.ui.charts.what_next import WhatNext
@@ -90,9 +90,10 @@ def test_what_next_is_hidden_without_a_figure(card):
 
 def test_what_follows_is_worked_out_only_where_it_is_seen(window, monkeypatch):
     """A list of all kernels for each new figure made the window stand still while others play."""
-    asked = []
-    monkeypatch.setattr(what_next, "ladder_figures", lambda session: asked.append(1) or ladder_figures(session))
+    cards, following = [], []
+    monkeypatch.setattr(result_card, "figures_of_chosen", lambda session: cards.append(1) or figures_of_chosen(session))
+    monkeypatch.setattr(what_next, "ladder_figures", lambda session: following.append(1) or ladder_figures(session))
     window.session.results.set_device("a laptop", None, 2)
-    assert not asked and not window.measuring.isVisible()
+    assert not cards and not following and not window.measuring.isVisible()
     window.pages.turn_to("charts")
-    assert asked
+    assert cards and following

@@ -4,10 +4,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from gemmviz.bench.figures import size_of
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, ladder_figures
+from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, figures_of_chosen
 from gemmviz.ui.charts.figures.outlook import peak_share
 from gemmviz.ui.charts.painted import share_text
 from gemmviz.ui.charts.tag import Tag
@@ -73,14 +72,13 @@ class ResultCard(QWidget):
         self.refresh()
 
     def _on_changed(self, *_: object) -> None:
-        self.refresh()
+        around = self.parentWidget()
+        if around is None or around.isVisible():  # on another page nobody sees it: see `refresh`
+            self.refresh()
 
     def refresh(self) -> None:
         """Show the figure of the chosen kernel, at the size that the charts show or at one that it was measured at."""
-        figures = ladder_figures(self._session)
-        if figures.of("chosen") is None:
-            shown = self._session.results.shown(self._session.choice.kernel.name)
-            figures = ladder_figures(self._session, size_of(shown.row)) if shown is not None else figures
+        figures = figures_of_chosen(self._session)
         chosen = figures.of("chosen")
         self.setVisible(chosen is not None and chosen.gflops > 0)
         if chosen is None or not chosen.gflops:

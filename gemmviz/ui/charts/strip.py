@@ -7,13 +7,13 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from gemmviz.bench.figures import ON_GPU, size_of
+from gemmviz.bench.figures import ON_GPU
 from gemmviz.bench.row import FAILURES
 from gemmviz.bench.status_names import status_name
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.measurable import why_not
-from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, ladder_figures
+from gemmviz.ui.charts.figures.ladder_figures import Bar, LadderFigures, figures_of_chosen
 from gemmviz.ui.charts.painted import Mark, Surface, share_text
 from gemmviz.ui.charts.strip_drawing import StripDrawing
 from gemmviz.ui.charts.tag import Tag
@@ -123,7 +123,7 @@ class Strip(QWidget):
         """Show the current figures, or the samples so far."""
         session = self.session
         self._fit()
-        self.figures = self._find()
+        self.figures = figures_of_chosen(session)
         busy, kernel = session.progress["bench"] is not None, session.choice.kernel
         # While C is verified, the figures are still those of another size.
         size = self.figures.size if not busy or session.results.live is not None else None
@@ -144,14 +144,6 @@ class Strip(QWidget):
         self.bars.setAccessibleDescription(f"{self.headline.text()}. {self.detail.text()}")
         self.bars.update()
         self.update()
-
-    def _find(self) -> LadderFigures:
-        """Return the compared kernels, at a size for which the chosen kernel has a figure."""
-        found = ladder_figures(self.session)
-        if found.of("chosen") is None:
-            shown = self.session.results.shown(self.session.choice.kernel.name)
-            found = ladder_figures(self.session, size_of(shown.row)) if shown is not None else found
-        return found
 
     def compare_from(self, first: str) -> None:
         """Compare a kernel with the best one, as long as none is chosen; empty: the chosen one with the one before."""

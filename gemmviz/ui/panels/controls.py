@@ -264,8 +264,9 @@ class MeasureControls(QWidget):
         self._on_progress("bench")
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show what the figures that came meanwhile lead to."""
+        """Show the figure of the chosen kernel as it is now, and what follows from it."""
         super().showEvent(event)
+        self.result.refresh()
         self.what_next.refresh()
 
     def start_over_n(self, every: bool) -> None:

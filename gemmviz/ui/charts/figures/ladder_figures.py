@@ -136,6 +136,21 @@ def ladder_figures(session: Session, size: Size | None = None) -> LadderFigures:
     return LadderFigures(at, _with_jumps(_bars(session, found)), tuple(sorted(left_out)))
 
 
+def figures_of_chosen(session: Session) -> LadderFigures:
+    """Return the figures of `ladder_figures`; if the chosen kernel has none there, those at a size where it has one.
+
+    Parameters
+    ----------
+    session
+        The session with the figures.
+    """
+    found = ladder_figures(session)
+    if found.of("chosen") is not None:
+        return found
+    shown = session.results.shown(session.choice.kernel.name)
+    return ladder_figures(session, size_of(shown.row)) if shown is not None else found
+
+
 def _size(session: Session, kernels: list[Kernel]) -> Size | None:
     results, names = session.results, {kernel.name for kernel in kernels}
     if results.size_wanted in results.sizes():
