@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product, zip_longest
 
 import numpy as np
 
+from gemmviz.catalogue.division import Division
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
@@ -29,10 +30,22 @@ def conditions(kernel: Kernel) -> tuple[Condition, ...]:
     """Return the conditions that a kernel declares, in their order, then those that follow.
 
     The copy engine (TMA) takes matrices whose rows, as they are stored, are a multiple of 16 bytes; clusters divide the
-    grid. The latter's conditions may be evaluated only where each side of the cluster is at least 1.
+    grid. The latter's conditions may be evaluated only where each side of the cluster is at least 1. Several GPUs have
+    equal parts, and the conditions of a launch are those of its part.
     """
+    if kernel.division:
+        return tuple(_divided(kernel, kernel.division))
     declared = [Condition(expression) for expression in kernel.requires]
     return (*declared, *_rows(kernel), *_clusters(kernel))
+
+
+def _divided(kernel: Kernel, division: Division) -> Iterator[Condition]:
+    sides, why = division.sides(), tr("Each GPU has an equal part of the matrices.")
+    for expression in division.conditions():
+        yield Condition(expression, why)
+    for condition in conditions(replace(kernel, division=None)):
+        text = re.sub(r"\b[MNK]\b", lambda name: sides[name[0]], condition.expression.text)
+        yield Condition(Expression(text), condition.why)
 
 
 def never(kernel: Kernel, name: str, value: int) -> bool:
