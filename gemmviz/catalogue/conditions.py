@@ -15,6 +15,7 @@ from gemmviz.catalogue.tensor_map import UNIT_BYTES
 from gemmviz.language import tr
 
 # The length of a matrix's row as it is stored: by rows, and by columns.
+_SECTOR_BYTES = 32  # what the memory of a GPU moves at once
 _ROW = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
 
 
@@ -40,9 +41,17 @@ def conditions(kernel: Kernel) -> tuple[Condition, ...]:
 
 
 def _divided(kernel: Kernel, division: Division) -> Iterator[Condition]:
-    sides, why = division.sides(), tr("Each GPU has an equal part of the matrices.")
+    """Return the conditions of a kernel for several GPUs: equal parts, and for each part those of its launch."""
+    sides, devices = division.sides(), division.devices.text
+    why = tr("Each GPU has an equal part of the matrices.")
     for expression in division.conditions():
         yield Condition(expression, why)
+    why = tr("The part of each GPU consists of whole sectors of {bytes} bytes.", bytes=_SECTOR_BYTES)
+    least = min(np.dtype(kernel.dtype_of(matrix)).itemsize for matrix in ("B", "C"))
+    yield Condition(Expression(f"N % ({devices} * {_SECTOR_BYTES // least}) == 0"), why)
+    if division.crossing:
+        elements = _SECTOR_BYTES // np.dtype(kernel.dtype).itemsize
+        yield Condition(Expression(f"M * K % ({devices} * {elements}) == 0"), why)
     for condition in conditions(replace(kernel, division=None)):
         text = re.sub(r"\b[MNK]\b", lambda name: sides[name[0]], condition.expression.text)
         yield Condition(Expression(text), condition.why)

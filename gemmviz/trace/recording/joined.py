@@ -17,7 +17,6 @@ from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.sharing import Sharing
 from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, Boxes, Events
 
-_SECTOR_BYTES = 32
 _BOX = {field.name: number for number, field in enumerate(fields(Boxes))}
 _EVENT = {field.name: number for number, field in enumerate(fields(Events))}
 _Thing = TypeVar("_Thing")
@@ -44,21 +43,27 @@ def join(launch: Launch, recordings: Sequence[Recording], a: Column, b: Column) 
     Raises
     ------
     ConstraintError
-        When the rows of a GPU's part begin within a sector of its memory: as parts of the whole matrices they would
-        have other sectors.
+        When the launches of a GPU have too many phases together.
     """
     part, division, first = launch.part, launch.kernel.division, recordings[0]
     assert part is not None and division is not None
-    _check_sectors(launch, part)
     problem = launch.problem
     whole = _Whole([replace(array, shape=problem.shape(array.name)) for array in first.arrays[: len(MATRICES)]])
     c = np.zeros((problem.m, problem.n))
+    # The launches of a GPU come one after the other, beside those of the others.
+    length = 1 + max(int(one.accesses.phase.max(initial=0)) for one in recordings)
+    if length * len(recordings) // launch.devices > np.iinfo(first.accesses.phase.dtype).max:
+        said = tr("its launches have more barriers one after the other than can be recorded")
+        raise ConstraintError(f"{launch.kernel.name}: {said}")
+    ends = dict.fromkeys(range(launch.devices), 0)
     for one, panel in zip(recordings, launch.panels, strict=True):
         rows, columns = places(part.problem, panel, division.in_panels)
         c[rows, columns] = one.c
-        whole.add(one, rows.start, columns.start)
+        whole.add(one, rows.start, columns.start, ends[panel.device])
+        ends[panel.device] += length
     columns_of = {f.name: np.concatenate([getattr(one, f.name) for one in whole.parts]) for f in fields(Accesses)}
-    x, y, z = first.grid
+    x, y, z = first.grid  # blocks keep their order where the last side but 1 is longer
+    many = len(recordings)
     return replace(
         first,
         kernel=launch.kernel.name,
@@ -68,7 +73,7 @@ def join(launch: Launch, recordings: Sequence[Recording], a: Column, b: Column) 
         n=problem.n,
         k=problem.k,
         params=dict(launch.params),
-        grid=(x, y, z * len(recordings)),
+        grid=(x, y * many, 1) if z == 1 else (x, y, z * many),
         arrays=tuple(whole.arrays),
         sites=tuple(whole.sites),
         accesses=Accesses(**columns_of),
@@ -100,8 +105,8 @@ class _Whole:
         self.parts: list[Accesses] = []
         self._blocks = self._rows = self._settings = 0
 
-    def add(self, one: Recording, top: int, left: int) -> None:
-        """Add a launch, whose part of C begins at row `top` and column `left`."""
+    def add(self, one: Recording, top: int, left: int, after: int) -> None:
+        """Add a launch, whose part of C begins at row `top` and column `left`; its phases come `after` earlier ones."""
         which = np.array([A, B, C, *(_index(self.arrays, shared) for shared in one.arrays[len(MATRICES) :])])
         at_site = np.array([_index(self.sites, site) for site in one.sites] or [0])
         log, element = one.accesses, np.array(one.accesses.element, np.int64)
@@ -112,6 +117,7 @@ class _Whole:
             rows, columns = self.arrays[matrix].shape
             element[mine] = row + column * rows if self.arrays[matrix].column_major else row * columns + column
         copies = np.array(log.copies, np.int64)
+        copies[:, 2] += after
         for row_of in copies[:, 0], copies[:, 1]:
             _shift(row_of, self._rows)
         self.parts.append(
@@ -121,18 +127,21 @@ class _Whole:
                 array=which[log.array].astype(log.array.dtype),
                 element=element.astype(log.element.dtype),
                 block=(log.block.astype(np.int64) + self._blocks).astype(log.block.dtype),
+                phase=(log.phase + after).astype(log.phase.dtype),
                 copies=copies,
-                boxes=self._boxes(one, which, top, left),
-                events=self._events(one),
+                boxes=self._boxes(one, which, top, left, after),
+                events=self._events(one, after),
             )
         )
         self._rows += len(log)
         self._blocks += one.blocks
 
-    def _boxes(self, one: Recording, which: Column, top: int, left: int) -> Column:
+    def _boxes(self, one: Recording, which: Column, top: int, left: int, after: int) -> Column:
         boxes = np.array(one.accesses.boxes, np.int64)
         for name, by in (("read", self._rows), ("write", self._rows), ("block", self._blocks), ("to", self._blocks)):
             _shift(boxes[:, _BOX[name]], by)
+        for name in ("issued", "arrived"):
+            _shift(boxes[:, _BOX[name]], after)
         for matrix, (down, right) in enumerate(((top, 0), (0, left), (top, left))):
             by_row, by_column = (right, down) if self.arrays[matrix].column_major else (down, right)
             mine = boxes[:, _BOX["matrix"]] == matrix
@@ -143,11 +152,12 @@ class _Whole:
         boxes[:, _BOX["barrier"]] = self._barriers(one)[boxes[:, _BOX["barrier"]]]
         return boxes
 
-    def _events(self, one: Recording) -> Column:
+    def _events(self, one: Recording, after: int) -> Column:
         events = np.array(one.accesses.events, np.int64)
         events[:, _EVENT["barrier"]] = self._barriers(one)[events[:, _EVENT["barrier"]]]
         _shift(events[:, _EVENT["block"]], self._blocks)
         _shift(events[:, _EVENT["row"]], self._rows)
+        events[:, _EVENT["phase"]] += after
         # Each launch has flags of its own, whose settings are numbered.
         flags = np.isin(events[:, _EVENT["kind"]], (FLAG_SET, FLAG_SEEN))
         events[flags, _EVENT["number"]] += self._settings
@@ -157,24 +167,6 @@ class _Whole:
     def _barriers(self, one: Recording) -> Column:
         """Return the numbers of a launch's mbarriers; its number -1, which is none, is the last one."""
         return np.array([*(_index(self.barriers, barrier) for barrier in one.barriers), -1])
-
-
-def _check_sectors(launch: Launch, part: Launch) -> None:
-    """Refuse parts that do not consist of whole sectors."""
-    for matrix in MATRICES:
-        array, whole = part.problem.shape(matrix), launch.problem.shape(matrix)
-        row = array[0] if matrix in launch.kernel.column_major else array[1]
-        length = row if array[1] != whole[1] else row * array[0]
-        if length * np.dtype(launch.kernel.dtype_of(matrix)).itemsize % _SECTOR_BYTES:
-            said = tr(
-                "{kernel} at {size}: to be recorded, the part of {matrix} of each GPU must consist of whole sectors "
-                "of {bytes} bytes",
-                kernel=launch.kernel.name,
-                size=launch.problem,
-                matrix=matrix,
-                bytes=_SECTOR_BYTES,
-            )
-            raise ConstraintError(said)
 
 
 def _index(known: list[_Thing], one: _Thing) -> int:
