@@ -81,10 +81,8 @@ def shared_product(playable: Playable) -> SharedProduct | None:
     for number, (device, owner) in enumerate(sharing.launches):
         mine = step_of[launch_of == number]
         launches.append(LaunchSteps(device, owner, int(mine.min()), int(mine.max())))
-    panels = [
-        PanelUse(
-            one.device, one.owner, one.once_bytes, one.read_bytes, int(step_of[one.rows].min(initial=timeline.steps))
-        )
-        for one in links(recording)
-    ]
+    panels = []
+    for one in links(recording):
+        needed = int(step_of[one.rows].min(initial=timeline.steps))
+        panels.append(PanelUse(one.device, one.owner, one.once_bytes, one.read_bytes, needed))
     return SharedProduct(sharing.devices, sharing.crossing, sharing.in_panels, tuple(launches), tuple(panels))

@@ -82,7 +82,7 @@ def test_boxes_and_mbarriers_of_all_launches_are_kept(name: str, gpus: int) -> N
         assert np.array_equal(row, boxes.row[loads]) and np.array_equal(column, boxes.column[loads])
     assert np.array_equal(log.block[boxes.read[boxes.reads > 0]], boxes.block[boxes.reads > 0])
     assert set(found.events.block.tolist()) == set(range(found.blocks))
-    assert [name for name, _ in found.barriers] == sorted((name for name, _ in found.barriers), reverse=True)
+    assert sorted(found.barriers) == [("empty", 0), ("empty", 1), ("full", 0), ("full", 1)]
 
 
 def test_each_gpu_computes_its_columns_of_c_from_the_rows_of_each_owner() -> None:
