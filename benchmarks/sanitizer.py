@@ -95,8 +95,8 @@ def main() -> int:
 
 
 def chosen(names: list[str]) -> list[Kernel]:
-    """Return the CUDA rungs of that name, file or number; without names all that are meant to be right."""
-    cuda = [k for k in ladder() if k.backend == "cuda"]
+    """Return the CUDA rungs for one GPU of that name, file or number; without names all that are meant to be right."""
+    cuda = [k for k in ladder() if k.backend == "cuda" and not k.division]
     if not names:
         return [k for k in cuda if not k.exhibit]
     rungs = []

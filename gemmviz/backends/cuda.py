@@ -10,6 +10,7 @@ import numpy as np
 
 from gemmviz import data
 from gemmviz.backends import cublaslt
+from gemmviz.backends.arguments import Types, arguments, map_arguments, types_of
 from gemmviz.backends.base import GUARD_BYTES, Backend, Build, LaunchError, Prepared, Trip
 from gemmviz.backends.cublas import MIXED, CublasPrepared, MixedPrepared
 from gemmviz.backends.cupy_check import cuda_verdict, install_line
@@ -19,7 +20,7 @@ from gemmviz.backends.environment import Environment
 from gemmviz.backends.nvml import sensors, watch_gpu
 from gemmviz.backends.nvrtc import compile_launch, first_line
 from gemmviz.backends.padding import Padding
-from gemmviz.backends.signature import DESCRIBE, MOST, scalar_types
+from gemmviz.backends.several import SeveralPrepared, check_peers
 from gemmviz.backends.struct_arguments import struct_fillers
 from gemmviz.backends.tensor_maps import encode
 from gemmviz.backends.transfer import DeviceTrip
@@ -39,7 +40,6 @@ _CUPY_MULTIPLIES = ("float32", "float64", "int32")
 # CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, _HEIGHT and _DEPTH, which are 0 without __cluster_dims__ (cuda.h).
 _REQUIRED_CLUSTER = (11, 12, 13)
 _CLUSTERS_FROM_CUDA = (12, 0)
-Types = dict[str, type[np.generic]]
 Compiled = tuple[Build, Any, Types, Any]
 """The build, the kernel, the types of its scalar parameters, and its module."""
 
@@ -150,14 +150,27 @@ class CudaBackend(_DeviceBackend):
         self._extra_flags = extra_flags
 
     def prepare(self, launch: Launch) -> Prepared:
-        """Compile, or use an earlier build, and allocate."""
-        source = launch.kernel
+        """Compile, or use an earlier build, and allocate; for several GPUs, on each of them."""
         _check_device(launch)
+        if launch.part is None:
+            return _CudaPrepared(launch, *self._built(launch, 0))
+        check_peers(cupy(), launch)
+        built = []
+        for device in range(launch.devices):
+            with cupy().cuda.Device(device):
+                built.append(self._built(launch.part, device))
+        kernels = [kernel for _, kernel, _, _ in built]
+        return SeveralPrepared(cupy(), launch, built[0][0], kernels, built[0][2])
+
+    def _built(self, launch: Launch, device: int) -> Compiled:
+        """Return the build of a launch for a device, which has to be the current one."""
+        source = launch.kernel
         shape = (launch.block, launch.cluster, launch.shared_bytes)
-        key = (source.path, source.text, launch.entry, *launch.macros.items(), *launch.constants.items(), *shape)
+        sizes = (*launch.macros.items(), *launch.constants.items())
+        key = (device, source.path, source.text, launch.entry, *sizes, *shape)
         if key not in self._compiled:
             self._compiled[key] = _compile(launch, self._extra_flags)
-        return _CudaPrepared(launch, *self._compiled[key])
+        return self._compiled[key]
 
 
 def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
@@ -184,7 +197,7 @@ def _compile(launch: Launch, extra_flags: tuple[str, ...]) -> Compiled:
         except cp.cuda.driver.CUDADriverError:
             limit = cp.cuda.Device().attributes.get("MaxSharedMemoryPerBlockOptin", 0)
             raise _too_much_shared(launch, launch.shared_bytes + kernel.shared_size_bytes, limit) from None
-    return build, kernel, _scalar_types(cp, module, launch), module
+    return build, kernel, types_of(cp, module, launch), module
 
 
 def _check_device(launch: Launch) -> None:
@@ -270,9 +283,8 @@ class _CudaPrepared(DevicePrepared):
         self._matrices = {"A": self.a, "B": self.b, "C": self.c.read, D: self.c.view, BIAS: self.c.bias}
         self._padding = Padding(cupy(), launch, {"A": self.a, "B": self.b})
         mapped = self._matrices | self._padding.copies
-        self._maps = {matrix + SUFFIX: encode(launch, matrix, mapped[matrix].data.ptr) for matrix in launch.maps}
-        for name in self._maps.keys() & types.keys():  # the kernel takes a pointer to the map
-            self._maps[name] = cupy().asarray(np.frombuffer(self._maps[name].tobytes(), np.uint8))
+        maps = {matrix + SUFFIX: encode(launch, matrix, mapped[matrix].data.ptr) for matrix in launch.maps}
+        self._maps = map_arguments(cupy(), maps, types)
         self._pointers = {name: self._entries(name) for name in launch.kernel.args if name in POINTERS}
         self._structs = struct_fillers(module, launch)
         self._arguments: tuple[Any, ...] = ()
@@ -280,11 +292,8 @@ class _CudaPrepared(DevicePrepared):
 
     def bind(self) -> None:
         """Make the arguments of the launch."""
-        launch, known = self.launch, self._matrices | self._maps | self._pointers
-        values = [
-            known[name] if name in known else _scalar(launch, name, self._types, number)
-            for number, name in enumerate(launch.kernel.args, 1)
-        ]
+        launch = self.launch
+        values = arguments(launch, self._matrices | self._maps | self._pointers, self._types)
         for (first, end), fill in reversed([*zip(launch.kernel.structs, self._structs, strict=True)]):
             values[first:end] = [fill(cupy(), values[first:end])]
         self._arguments = tuple(values)
@@ -309,23 +318,3 @@ class _CudaPrepared(DevicePrepared):
         self._arguments, self._matrices, self._maps, self._pointers = (), {}, {}, {}
         self._padding.close()
         super().close()
-
-
-def _scalar(launch: Launch, name: str, types: Types, number: int) -> Any:
-    value = launch.scalar(name)
-    if any(first < number <= end for first, end in launch.kernel.structs):  # the compiler converts it
-        return float(value) if name in ("alpha", "beta") else int(value)
-    kind = types[f"{name} as parameter {number}" if name.isdecimal() else name]
-    if (
-        kind is np.float16 and "bfloat16" in launch.kernel.types
-    ):  # a type of 16 bits, and the compiler does not say which
-        return np.asarray(value, "bfloat16").view(np.uint16)[()]
-    return np.dtype(kind).type(value)
-
-
-def _scalar_types(cp: Any, module: Any, launch: Launch) -> Types:
-    """Return the types of the kernel's scalar parameters, from the compiled module."""
-    answer = cp.zeros(1 + MOST, "int32")
-    module.get_function(DESCRIBE)((1,), (1,), (answer,))
-    kernel = launch.kernel
-    return scalar_types(cp.asnumpy(answer).tolist(), kernel.args, launch.entry, kernel.structs, kernel.struct_pointers)

@@ -3,6 +3,7 @@
 import sys
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from statistics import median
 from typing import Any
@@ -33,8 +34,8 @@ class DevicePrepared(GuardedPrepared):
         self._cp = cp
         self.build = build
         self.launch = launch
-        self.a = _with_room(cp, launch.elements("A"), launch.kernel.dtype)
-        self.b = _with_room(cp, launch.elements("B"), launch.kernel.dtype)
+        self.a = with_room(cp, launch.elements("A"), launch.kernel.dtype)
+        self.b = with_room(cp, launch.elements("B"), launch.kernel.dtype)
         self.c = Guarded(cp, launch)
         self._scratch = cp.empty(2 * l2_bytes(), "uint8")
         self._begin, self._end = cp.cuda.Event(), cp.cuda.Event()
@@ -69,17 +70,8 @@ class DevicePrepared(GuardedPrepared):
 
     def queue_s(self) -> float:
         """Return the host's time to queue a launch, each into an empty queue."""
-        stream = self._cp.cuda.get_current_stream()
-        seconds: list[float] = []
         with faults(self._cp, self.launch):
-            stream.synchronize()
-            begun = time.perf_counter()
-            while len(seconds) < _QUEUED and (not seconds or time.perf_counter() - begun < _QUEUE_LIMIT_S):
-                started = time.perf_counter()
-                self.start()
-                seconds.append(time.perf_counter() - started)
-                stream.synchronize()
-        return median(seconds)
+            return queue_seconds(self.start, self._cp.cuda.get_current_stream().synchronize)
 
     def fetch(self) -> Matrix:
         """Copy C to the host."""
@@ -93,6 +85,25 @@ class DevicePrepared(GuardedPrepared):
     @abstractmethod
     def start(self) -> None:
         """Queue one launch."""
+
+
+def queue_seconds(start: Callable[[], None], wait: Callable[[], None]) -> float:
+    """Return the median of the host's times to queue a launch.
+
+    Parameters
+    ----------
+    start, wait
+        Queues a launch; waits until the queue is empty.
+    """
+    seconds: list[float] = []
+    wait()
+    begun = time.perf_counter()
+    while len(seconds) < _QUEUED and (not seconds or time.perf_counter() - begun < _QUEUE_LIMIT_S):
+        started = time.perf_counter()
+        start()
+        seconds.append(time.perf_counter() - started)
+        wait()
+    return median(seconds)
 
 
 class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
@@ -111,7 +122,9 @@ class faults:  # noqa: N801 (reads as a statement: `with faults(launch)`)
             return
         text = first_line(error)
         try:
-            cp.cuda.runtime.deviceSynchronize()
+            for device in range(self._launch.devices):
+                with cp.cuda.Device(device):
+                    cp.cuda.runtime.deviceSynchronize()
         except (cp.cuda.runtime.CUDARuntimeError, cp.cuda.driver.CUDADriverError):
             watchdog = "LAUNCHTIMEOUT" in text.upper().replace("_", "")
             advice = ": the display's watchdog stopped it, choose a smaller size" if watchdog else ""
@@ -139,7 +152,7 @@ def release(cp: Any) -> None:
         cp.get_default_memory_pool().free_all_blocks()
 
 
-def _with_room(cp: Any, size: int, dtype: str) -> Any:
+def with_room(cp: Any, size: int, dtype: str) -> Any:
     """Allocate with some room after the array: reading a little too far gives a wrong C and not a broken device."""
     stored_type = cp.dtype(stored_as(dtype))
     return cp.empty(size + GUARD_BYTES // stored_type.itemsize, stored_type)[:size]

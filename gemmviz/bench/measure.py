@@ -216,7 +216,8 @@ class Measurement:
                 yield MeasureStep(tr("{kernel}: in turns with NumPy", kernel=row["label"]), 0.96, protocol.deadline_s)
                 rows.describe_rival(row, prepared.rival())
         if backend.clears_l2 and not self.kernel.math:  # the peaks for tf32 are not in the tables
-            rows.describe_peak(row, peak_gflops(self.bench.device, self.kernel.dtype, self.kernel.accumulate))
+            peak = peak_gflops(self.bench.device, self.kernel.dtype, self.kernel.accumulate)
+            rows.describe_peak(row, peak, row.get("devices", 1))
         self.over = last
 
     def _turn(self, texts: tuple[str, str]) -> str:

@@ -54,7 +54,9 @@ class Standing:
 
 
 def place(kernel: Kernel) -> str:
-    """Return ``"CPU"`` or ``"GPU"``: the processor that a kernel runs on."""
+    """Return ``"CPU"``, ``"GPU"``, or ``"GPUs"`` if several compute one product: what a kernel runs on."""
+    if kernel.division:
+        return "GPUs"
     return "GPU" if kernel.backend in ON_GPU else "CPU"
 
 

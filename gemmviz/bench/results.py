@@ -53,7 +53,7 @@ def new_row(kernel: Kernel, problem: Problem, params: Mapping[str, int]) -> Row:
         "dtype_out": kernel.dtype_out,
         "layout": {"A": stored["A"], "B": stored["B"], "C": stored["C"]},
         "params": usual(kernel, problem, params),
-        **deepcopy(schema.UNKNOWN),
+        **deepcopy(schema.UNKNOWN),  # type: ignore[typeddict-item]  # for mypy it could have more keys
         "flags": [f"{BROKEN}: {', '.join(kernel.defects)}"] if kernel.defects else [],
         "exhibit": bool(kernel.exhibit),
         "source_sha256": kernel.sha256,
@@ -73,6 +73,10 @@ def describe_launch(row: Row, launch: Launch) -> None:
     row |= {"label": launch.label, "params": dict(launch.params)}
     if launch.kernel.backend == "cuda":
         row |= {"grid": list(launch.grid), "block": list(launch.block), "smem": launch.shared_bytes}
+    if division := launch.kernel.division:
+        a_bytes = launch.elements("A") * np.dtype(launch.kernel.dtype).itemsize
+        row["devices"] = launch.devices
+        row["link_bytes"] = division.link_bytes(launch.devices, a_bytes)
 
 
 def describe_build(row: Row, build: Build) -> None:

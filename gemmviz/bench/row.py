@@ -239,6 +239,10 @@ class Row(Launched, Outcome):
     dtype_acc: Annotated[ElementType, Meta(description="element type of the sums")]
     dtype_out: NotRequired[Annotated[ElementType, Meta(description="element type of C; without it, that of the sums")]]
     layout: Layout
+    devices: NotRequired[Annotated[FromOne, Meta(description="the GPUs of a product that several compute together")]]
+    link_bytes: NotRequired[
+        Annotated[FromZero, Meta(description="bytes that cross the links between these GPUs in one product")]
+    ]
 
 
 class Fault(TypedDict):

@@ -75,11 +75,12 @@ def describe_rival(row: Row, seconds: tuple[float, float]) -> None:
         row["flags"] = [*row["flags"], quality_flags.SLOWER_THAN_NUMPY]
 
 
-def describe_peak(row: Row, peak: tuple[float, str] | None) -> None:
-    """Fill in the reached share of the device's modelled peak (GFLOPS, and its name)."""
+def describe_peak(row: Row, peak: tuple[float, str] | None, devices: int = 1) -> None:
+    """Fill in the reached share of the modelled peak (GFLOPS of one device, and its name) of all `devices` together."""
     if peak is None or row["gflops"] is None:
         return
-    row |= {"peak_gflops": peak[0], "peak_kind": peak[1], "peak_fraction": row["gflops"] / peak[0]}
+    all_of_them = devices * peak[0]
+    row |= {"peak_gflops": all_of_them, "peak_kind": peak[1], "peak_fraction": row["gflops"] / all_of_them}
     quality_flags.judge(row)
 
 

@@ -63,6 +63,12 @@ TAUGHT = (
         60,
         mark("A copy engine brings the tiles, and warpgroups multiply them directly from shared memory."),
     ),
+    Chapter(
+        "gpus",
+        mark("Several GPUs"),
+        80,
+        mark("Several GPUs share one product, and what one of them lacks crosses the link between them."),
+    ),
 )
 LIBRARIES = Chapter("libraries", mark("Libraries"), 90)
 OWN = Chapter("own", mark("Your kernels"), 100)

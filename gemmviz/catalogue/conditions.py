@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product, zip_longest
 
 import numpy as np
 
+from gemmviz.catalogue.division import Division
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
@@ -14,6 +15,7 @@ from gemmviz.catalogue.tensor_map import UNIT_BYTES
 from gemmviz.language import tr
 
 # The length of a matrix's row as it is stored: by rows, and by columns.
+_SECTOR_BYTES = 32  # what the memory of a GPU moves at once
 _ROW = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
 
 
@@ -29,10 +31,30 @@ def conditions(kernel: Kernel) -> tuple[Condition, ...]:
     """Return the conditions that a kernel declares, in their order, then those that follow.
 
     The copy engine (TMA) takes matrices whose rows, as they are stored, are a multiple of 16 bytes; clusters divide the
-    grid. The latter's conditions may be evaluated only where each side of the cluster is at least 1.
+    grid. The latter's conditions may be evaluated only where each side of the cluster is at least 1. Several GPUs have
+    equal parts, and the conditions of a launch are those of its part.
     """
+    if kernel.division:
+        return tuple(_divided(kernel, kernel.division))
     declared = [Condition(expression) for expression in kernel.requires]
     return (*declared, *_rows(kernel), *_clusters(kernel))
+
+
+def _divided(kernel: Kernel, division: Division) -> Iterator[Condition]:
+    """Return the conditions of a kernel for several GPUs: equal parts, and for each part those of its launch."""
+    sides, devices = division.sides(), division.devices.text
+    why = tr("Each GPU has an equal part of the matrices.")
+    for expression in division.conditions():
+        yield Condition(expression, why)
+    why = tr("The part of each GPU consists of whole sectors of {bytes} bytes.", bytes=_SECTOR_BYTES)
+    least = min(np.dtype(kernel.dtype_of(matrix)).itemsize for matrix in ("B", "C"))
+    yield Condition(Expression(f"N % ({devices} * {_SECTOR_BYTES // least}) == 0"), why)
+    if division.crossing:
+        elements = _SECTOR_BYTES // np.dtype(kernel.dtype).itemsize
+        yield Condition(Expression(f"M * K % ({devices} * {elements}) == 0"), why)
+    for condition in conditions(replace(kernel, division=None)):
+        text = re.sub(r"\b[MNK]\b", lambda name: sides[name[0]], condition.expression.text)
+        yield Condition(Expression(text), condition.why)
 
 
 def never(kernel: Kernel, name: str, value: int) -> bool:

@@ -19,7 +19,7 @@ from gemmviz.language import tr
 POINTER = "*"
 """Stands before the members of a structure that a kernel takes by a pointer."""
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
-VERSION = 6
+VERSION = 7
 """The newest version of the front matter that this gemmviz knows."""
 VERSION_OF_STRUCTS = 6
 """The version that structures as arguments are new in."""
@@ -35,6 +35,9 @@ _SINCE = {
     "strides": 6,
     "unaligned": 6,
     "schedule": 6,
+    "devices": 7,
+    "divided": 7,
+    "crossing": 7,
 }
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
@@ -69,6 +72,9 @@ class Matter(TypedDict, total=False):
     stores: SumType
     batch: Words
     strides: dict[Literal["A", "B", "C"], Words]
+    devices: Words
+    divided: dict[Literal["A", "B", "C"], Literal["rows", "columns"]]
+    crossing: Literal["before", "meanwhile"]
     zero: list[Literal["C"]]
     unaligned: list[Literal["A", "B", "C"]]
     epilogue: Literal["", "relu"]
@@ -93,6 +99,9 @@ _WANTED: Mapping[str, str] = {
     "dtype": f"be one of {', '.join(ELEMENT_TYPES)}",
     "accumulate": _A_SUM_TYPE,
     "stores": _A_SUM_TYPE,
+    "devices": "be an expression: how many GPUs compute the product",
+    "divided": 'give matrices "rows" or "columns", for example divided = { A = "rows", B = "columns", C = "columns" }',
+    "crossing": 'be "before" or "meanwhile": when the rows of A that other GPUs hold are copied',
     "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
     "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',

@@ -1,7 +1,7 @@
 """A kernel: one source file that describes itself in a TOML front matter."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Literal
 from gemmviz.catalogue import batch, demo, front_matter, launch_checks, shared_code, switches, tensor_map, what_runs
 from gemmviz.catalogue.batch import BatchForm
 from gemmviz.catalogue.demo import Demo
+from gemmviz.catalogue.division import Division, read_division
 from gemmviz.catalogue.dtypes import ElementType, SumType
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
@@ -97,6 +98,8 @@ class Kernel:
         The size, parameters and step that show its idea; None if the file gives none.
     batch
         The products of one launch; None where it is one.
+    division
+        How several GPUs compute the product together; None where one GPU does.
     structs
         The arguments that are members of one parameter, a structure: the first of them, and the one after the last.
     struct_pointers
@@ -139,6 +142,7 @@ class Kernel:
     demo: Demo | None = None
     unknown: tuple[str, ...] = ()
     batch: BatchForm | None = None
+    division: Division | None = None
     structs: tuple[tuple[int, int], ...] = ()
     struct_pointers: tuple[bool, ...] = ()
 
@@ -151,39 +155,8 @@ class Kernel:
         """
         fence, (start, end) = FENCE.search(self.text), switches.block(self.text)
         before = self.text[: fence.start()] if fence else ""
-        return what_runs.digest(
-            before + self.text[front_matter.code_start(self.text) : start] + self.text[end:] if self.recordable else "",
-            {
-                "backend": self.backend,
-                "entry": self.entry,
-                "args": self.args,
-                # Their values are part of a launch.
-                "params": sorted(self.params),
-                "constants": {name: _texts([value])[0] for name, value in self.constants.items()},
-                "block": _texts(self.block),
-                "grid": _texts(self.grid),
-                "cluster": _texts(self.cluster),
-                "shared": _texts([self.shared]),
-                "dtype": self.dtype,
-                "accumulate": self.accumulate,
-                "stores": self.stores or "",
-                "zero": ["C"] if self.zeroed else [],
-                "unaligned": sorted(self.unaligned),
-                "epilogue": self.epilogue,
-                "math": self.math,
-                "by columns": sorted(self.column_major),
-                "capability": self.capability,
-                "structs": self.structs,
-                "pointers to structs": [at for at, pointer in enumerate(self.struct_pointers) if pointer],
-                "batch": [self.batch.count.text, *sorted((m, e.text) for m, e in self.batch.strides.items())]
-                if self.batch
-                else [],
-                "maps": {
-                    matrix: [*_texts([box.rows, box.columns, box.swizzle]), *[str(box.rank)] * (box.rank > 2)]
-                    for matrix, box in self.maps.items()
-                },
-            },
-        )
+        code = before + self.text[front_matter.code_start(self.text) : start] + self.text[end:]
+        return what_runs.digest(code if self.recordable else "", what_runs.decides(self))
 
     @property
     def code_line(self) -> int:
@@ -270,10 +243,6 @@ def code(text: str) -> tuple[int, int]:
     return front_matter.code_start(text), switches.block(text)[0]
 
 
-def _texts(expressions: Iterable[Expression]) -> list[str]:
-    return [" ".join(e.text.split()) for e in expressions]
-
-
 def load(path: Path) -> Kernel:
     """Read a kernel file.
 
@@ -350,6 +319,7 @@ def _build(text: str, path: Path) -> Kernel:
         structs=structs,
         struct_pointers=struct_pointers,
         batch=front_matter.batch_form(matter),
+        division=read_division(matter),
         params=params,
         constants={name: Expression(str(formula)) for name, formula in matter.get("constants", {}).items()},
         block=expressions(matter.get("block", [])),
@@ -388,13 +358,15 @@ def _check(kernel: Kernel) -> None:
     launch_checks.check_arguments(kernel.args, kernel.maps)
     if kernel.structs or kernel.batch or {*kernel.args} & {*batch.ROLES}:
         launch_checks.check_cuda_forms(kernel.backend, kernel.args, kernel.maps, bool(kernel.structs), kernel.batch)
+    if kernel.division:
+        launch_checks.check_divided(kernel)
     if kernel.backend == "cuda":
         launch_checks.check_shapes(block=kernel.block, grid=kernel.grid, cluster=kernel.cluster or (Expression("1"),))
     elif kernel.capability:
         raise FrontMatterError("capability, maps and cluster are for CUDA kernels")
     sides = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
     of_batch = (kernel.batch.count, *kernel.batch.strides.values()) if kernel.batch else ()
-    shapes = (*kernel.block, *kernel.grid, *kernel.cluster)
+    shapes = (*kernel.block, *kernel.grid, *kernel.cluster, *([kernel.division.devices] if kernel.division else []))
     launch_checks.check_names(
         (*shapes, *kernel.requires, kernel.shared, *sides, *kernel.constants.values(), *of_batch), kernel.params
     )

@@ -8,12 +8,13 @@ from functools import lru_cache
 from gemmviz.catalogue import batch
 from gemmviz.catalogue.batch_entries import Batch, filled_in
 from gemmviz.catalogue.conditions import Condition, conditions, holds
+from gemmviz.catalogue.division import Division, Panel, panels
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import located
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
-from gemmviz.catalogue.scheduled import usual
+from gemmviz.catalogue.scheduled import part_of, usual
 from gemmviz.catalogue.tensor_map import TensorMap, fill_in
 from gemmviz.language import tr
 
@@ -61,6 +62,9 @@ class Launch:
         Blocks of a cluster, (x, y, z); (1, 1, 1) without clusters.
     batch
         The entries of a batch; None for one product.
+    devices, part
+        The GPUs that compute the product together, and the launch that each of them makes, with its part of the product
+        as the problem; the other shapes are the same. 1 and None for one GPU.
     alpha, beta
         The factors of A B and of C, for kernels that take them.
     """
@@ -79,6 +83,8 @@ class Launch:
     beta: float = 0.0
     constants: dict[str, int] = field(default_factory=dict)
     batch: Batch | None = None
+    devices: int = 1
+    part: "Launch | None" = None
 
     @property
     def threads(self) -> int:
@@ -99,6 +105,12 @@ class Launch:
         """Return the elements that a matrix takes in memory: ``"A"``, ``"B"`` or ``"C"``, with all of a batch."""
         size = math.prod(self.problem.shape(matrix))
         return self.batch.elements(matrix, size) if self.batch else size
+
+    @property
+    def panels(self) -> list[Panel]:
+        """What each GPU launches, GPU by GPU; one launch for one GPU."""
+        division = self.kernel.division
+        return panels(self.devices, division is not None and division.in_panels)
 
     @property
     def one_entry(self) -> "Launch":
@@ -177,6 +189,8 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
             )
             raise ConstraintError(reason)
     chosen = usual(kernel, problem, params)
+    if kernel.division:
+        return _divided(kernel, kernel.division, problem, chosen)
     names = _names(problem, chosen)
     shapes = (("block", kernel.block), ("grid", kernel.grid), ("cluster", kernel.cluster))
     must_hold = conditions(kernel)
@@ -218,6 +232,15 @@ def _filled_in(kernel: Kernel, problem: Problem, params: dict[str, int]) -> Laun
         return replace(filled, batch=filled_in(kernel.batch, problem, names, grid[2]))
     except ConstraintError as error:
         raise ConstraintError(f"{kernel.name}: {error}") from None
+
+
+def _divided(kernel: Kernel, division: Division, problem: Problem, chosen: dict[str, int]) -> Launch:
+    """Fill in the launch of a kernel for several GPUs; all conditions are about sizes and parameters."""
+    for condition in conditions(kernel):
+        _demand(condition, kernel, problem, chosen)
+    part = _filled_in(replace(kernel, division=None), part_of(kernel, problem, chosen), chosen)
+    devices = division.devices.integer(_names(problem, chosen))
+    return replace(part, kernel=kernel, problem=problem, devices=devices, part=part)
 
 
 def _maps(kernel: Kernel, names: dict[str, int]) -> dict[str, TensorMap]:

@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from gemmviz.catalogue import batch, tensor_map
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import SCALARS
 from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
+
+if TYPE_CHECKING:
+    from gemmviz.catalogue.kernel import Kernel
 
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
 _KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES)
@@ -100,6 +104,25 @@ def check_cuda_forms(
         raise FrontMatterError(f"args names {found[0]!r}, but there is no batch: add batch, the number of its entries")
     if form is not None and maps:
         raise FrontMatterError("a batch with tensor maps is not known: a map describes one matrix")
+
+
+def check_divided(kernel: "Kernel") -> None:
+    """Check that several GPUs can compute a kernel's product together, each with its part of the matrices.
+
+    Raises
+    ------
+    FrontMatterError
+        For a kernel in C, and for what is known of one GPU only.
+    """
+    alone = {D, BIAS, "alpha", "beta", *batch.ROLES}
+    if kernel.backend != "cuda":
+        raise FrontMatterError("devices is for CUDA kernels")
+    if kernel.batch or kernel.structs or kernel.zeroed or {*kernel.args} & alone:
+        raise FrontMatterError("devices goes with A, B, C, their maps and sizes in args only, without batch and zero")
+    if kernel.column_major & {"A", "C"}:
+        raise FrontMatterError("devices needs A and C that are stored by rows: panels of A are some of its rows")
+    if kernel.unaligned:
+        raise FrontMatterError("devices needs rows of multiples of 16 bytes: leave unaligned empty")
 
 
 def _of_sizes(text: str) -> bool:

@@ -2,5 +2,7 @@
 
 from typing import Literal, get_args
 
-LensName = Literal["coalescing", "banks", "memory order", "thread tile", "pipeline", "stream-K", "tensor core", "reuse"]
+LensName = Literal[
+    "coalescing", "banks", "memory order", "thread tile", "pipeline", "stream-K", "tensor core", "reuse", "owners"
+]
 LENSES: tuple[LensName, ...] = get_args(LensName)

@@ -1,8 +1,10 @@
 """The parameters of a kernel at a size where the user gives none, and the reason for them in words."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gemmviz.catalogue.conditions import conditions
+from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.schedule import Choice, choices
@@ -21,8 +23,27 @@ def scheduled(kernel: Kernel, problem: Problem, given: Mapping[str, int] | None 
     """
     if kernel.schedule is None:
         return ()
+    if kernel.division:
+        return scheduled(replace(kernel, division=None), part_of(kernel, problem, given or {}), given)
     must_hold = tuple(condition.expression for condition in conditions(kernel))
     return choices(kernel.schedule, must_hold, (problem.m, problem.n, problem.k), kernel.defaults, dict(given or {}))
+
+
+def part_of(kernel: Kernel, problem: Problem, given: Mapping[str, int]) -> Problem:
+    """Return the product of one launch: of a kernel for several GPUs a part of the problem, else the problem.
+
+    Parameters
+    ----------
+    kernel, problem
+        The kernel, and the size of the whole product; sides that cannot be divided equally are cut off.
+    given
+        Values of parameters; the others have their defaults.
+    """
+    if kernel.division is None:
+        return problem
+    values = kernel.defaults | dict(given) | {"M": problem.m, "N": problem.n, "K": problem.k}
+    sides = kernel.division.sides()
+    return Problem(*(max(1, int(Expression(sides[name]).evaluate(values))) for name in ("M", "N", "K")))
 
 
 def usual(kernel: Kernel, problem: Problem, given: Mapping[str, int] | None = None) -> dict[str, int]:

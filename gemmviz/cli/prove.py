@@ -61,10 +61,12 @@ def _run(args: argparse.Namespace) -> int:
         kernels = [find(name, rungs) for name in args.kernels]
         options.print_notes(*kernels)
     else:
-        kernels = [kernel for kernel in rungs if kernel.backend == "cuda" and not kernel.exhibit]
+        kernels = [kernel for kernel in rungs if kernel.backend == "cuda" and not (kernel.exhibit or kernel.division)]
     for kernel in kernels:
         if kernel.backend != "cuda":
             raise ConstraintError(f"{kernel.name} does not run on a GPU, or has no source: there is nothing to prove")
+        if kernel.division:
+            raise ConstraintError(f"{kernel.name} runs on several GPUs: the counters are those of one")
     if args.kept or args.counted:
         if args.size or args.settings or [args.m, args.n, args.k] != [None] * 3 or (args.kept and args.counted):
             raise ConstraintError("--kept and --counted take no sizes and no --set, and exclude each other")

@@ -23,6 +23,7 @@ from gemmviz.engine.consent import Consent, Named
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace import untrusted
+from gemmviz.trace.cost.link import links
 from gemmviz.trace.cost.memory_levels import levels
 from gemmviz.trace.cost.sites import SiteTraffic, by_line
 from gemmviz.trace.cost.traffic import Traffic
@@ -169,6 +170,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> Plain:
             "store_sectors": traffic.sectors(write=True),
         },
         "levels": levels(recording, traffic).to_plain(),
+        **_links(recording),
         "lines": [_line(site, recording.backend == "cuda") for site in by_line(traffic.sites)],
         "c_wrong_elements": recording.wrong,
         "notes": list(recording.notes),
@@ -184,6 +186,17 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> Plain:
             for name in ("site", "array", "write", "bytes", "element", "block", "thread", "phase")
         }
     return body
+
+
+def _links(recording: Recording) -> Plain:
+    """Return what crosses between several GPUs, by GPU and owner; nothing for one GPU."""
+    if recording.sharing is None:
+        return {}
+    names = ("device", "owner", "once_bytes", "read_bytes")
+    return {
+        "gpus": recording.sharing.devices,
+        "links": [{name: getattr(one, name) for name in names} for one in links(recording)],
+    }
 
 
 def _line(site: SiteTraffic, on_gpu: bool) -> Plain:

@@ -128,7 +128,8 @@ def _share(row: Row, rows: list[Row]) -> float | None:
     """Return the row's GFLOPS divided by those of the best library for the same processor, size and types."""
 
     def task(of: Row) -> tuple[object, ...]:
-        return of["backend"] in _ON_GPU, device_of(of), size_of(of), of["dtype_in"], of["dtype_acc"], dtype_out(of)
+        types = of["dtype_in"], of["dtype_acc"], dtype_out(of)
+        return of["backend"] in _ON_GPU, of.get("devices", 1), device_of(of), size_of(of), types
 
     libraries = [other for other in rows if other["backend"] in _LIBRARIES and other["gflops"]]
     rivals = [figure_of(other) for other in libraries if task(other) == task(row)]

@@ -145,6 +145,8 @@ def _check_launch(found: Recording) -> None:
     if found.scope is not None:
         first, end = found.scope
         _need(0 <= first < end <= found.blocks, "the recorded blocks")
+    if found.sharing is not None:
+        _need(found.blocks % len(found.sharing.launches) == 0, "the launches of several GPUs")
 
 
 def _check_rows(found: Recording) -> None:

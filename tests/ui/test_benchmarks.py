@@ -53,7 +53,7 @@ APART = {"recording.py"}
 """Started as from the command line: it starts itself again. All others are called in this process."""
 ELSEWHERE = {"cluster.py", "faults.py", "fuzzing.py", "reference.py", "soak.py", "wild.py"}
 """Tried by `test_fault_table`, `test_fuzzing`, `test_reference_results`, `test_soak` and `test_wild`."""
-ON_A_GPU = {"sanitizer.py", "shapes.py", "wavefronts.py", "wild_gpu.py", "wmma_fragments.py"}
+ON_A_GPU = {"sanitizer.py", "several_gpus.py", "shapes.py", "wavefronts.py", "wild_gpu.py", "wmma_fragments.py"}
 
 
 def run(script, *arguments):

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,7 @@ from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
-from gemmviz.catalogue.problem import random_inputs, stored, unstored
+from gemmviz.catalogue.problem import Matrix, random_inputs, stored, unstored
 from gemmviz.catalogue.whole_numbers import inputs_for, result_for
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
@@ -24,6 +23,7 @@ from gemmviz.simt.layout import SiteKind
 from gemmviz.trace.recording import recording_cost
 from gemmviz.trace.recording.accesses import Array, Site
 from gemmviz.trace.recording.columns import accesses
+from gemmviz.trace.recording.joined import join, places
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.recording.tma_boxes import FLAG_SEEN, FLAG_SET, barrier_names, swizzles, without_empty
 
@@ -65,7 +65,8 @@ def record(
         The largest number of accesses to keep; by default as many as fit in this machine's free memory with their
         analysis.
     blocks
-        The first block to run (linear, x fastest) and the block after the last one; all by default.
+        The first block to run (linear, x fastest) and the block after the last one; all by default, and always for a
+        kernel for several GPUs.
     as_written
         Whether to record every access in the text; by default only those that remain after compiling.
     random
@@ -79,17 +80,27 @@ def record(
     if not launch.kernel.recordable:
         raise GemmvizError(tr("{kernel} is a library call: there is no source to record", kernel=launch.kernel.name))
     launch = launch.one_entry
+    if launch.part is not None and blocks is not None:
+        text = tr("{kernel} is recorded with all blocks of all GPUs", kernel=launch.kernel.name)
+        raise ConstraintError(f"{text}: {recording_cost.fitting(launch, capacity or room(), as_written)}")
     part = _Part(launch, _whole_clusters(launch, blocks), as_written, capacity or room())
     _refuse_large_matrices(part, progress)
     started = time.perf_counter()
     progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
-    library = build(launch, as_written=as_written)
+    library = build(launch.part or launch, as_written=as_written)
     built = time.perf_counter()
     expected_cost = _expected(launch, part.blocks, as_written)
     progress(_recording_text(part, expected_cost), deadline_s + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
     a, b = random_inputs(launch.problem, launch.kernel.dtype, _SEED) if random else inputs_for(launch)
-    recording = _recording(part, _run(part, library, a, b, deadline_s), a.astype(np.float64), b.astype(np.float64))
+    try:
+        if launch.part is None:
+            raw = _run(part, library, a, b, deadline_s)
+            recording = _recording(part, raw, a.astype(np.float64), b.astype(np.float64))
+        else:
+            recording = _of_all_gpus(part, launch.part, library, a, b, deadline_s)
+    except faults.TooManyAccesses as error:
+        raise ConstraintError(f"{error}: {part.fitting()}") from None
     recording = replace(recording, wrong=0) if random else recording
     return replace(recording, build_seconds=built - started, run_seconds=time.perf_counter() - built)
 
@@ -158,15 +169,9 @@ def _refuse_many_accesses(part: _Part, cost: recording_cost.RecordingCost | None
     )
 
 
-def _run(part: _Part, library: Path, a: npt.NDArray[Any], b: npt.NDArray[Any], deadline_s: float) -> recorder.RawTrace:
-    kernel = part.launch.kernel
-    inputs = stored(kernel, "A", a), stored(kernel, "B", b)
-    try:
-        return apart.run(
-            library, part.launch, *inputs, deadline_s=deadline_s, capacity=part.capacity, blocks=part.blocks
-        )
-    except faults.TooManyAccesses as error:
-        raise ConstraintError(f"{error}: {part.fitting()}") from None
+def _run(part: _Part, library: Path, a: Matrix, b: Matrix, deadline_s: float) -> recorder.RawTrace:
+    inputs = stored(part.launch.kernel, "A", a), stored(part.launch.kernel, "B", b)
+    return apart.run(library, part.launch, *inputs, deadline_s=deadline_s, capacity=part.capacity, blocks=part.blocks)
 
 
 def _recording(
@@ -211,6 +216,32 @@ def _recording(
     if part.blocks is None:
         return recording
     return replace(recording, wrong=int(np.count_nonzero(wrong & _finished(recording))))
+
+
+def _of_all_gpus(whole: _Part, launch: Launch, library: Path, a: Matrix, b: Matrix, deadline_s: float) -> Recording:
+    """Return the recording of the launches of all GPUs, each with the memory of its own GPU.
+
+    Parameters
+    ----------
+    whole
+        The whole product.
+    launch
+        The launch that each GPU makes.
+    library, deadline_s
+        The recorder, and the time limit of each launch.
+    a, b
+        A (M x K) and B (K x N).
+    """
+    recordings: list[Recording] = []
+    for panel in whole.launch.panels:
+        rows, columns = places(launch.problem, panel, launch.problem.m < whole.launch.problem.m)
+        mine, its = a[rows], b[:, columns]
+        kept = sum(len(one.accesses) for one in recordings)
+        part = replace(whole, launch=launch, capacity=max(1, whole.capacity - kept))
+        raw = _run(part, library, mine, its, deadline_s)
+        recordings.append(_recording(part, raw, mine.astype(np.float64), its.astype(np.float64)))
+    joined = join(whole.launch, recordings, a.astype(np.float64), b.astype(np.float64))
+    return replace(joined, wrong=int(np.count_nonzero(joined.c != result_for(whole.launch, joined.a @ joined.b))))
 
 
 def _label(launch: Launch) -> str:

@@ -13,6 +13,7 @@ from gemmviz.language import mark
 from gemmviz.simt import layout
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.trace.recording.accesses import Accesses, Array, Column, Site
+from gemmviz.trace.recording.sharing import Sharing
 from gemmviz.trace.recording.tma_boxes import Boxes, Events
 from gemmviz.trace.recording.tma_stores import before_store, there_before
 
@@ -55,6 +56,9 @@ class Recording:
     together
         The largest number of threads that exchange values by one instruction: `WARP` for a shuffle or the tensor cores
         of a warp, `WARPGROUP` for a ``wgmma``, else 1.
+    sharing
+        What each of several GPUs launched; None for one GPU. The blocks of their launches are numbered one launch after
+        the other, and elements as in the whole matrices.
     """
 
     kernel: str
@@ -82,6 +86,7 @@ class Recording:
     barriers: tuple[tuple[str, int], ...] = ()
     as_written: bool = False
     together: int = 1
+    sharing: Sharing | None = None
 
     @cached_property
     def boxes(self) -> Boxes:
@@ -213,6 +218,7 @@ class Recording:
         plain["arrays"] = [asdict(a) for a in self.arrays]
         plain["sites"] = [(s.line, s.column, s.atomic, s.product) for s in self.sites]
         plain["diagnostics"] = [(n.kind, n.line, n.text, n.count, n.array, n.writes) for n in self.diagnostics]
+        plain["sharing"] = None if self.sharing is None else asdict(self.sharing)
         plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
         return plain
 
@@ -229,6 +235,7 @@ class Recording:
                 "sites": tuple(Site(*s) for s in plain["sites"]),
                 "diagnostics": tuple(Diagnostic(*n) for n in plain["diagnostics"]),
                 "accesses": Accesses(**plain["accesses"]),
+                "sharing": Sharing.from_plain(plain["sharing"]) if plain.get("sharing") else None,
                 "barriers": tuple((str(name), int(index)) for name, index in plain.get("barriers", ())),
             }
         )

@@ -86,6 +86,9 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
     KernelFault, ConstraintError, BuildError, Unavailable
         As `gemmviz.trace.recording.record.record`.
     """
+    if job.part is not None:
+        one, launches = expect(job.part, None, as_written), len(job.panels)
+        return RecordingCost(launches * one.accesses, launches * one.bytes, launches * one.seconds, one.exact)
     job = job.one_entry
     scope = blocks or (0, job.blocks)
     counter = _Counter(as_written)
@@ -285,7 +288,7 @@ def fitting(job: Launch, capacity: int, as_written: bool = False) -> str:
     except GemmvizError:
         return tr(_ENDS)
     try:
-        blocks = most_blocks(job, capacity, as_written)
+        blocks = most_blocks(job, capacity, as_written) if job.part is None else 0
     except GemmvizError:  # not even the matrices fit
         blocks = 0
     some = {"count": f"{blocks:,}", "all": f"{job.blocks:,}"}

@@ -8,6 +8,7 @@ from gemmviz.ui.lenses.banks import BanksLens
 from gemmviz.ui.lenses.coalescing import CoalescingLens
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.lenses.memory_order import MemoryOrderLens
+from gemmviz.ui.lenses.owners import OwnersLens
 from gemmviz.ui.lenses.pipeline import PipelineLens
 from gemmviz.ui.lenses.reuse import ReuseLens
 from gemmviz.ui.lenses.stream_k import StreamKLens
@@ -23,6 +24,7 @@ LENSES: tuple[Lens, ...] = (
     StreamKLens(),
     TensorCoreLens(),
     ReuseLens(),
+    OwnersLens(),
 )
 """In the order of `gemmviz.catalogue.lens_names.LENSES`."""
 LENSES_BY_NAME: dict[str, Lens] = {lens.name: lens for lens in LENSES}

@@ -250,9 +250,10 @@ class Sheet:
         self.painter.drawPolygon(QPolygonF([end + corner for corner in head]))
 
     def pointer(self, begin: QPointF, end: QPointF, colour: QColor) -> None:
-        """Draw a straight arrow to the right."""
+        """Draw a straight arrow to the right, or to the left."""
         self.painter.setPen(QPen(colour, 1.3))
         self.painter.drawLine(begin, end)
         self.painter.setPen(Qt.PenStyle.NoPen)
         self.painter.setBrush(colour)
-        self.painter.drawPolygon(QPolygonF([end + QPointF(*at) for at in ((-6, -3.5), (-6, 3.5), (0, 0))]))
+        back = -6 if end.x() > begin.x() else 6
+        self.painter.drawPolygon(QPolygonF([end + QPointF(*at) for at in ((back, -3.5), (back, 3.5), (0, 0))]))

@@ -7,11 +7,13 @@ import jsonschema
 import pytest
 
 from gemmviz import data
-from gemmviz.bench import results, schema
+from gemmviz.bench import results, rows, schema
 from gemmviz.bench.protocol import Protocol
 from gemmviz.bench.stats import summarise
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 
 KERNEL = parse(
@@ -244,3 +246,14 @@ def test_a_merged_file_of_several_machines_keeps_them_apart():
     ]
     assert whole["env"] == {"python": None}  # the others' facts are not this machine's
     assert results.machine(whole) == "3 x GPU"
+
+
+@pytest.mark.parametrize(("name", "times"), [("whole_a", 0), ("gather", 3), ("panels", 3)])
+def test_a_row_of_several_gpus_has_their_number_the_bytes_that_cross_and_the_peak_of_all(name, times):
+    kernel = find(name, ladder())
+    row = results.new_row(kernel, Problem(512, 1024, 256), {"GPUS": 4})
+    results.describe_launch(row, launch(kernel, Problem(512, 1024, 256), {"GPUS": 4}))
+    assert (row["devices"], row["link_bytes"]) == (4, times * 512 * 256 * 2)
+    row["gflops"] = 2000.0
+    rows.describe_peak(row, (1000.0, "a peak"), row["devices"])
+    assert (row["peak_gflops"], row["peak_fraction"]) == (4000.0, 0.5)

@@ -33,6 +33,12 @@ def test_share_is_of_the_library_with_the_same_types_in_the_same_place():
     assert found["cublas"].share is None
 
 
+def test_several_gpus_are_compared_with_each_other_and_not_with_one():
+    found = ranked({"gpumult0": 500.0, "cublas_bf16_c16": 700_000.0, "whole_a": 1_500_000.0, "panels": 1_200_000.0})
+    assert (found["panels"].speedup, found["panels"].share) == (0.8, None)
+    assert found["cublas_bf16_c16"].speedup == 1400.0
+
+
 def test_tensor_cores_are_compared_with_half_precision():
     found = ranked({"matmul_tc": 30_000.0, "cublas": 50_000.0, "cublas_fp16": 600_000.0})
     assert found["matmul_tc"].share == pytest.approx(0.05)

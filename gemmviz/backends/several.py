@@ -1,0 +1,292 @@
+"""One product on several GPUs, through a CuPy that the caller passes.
+
+One process drives all GPUs. Each of them has two streams: one for its products, one for the copies of the other GPUs'
+panels of A, which its copy engines read from the other GPU's memory. Events order both, and GPU 0 times the whole.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gemmviz.backends.arguments import Types, arguments, map_arguments
+from gemmviz.backends.base import Build, Guarded, Prepared
+from gemmviz.backends.device import faults, l2_bytes, queue_seconds, release, with_room
+from gemmviz.backends.driver import driver
+from gemmviz.backends.tensor_maps import encode
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.launch import Launch
+from gemmviz.catalogue.problem import Matrix, Problem, stored
+from gemmviz.catalogue.tensor_map import SUFFIX
+from gemmviz.language import tr
+
+# Each clears L2. While the last ones run, the host queues the launches of all GPUs, so that none waits for the host.
+_CLEARINGS_PER_DEVICE = 8
+_UNFILLED = 0xFF  # NaN in every float type: a panel that was multiplied before it was there shows
+
+
+def check_peers(cp: Any, launch: Launch) -> None:
+    """Refuse a launch on more GPUs than there are, or on GPUs that cannot read each other's memory.
+
+    Raises
+    ------
+    Unavailable
+        With the reason.
+    """
+    found = driver().count
+    if found < launch.devices:
+        said = tr(
+            "{kernel} needs {wanted} GPUs in one machine, joined by NVLink or PCIe; this machine has {found}",
+            kernel=launch.kernel.name,
+            wanted=launch.devices,
+            found=found,
+        )
+        raise Unavailable(said)
+    runtime = cp.cuda.runtime
+    for device in range(launch.devices):
+        for other in range(launch.devices):
+            if device != other and not runtime.deviceCanAccessPeer(device, other):
+                said = tr(
+                    "{kernel}: GPU {device} cannot read the memory of GPU {other} directly",
+                    kernel=launch.kernel.name,
+                    device=device,
+                    other=other,
+                )
+                raise Unavailable(said)
+
+
+class _Part:
+    """What one GPU holds and launches; it is the current device when its methods are called.
+
+    Attributes
+    ----------
+    a
+        Room for all rows of A (M x K), of which the GPU's own ones, or all, are filled by `load`.
+    b, c
+        Its columns of B and of C.
+    multiplies, copies
+        Its streams.
+    """
+
+    def __init__(self, cp: Any, launch: Launch, device: int, kernel: Any, types: Types) -> None:
+        part, problem, self._cp = launch.part, launch.problem, cp
+        assert part is not None and launch.kernel.division is not None
+        self.device, self._launch, self._part, self._kernel = device, launch, part, kernel
+        self.a = with_room(cp, launch.elements("A"), launch.kernel.dtype)
+        self.b = with_room(cp, part.elements("B"), launch.kernel.dtype)
+        self.columns = Problem(problem.m, part.problem.n, problem.k)
+        self.c = Guarded(cp, replace(part, problem=self.columns))
+        self._scratch = cp.empty(2 * l2_bytes(), "uint8")
+        self.multiplies, self.copies = (cp.cuda.Stream(non_blocking=True) for _ in range(2))
+        self.done = cp.cuda.Event(disable_timing=True)
+        division = launch.kernel.division
+        self._products = [
+            (one.owner, self._arguments(one.owner if division.in_panels else 0, types))
+            for one in launch.panels
+            if one.device == device
+        ]
+        owners = [(device + turn) % launch.devices for turn in range(1, launch.devices)] if division.crossing else []
+        self._arrived = {owner: cp.cuda.Event(disable_timing=True) for owner in owners}
+
+    def _arguments(self, panel: int, types: Types) -> tuple[Any, ...]:
+        """Return the arguments of the product of a panel: its rows of A and C begin where those of earlier ones end."""
+        part, cp = self._part, self._cp
+        a, c = part.elements("A"), part.elements("C")
+        memory = {
+            "A": self.a[panel * a : (panel + 1) * a],
+            "B": self.b,
+            "C": self.c.view[panel * c : (panel + 1) * c],
+        }
+        maps = {matrix + SUFFIX: encode(part, matrix, memory[matrix].data.ptr) for matrix in part.maps}
+        return tuple(arguments(part, memory | map_arguments(cp, maps, types), types))
+
+    def rows_of(self, owner: int) -> Any:
+        """Return the memory of the rows of A that a GPU owns."""
+        size = self.a.size // self._launch.devices
+        return self.a[owner * size : (owner + 1) * size]
+
+    def load(self, a: Matrix, b: Matrix) -> None:
+        """Copy this GPU's parts of A (M x K) and B (K x N) from the host."""
+        part, n = self._part, self.columns.n
+        columns = b[:, self.device * n : (self.device + 1) * n]
+        self.b.set(stored(part.kernel, "B", columns).view(self.b.dtype))
+        flat = np.ascontiguousarray(a).reshape(-1).view(self.a.dtype)
+        if not self._arrived:
+            self.a.set(flat)
+            return
+        self.forget()
+        mine, size = self.rows_of(self.device), flat.size // self._launch.devices
+        mine.set(flat[self.device * size : (self.device + 1) * size])
+
+    def forget(self) -> None:
+        """Fill the rows of the other GPUs with a pattern that is no number."""
+        for owner in self._arrived:
+            self.rows_of(owner).view("uint8").fill(_UNFILLED)
+
+    def copy(self, parts: list["_Part"]) -> None:
+        """Queue the copies of the other GPUs' rows."""
+        for owner, arrived in self._arrived.items():
+            to, of = self.rows_of(owner), parts[owner].rows_of(owner)
+            self._cp.cuda.runtime.memcpyPeerAsync(
+                to.data.ptr, self.device, of.data.ptr, owner, to.nbytes, self.copies.ptr
+            )
+            arrived.record(self.copies)
+
+    def multiply(self) -> None:
+        """Queue the products, each after the copies that it needs."""
+        part, division = self._part, self._launch.kernel.division
+        assert division is not None
+        with self.multiplies:
+            for owner, values in self._products:
+                for needed in [owner] if division.in_panels else self._arrived:
+                    if needed in self._arrived:
+                        self.multiplies.wait_event(self._arrived[needed])
+                self._kernel(part.grid, part.block, values, shared_mem=part.shared_bytes)
+        self.done.record(self.multiplies)
+
+    def clear_l2(self) -> None:
+        """Queue one write of a buffer of twice the L2's size."""
+        self._cp.cuda.runtime.memsetAsync(self._scratch.data.ptr, 0, self._scratch.nbytes, self.multiplies.ptr)
+
+    def fetch(self) -> Matrix:
+        """Return its columns of C, from the device's memory."""
+        flat = self._cp.asnumpy(self.c.view).view(self._launch.kernel.dtype_out)
+        return np.asarray(flat.reshape(self.columns.m, self.columns.n))
+
+    def close(self) -> None:
+        """Free the device memory."""
+        del self.a, self.b, self.c, self._scratch, self._products
+        release(self._cp)
+
+
+class SeveralPrepared(Prepared):
+    """A compiled product with its matrices in the memory of several GPUs.
+
+    Parameters
+    ----------
+    cp
+        The module ``cupy``.
+    launch
+        A launch with parts.
+    build, kernels, types
+        The facts about the build, the compiled kernel for each GPU, and the types of its scalar parameters.
+    """
+
+    def __init__(self, cp: Any, launch: Launch, build: Build, kernels: list[Any], types: Types) -> None:
+        self._cp, self._launch, self.build = cp, launch, build
+        self._parts: list[_Part] = []
+        for device, kernel in enumerate(kernels):
+            with cp.cuda.Device(device):
+                _let_read(cp, device, launch.devices)
+                self._parts.append(_Part(cp, launch, device, kernel, types))
+        with cp.cuda.Device(0):
+            self._began, self._ended = cp.cuda.Event(), cp.cuda.Event()
+            self._go = cp.cuda.Event(disable_timing=True)
+        self._lead = self._parts[0].multiplies
+
+    def load(self, a: Matrix, b: Matrix) -> None:
+        """Copy to each GPU its parts of A and B; the rows that it does not own are filled with a pattern."""
+        for part in self._parts:
+            with self._cp.cuda.Device(part.device):
+                part.load(a, b)
+        self._settle()
+
+    def poison(self) -> None:
+        """Fill C with its guard zones, and the rows of A that a GPU does not own."""
+        for part in self._parts:
+            with self._cp.cuda.Device(part.device):
+                part.forget()
+                part.c.poison()
+        self._settle()
+
+    def set_scalars(self, alpha: float, beta: float) -> None:
+        """Do nothing: these kernels take no scalars but sizes."""
+
+    def fill(self, c: Matrix | None, bias: Matrix | None) -> None:
+        """Do nothing: these kernels do not read C, and have no bias."""
+
+    def run(self) -> None:
+        """Launch once and wait."""
+        with faults(self._cp, self._launch):
+            self._start()
+            self._lead.synchronize()
+
+    def sample(self, launches: int, cold: bool) -> float:
+        """Time by two events on GPU 0: before any GPU starts, and after all have ended."""
+        with faults(self._cp, self._launch):
+            if cold:
+                for _ in range(_CLEARINGS_PER_DEVICE * len(self._parts)):
+                    for part in self._parts:
+                        with self._cp.cuda.Device(part.device):
+                            part.clear_l2()
+                self._join()
+            self._began.record(self._lead)
+            for _ in range(launches):
+                self._start()
+            self._ended.record(self._lead)
+            self._ended.synchronize()
+            return float(self._cp.cuda.get_elapsed_time(self._began, self._ended)) / 1e3 / launches
+
+    def queue_s(self) -> float:
+        """Return the host's time to queue the launches and copies of all GPUs, each time into empty queues."""
+        with faults(self._cp, self._launch):
+            return queue_seconds(self._start, self._lead.synchronize)
+
+    def fetch(self) -> Matrix:
+        """Copy C, the columns of all GPUs, to the host."""
+        found = []
+        for part in self._parts:
+            with self._cp.cuda.Device(part.device):
+                found.append(part.fetch())
+        return np.hstack(found)
+
+    def intact(self) -> bool:
+        """Return whether nothing was written around the parts of C."""
+        answers = []
+        for part in self._parts:
+            with self._cp.cuda.Device(part.device):
+                answers.append(part.c.intact())
+        return all(answers)
+
+    def close(self) -> None:
+        """Free the memory on all GPUs."""
+        for part in self._parts:
+            with self._cp.cuda.Device(part.device):
+                part.close()
+        self._parts = []
+
+    def _start(self) -> None:
+        """Queue one product on all GPUs: none starts before GPU 0 has ended what was queued earlier."""
+        self._go.record(self._lead)
+        for part in self._parts:
+            with self._cp.cuda.Device(part.device):
+                part.multiplies.wait_event(self._go)
+                part.copies.wait_event(self._go)
+                part.copy(self._parts)
+                part.multiply()
+        for part in self._parts[1:]:
+            self._lead.wait_event(part.done)
+
+    def _join(self) -> None:
+        """Let GPU 0 wait for what is queued on the others."""
+        for part in self._parts[1:]:
+            with self._cp.cuda.Device(part.device):
+                part.done.record(part.multiplies)
+            self._lead.wait_event(part.done)
+
+    def _settle(self) -> None:
+        """Wait for all GPUs: the streams of `_start` are not ordered with the one that fills the matrices."""
+        for part in self._parts:
+            with self._cp.cuda.Device(part.device):
+                self._cp.cuda.runtime.deviceSynchronize()
+
+
+def _let_read(cp: Any, device: int, devices: int) -> None:
+    """Let a GPU, the current device, read the memory of the others."""
+    for other in range(devices):
+        if other != device:
+            try:
+                cp.cuda.runtime.deviceEnablePeerAccess(other)
+            except cp.cuda.runtime.CUDARuntimeError as error:
+                if "already" not in str(error).lower():
+                    raise

@@ -1,0 +1,88 @@
+"""What several GPUs own, which panels of A cross the links between them, and when they are needed (*recorded*)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gemmviz.trace.cost.link import links
+from gemmviz.trace.lenses.per_recording import per_recording
+from gemmviz.trace.playable import Playable
+
+
+@dataclass(frozen=True)
+class LaunchSteps:
+    """A launch: its GPU, the GPU whose rows of A it multiplies, and its first and last step."""
+
+    device: int
+    owner: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class PanelUse:
+    """The rows of A that a GPU reads and another one owns.
+
+    Attributes
+    ----------
+    device, owner, once_bytes, read_bytes
+        As `gemmviz.trace.cost.link.LinkUse`.
+    needed
+        The first step that reads them.
+    """
+
+    device: int
+    owner: int
+    once_bytes: int
+    read_bytes: int
+    needed: int
+
+
+@dataclass(frozen=True)
+class SharedProduct:
+    """A product on several GPUs.
+
+    Attributes
+    ----------
+    devices
+        The number of GPUs.
+    crossing, in_panels
+        As `gemmviz.trace.recording.sharing.Sharing`.
+    launches, panels
+        In the order of the GPUs, and of each GPU's launches.
+    """
+
+    devices: int
+    crossing: str
+    in_panels: bool
+    launches: tuple[LaunchSteps, ...]
+    panels: tuple[PanelUse, ...]
+
+    def crosses(self, panel: PanelUse, step: int) -> bool:
+        """Return whether a panel crosses its link at a step, while its GPU has other work."""
+        return self.in_panels and step < panel.needed
+
+    def done(self, launch: LaunchSteps, step: int) -> float:
+        """Return the share of a launch's steps that have begun at a step, 0 to 1."""
+        return min(1.0, max(0.0, (step + 1 - launch.first) / (launch.last + 1 - launch.first)))
+
+
+@per_recording
+def shared_product(playable: Playable) -> SharedProduct | None:
+    """Return what is shared in a recording; None for one GPU."""
+    recording, timeline = playable.recording, playable.timeline
+    sharing, log = recording.sharing, recording.accesses
+    if sharing is None:
+        return None
+    step_of = np.empty(len(log), np.int64)
+    step_of[timeline.order] = np.repeat(np.arange(timeline.steps), np.diff(timeline.start))
+    launch_of = log.block.astype(np.int64) // (recording.blocks // len(sharing.launches))
+    launches = []
+    for number, (device, owner) in enumerate(sharing.launches):
+        mine = step_of[launch_of == number]
+        launches.append(LaunchSteps(device, owner, int(mine.min()), int(mine.max())))
+    panels = []
+    for one in links(recording):
+        needed = int(step_of[one.rows].min(initial=timeline.steps))
+        panels.append(PanelUse(one.device, one.owner, one.once_bytes, one.read_bytes, needed))
+    return SharedProduct(sharing.devices, sharing.crossing, sharing.in_panels, tuple(launches), tuple(panels))

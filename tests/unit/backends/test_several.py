@@ -1,0 +1,207 @@
+"""Several GPUs without one: the host's calls, with a CuPy that keeps the order which streams and events make."""
+
+import ctypes
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from gemmviz.backends import several
+from gemmviz.backends.base import Build
+from gemmviz.backends.driver import CudaDriver
+from gemmviz.backends.several import SeveralPrepared, check_peers
+from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.launch import launch
+from gemmviz.catalogue.problem import Problem
+
+TEXT = """// ---gemmviz
+// version = 7
+// entry = "product"
+// args = ["A", "B", "C", "M", "N", "K"]
+// params = {{ GPUS = [2, 3] }}
+// block = [8, 8]
+// grid = ["N / 8", "M / 8"]
+// devices = "GPUS"
+// divided = {{ {a}B = "columns", C = "columns" }}
+{crossing}// ---
+__global__ void product(const float *A, const float *B, float *C, int M, int N, int K);
+"""
+HOW = {
+    "whole": {"a": "", "crossing": ""},
+    "before": {"a": 'A = "rows", ', "crossing": '// crossing = "before"\n'},
+    "meanwhile": {"a": 'A = "rows", ', "crossing": '// crossing = "meanwhile"\n'},
+}
+
+
+class Memory(np.ndarray):
+    """An array of a GPU."""
+
+    @property
+    def data(self):
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+    def set(self, values):
+        self[...] = values
+
+
+class Event:
+    """An event: the work that had been queued on a stream, and before it, when it was recorded."""
+
+    def __init__(self, disable_timing=False):
+        self.before = frozenset()
+
+    def record(self, stream):
+        self.before = stream.before
+
+    def synchronize(self):
+        pass
+
+
+class Stream:
+    """A stream: the work that is certain to have ended before what is queued next."""
+
+    ptr_of: ClassVar = {}
+
+    def __init__(self, non_blocking=False):
+        assert non_blocking  # else the default stream would order more than the events do
+        self.before, self.ptr = frozenset(), len(Stream.ptr_of)
+        Stream.ptr_of[self.ptr] = self
+
+    def queue(self, what):
+        self.before |= {what}
+
+    def wait_event(self, event):
+        self.before |= event.before
+
+    def synchronize(self):
+        pass
+
+    def __enter__(self):
+        Stream.current = self
+
+    def __exit__(self, *_):
+        Stream.current = None
+
+
+class FakeCuPy:
+    """Runs everything at once, and keeps what each copy and product waited for: `ran`, as (what, its predecessors)."""
+
+    def __init__(self):
+        self.ran = []
+        self.number = 0
+        runtime = SimpleNamespace(
+            CUDARuntimeError=type("CUDARuntimeError", (Exception,), {}),
+            memcpyPeerAsync=self.copy,
+            memsetAsync=lambda *_: None,
+            deviceSynchronize=lambda: None,
+            deviceEnablePeerAccess=lambda other: None,
+            deviceCanAccessPeer=lambda device, other: int((device, other) != (2, 0)),
+        )
+        driver = SimpleNamespace(CUDADriverError=type("CUDADriverError", (Exception,), {}))
+        self.cuda = SimpleNamespace(
+            runtime=runtime,
+            driver=driver,
+            Event=Event,
+            Stream=Stream,
+            Device=nullcontext,
+            get_elapsed_time=lambda *_: 3.0,
+        )
+
+    def dtype(self, name):
+        return np.dtype(name)
+
+    def empty(self, size, dtype):
+        return np.empty(size, dtype).view(Memory)
+
+    zeros = empty
+
+    def asnumpy(self, array):
+        return np.array(array)
+
+    def get_default_memory_pool(self):
+        return SimpleNamespace(free_all_blocks=lambda: None)
+
+    def copy(self, to, device, of, owner, size, stream):
+        ctypes.memmove(to, of, size)
+        self.note(("copy", device, owner, self.number), Stream.ptr_of[stream])
+
+    def note(self, what, stream):
+        self.ran.append((what, stream.before))
+        stream.queue(what)
+
+    def kernel(self, device):
+        def product(grid, block, values, shared_mem):
+            a, b, c, m, n, k = values
+            assert (grid, block) == ((n // 8, m // 8, 1), (8, 8, 1))
+            c.reshape(m, n)[...] = a.reshape(m, k) @ b.reshape(k, n)
+            self.note(("product", device, m, self.number), Stream.current)
+
+        return product
+
+
+def prepared(how, gpus, size=(48, 96, 16)):
+    job = launch(parse(TEXT.format(**HOW[how]), Path("mine.cu")), Problem(*size), {"GPUS": gpus})
+    cp = FakeCuPy()
+    types = dict.fromkeys("MNK", np.int32)
+    made = SeveralPrepared(cp, job, Build(), [cp.kernel(device) for device in range(gpus)], types)
+    rng = np.random.default_rng(1)
+    a, b = (rng.integers(-3, 4, job.problem.shape(m)).astype(np.float32) for m in "AB")
+    made.load(a, b)
+    made.poison()
+    return cp, made, a @ b
+
+
+@pytest.mark.parametrize("gpus", [2, 3])
+@pytest.mark.parametrize("how", HOW)
+def test_all_gpus_together_make_c(how, gpus):
+    cp, made, expected = prepared(how, gpus)
+    made.run()
+    assert np.array_equal(made.fetch(), expected) and made.intact()
+    kinds = [what[0] for what, _ in cp.ran]
+    assert kinds.count("copy") == (0 if how == "whole" else gpus * (gpus - 1))
+    assert kinds.count("product") == (gpus * gpus if how == "meanwhile" else gpus)
+    made.close()
+
+
+def test_a_row_that_did_not_cross_is_no_number():
+    cp, made, _ = prepared("meanwhile", 2)
+    cp.cuda.runtime.memcpyPeerAsync = lambda *_: None
+    made.run()
+    wrong = np.isnan(made.fetch())
+    assert wrong[24:, :48].all() and wrong[:24, 48:].all() and not wrong[:24, :48].any()
+
+
+@pytest.mark.parametrize("how", ["before", "meanwhile"])
+def test_a_product_waits_for_the_copies_that_it_reads_and_only_for_these(how):
+    cp, made, _ = prepared(how, 3)
+    made.run()
+    needed = [{("copy", d, o, 0) for o in range(3) if o != d} for d in range(3)]
+    for device in range(3):
+        waited = [{w for w in before if w[0] == "copy"} for what, before in cp.ran if what[:2] == ("product", device)]
+        if how == "before":
+            assert waited == [needed[device]]
+        else:  # none for its own rows, then one more panel each time
+            assert [len(one) for one in waited] == [0, 1, 2] and waited[2] == needed[device]
+
+
+@pytest.mark.parametrize("how", ["before", "meanwhile"])
+def test_no_gpu_begins_again_before_all_have_ended(how):
+    cp, made, _ = prepared(how, 2)
+    made.run()
+    first = {what for what, _ in cp.ran}
+    cp.number = 1
+    assert made.sample(1, True) == 3.0 / 1e3
+    assert all(first <= before for what, before in cp.ran if what[3] == 1)
+
+
+def test_too_few_gpus_or_gpus_without_a_link_are_said(monkeypatch):
+    job = launch(parse(TEXT.format(**HOW["whole"]), Path("mine.cu")), Problem(48, 96, 16), {"GPUS": 3})
+    for count, said in ((1, "mine needs 3 GPUs in one machine.*has 1"), (4, "GPU 2 cannot read the memory of GPU 0")):
+        known = CudaDriver(True, (13, 0), "", None, "", count)
+        monkeypatch.setattr(several, "driver", lambda known=known: known)
+        with pytest.raises(Unavailable, match=said):
+            check_peers(FakeCuPy(), job)
