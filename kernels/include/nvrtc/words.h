@@ -16,7 +16,6 @@ typedef unsigned long ulong;
 #include "limits.h"
 namespace std {
 typedef decltype(sizeof(0)) size_t;
-typedef decltype((char *)0 - (char *)0) ptrdiff_t;
 template <class T> constexpr __host__ __device__ const T &min(const T &a, const T &b) { return b < a ? b : a; }
 template <class T> constexpr __host__ __device__ const T &max(const T &a, const T &b) { return a < b ? b : a; }
 }

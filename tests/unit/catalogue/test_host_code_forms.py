@@ -68,6 +68,8 @@ FORMS = {
     "a limit of registers, and functions of the C++ library that are constexpr": KERNEL.replace(
         "__global__ void", "__global__ __maxnreg__(128) void"
     ).replace("* 16", "* std::max(16, 4 * std::min(4, 8))"),
+    "a type of the C++ library whose header is not included": "#include <vector>\n"
+    + KERNEL.replace("float sum = 0", "std::size_t at = 0; float sum = at"),
     "only where nvcc reads it": '#ifndef __CUDACC__\n#error "not for this compiler"\n#endif\n#if __CUDA_ARCH__ >= 700\n'
     + KERNEL
     + "#endif\n",
