@@ -77,7 +77,9 @@ def test_lanes_and_banks_do_not_overlap_in_a_cell(qapp, tiled, cell, monkeypatch
 
     image = Colours(tiled, theme, AccessedCells(tiled)).image(array, step, 0, 8, 0, None, 1)
     panel = Panel(array, "As", 4, 4, 0.0, 0.0, cell)
-    text.draw(None, panel, QRectF(0, 0, 4 * cell, 4 * cell), Moment(step, 0, None, 8, View()), image, 1.0)
+    picture = QImage(int(4 * cell), int(4 * cell), QImage.Format.Format_RGB32)
+    with QPainter(picture) as painter:
+        text.draw(painter, panel, QRectF(picture.rect()), Moment(step, 0, None, 8, View()), image, 1.0)
     lanes = [one for one in stamped if one[0].startswith("L")]
     assert {one[0] for one in lanes} == {"L0-3", "L4-7", "L8-11", "L12-15"}
     for _, size, left, right, column, row in lanes:
