@@ -132,7 +132,7 @@ def put_back(window, first):
     session.frozen_warp.release()
     session.playback.pause()
     choice.wanted, choice.protocol = None, {}
-    other_text = choice.variant or choice.fault is not None
+    other_text = choice.variant or choice.fault is not None or session.cursor.failure is not None
     _forget_texts(session)
     if choice_of(window) != first or other_text:
         choice.order, choice.as_written = "grid", False

@@ -157,7 +157,8 @@ def _with_recording(make=_opened):
     window = make()
     window.controller.recording.play_next = False
     window.controller.recording.record()
-    assert wait_until(lambda: rests(window))
+    # The answer about the machine comes at any time, and the strip shows references only after it.
+    assert wait_until(lambda: rests(window) and bool(window.session.results.device))
     return window
 
 

@@ -73,7 +73,7 @@ import json, pathlib, sys
 arguments = sys.argv[1:]
 if "--import" in arguments:
     print("==PROF== a line that is no table")
-    jobs = json.loads(pathlib.Path(arguments[said.index("--import") + 1]).read_text())
+    jobs = json.loads(pathlib.Path(arguments[arguments.index("--import") + 1]).read_text())
     print('"ID","Kernel Name","gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",'
           '"sm__throughput.avg.pct_of_peak_sustained_elapsed","sm__warps_active.avg.pct_of_peak_sustained_active"')
     print('"","","%","%","%"')
@@ -81,7 +81,7 @@ if "--import" in arguments:
         print(f'"{{number}}","{{job["path"]}}","{{50 + number}}.5","{{job["params"]["BLOCK"] % 32 + 40}}.25","97"')
 else:
     jobs, answers = map(pathlib.Path, arguments[-2:])
-    pathlib.Path(arguments[said.index("--export") + 1]).write_text(jobs.read_text())
+    pathlib.Path(arguments[arguments.index("--export") + 1]).write_text(jobs.read_text())
     row = {{"error": None, "wrong": {wrong}, "nvrtc": "13.0"}}
     answers.write_text(json.dumps([row | {{"launch": i}} for i, _ in enumerate(json.loads(jobs.read_text()))]))
 """

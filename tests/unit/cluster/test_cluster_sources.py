@@ -102,10 +102,10 @@ def test_a_full_disk_and_another_version_are_one_sentence(monkeypatch, tmp_path)
 
     monkeypatch.setattr(sources, "_write", full)
     with work._cancellable(piece) as event:
-        answer = work._serve(piece, event, work._Teller(piece, Worker()))
+        answer = work._serve(piece, event, work._Reporter(piece, Worker()))
         assert answer == Failed(1, "unsupported", "abacus (1): there is no room left to write /full/mine.c")
         other = replace(piece, software=replace(software(), distributed="1.0"))
-        answer = work._serve(other, event, work._Teller(other, Worker()))
+        answer = work._serve(other, event, work._Reporter(other, Worker()))
     assert isinstance(answer, Failed) and answer.kind == "refused"
     assert answer.message.startswith("abacus (1) was not used: it has distributed")
 
