@@ -1,6 +1,8 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """Lenses of work (thread tile, pipeline, stream-K, tensor core) at each rung with such a lens, at any moment."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from demo_recordings import at_demo, opening
@@ -21,6 +23,7 @@ from gemmviz.language import LANGUAGES, set_language
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.instruction import instruction
 from gemmviz.trace.lenses.outer_product import outer_product
+from gemmviz.trace.lenses.panel_use import shared_product
 from gemmviz.trace.lenses.stages import stages
 from gemmviz.trace.lenses.work_shares import work_shares
 from gemmviz.trace.order.timeline import build
@@ -29,7 +32,7 @@ from gemmviz.ui.lenses.lens import Lasting, LensMoment
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES, for_presenting
 
-OURS = ("thread tile", "pipeline", "stream-K", "tensor core")
+OURS = ("thread tile", "pipeline", "stream-K", "tensor core", "owners")
 SHOWN = {k.name: k.demo.lens for k in ladder() if k.demo is not None and k.demo.lens in OURS}
 DRAWN = {**SHOWN, "register_block": "thread tile", "vectorised": "thread tile", "mma_swizzle": "tensor core"}
 SIZES = ((300, 220), (560, 330), (1200, 800))
@@ -128,12 +131,13 @@ def test_lenses_suit_the_recordings_that_have_their_subject(qapp):
         "mma_pipeline": {"pipeline", "tensor core"},
         "stream_k": {"thread tile", "pipeline", "stream-K"},
         "persistent": {"pipeline", "stream-K", "tensor core"},
+        "panels": {"pipeline", "tensor core", "owners"},
     }
     for name, wanted in suiting.items():
         assert {lens for lens in OURS if LENSES_BY_NAME[lens].suits(at_demo(name))} == wanted
 
 
-@pytest.mark.parametrize("name", ["vectorised", "warp_specialised", "stream_k", "mma_pipeline"])
+@pytest.mark.parametrize("name", ["vectorised", "warp_specialised", "stream_k", "mma_pipeline", "panels"])
 def test_a_lens_fits_in_every_language_and_in_presenter_mode(qapp, name):
     lens = LENSES_BY_NAME[DRAWN[name]]
     for code in LANGUAGES:
@@ -154,6 +158,9 @@ def has_content(name, lens):
     if lens == "stream-K":
         pieces = [p for pieces in work_shares(of.playable).blocks for p in pieces]
         return 0 < sum(p.done(of.step) for p in pieces) < sum(p.steps for p in pieces)
+    if lens == "owners":
+        done = [shared_product(of.playable).done(one, of.step) for one in shared_product(of.playable).launches]
+        return 0 < sum(done) < len(done)
     shown = instruction(of.playable, of.block, of.warp, of.step)
     return shown.c is not None and (shown.kind == "wgmma" or (shown.a and (shown.b.lane >= 0).all()))
 
@@ -181,3 +188,13 @@ def test_moments_of_the_same_state_have_the_same_picture(name):
     for at in alike[:: max(len(alike) // 15, 1)]:
         one, other = (drawn(lens, moments[number], *SIZES[0], theme) for number in (at - 1, at))
         assert (one == other).all()
+
+
+def test_a_panel_is_drawn_on_its_way_until_the_launch_that_reads_it_begins(qapp):
+    lens, of = LENSES_BY_NAME["owners"], moment("panels")
+    panel = shared_product(of.playable).panels[0]
+    before, there = (replace(of, step=panel.needed + by) for by in (-1, 0))
+    assert lens.state(before)[1] == (True, True) and lens.state(there)[1] == (False, False)
+    # A gap between the GPUs, in which only arrows are drawn.
+    between = [drawn(lens, one, 560, 330, THEMES["dark"])[80:-80, 12 + 268 : 12 + 280] for one in (before, there)]
+    assert len(np.unique(between[0].reshape(-1))) > len(np.unique(between[1].reshape(-1)))

@@ -57,7 +57,7 @@ def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
         before = tr("{once} bytes cross, before the first product.", **values)
         said = [
             tr("{once} bytes cross, while other rows are multiplied.", **values) if known.in_panels else before,
-            tr("If each read went to the owner's memory: {read} bytes.", **values),
+            *([tr("If each read went to the owner's memory: {read} bytes.", **values)] if read > once else []),
         ]
     line = QRectF(room.left(), room.bottom() - len(said) * 1.15 * sheet.small, room.width(), 1.15 * sheet.small)
     top = line.top()
