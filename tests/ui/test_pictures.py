@@ -93,7 +93,7 @@ def test_every_bar_has_a_name_of_its_own(window, qtbot):
     add(window, {k.name: float(i + 1) for i, k in enumerate(kernels)})
     window.session.choice.auto = False
     seen = set()
-    for name in ("gputiled", "hostmult0", "mm", "wgmma", "stream_k_tma_bf16", "cublas_int8", "fp8"):
+    for name in ("gputiled", "hostmult0", "mm", "wgmma", "stream_k_tma_bf16", "cublas_int8", "fp8", "panels"):
         window.session.choice.choose_kernel(next(k for k in kernels if k.name == name))
         chart = window.charts.ladder
         chart.refresh()
