@@ -134,7 +134,8 @@ def put_back(window, first):
     choice.wanted, choice.protocol = None, {}
     other_text = choice.variant or choice.fault is not None or session.cursor.failure is not None
     _forget_texts(session)
-    if choice_of(window) != first or other_text:
+    # A text that was edited and taken back waits for its recording: `pause.stop` below calls that off.
+    if choice_of(window) != first or other_text or not rests(window):
         choice.order, choice.as_written = "grid", False
         choice.choose_kernel(next(kernel for kernel in choice.kernels if kernel.name == first[0]))
         window.controller.recording.record()

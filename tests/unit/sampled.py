@@ -20,7 +20,7 @@ SAMPLE = (
     *("vectorised", "async_pipeline", "stream_k"),  # several elements per thread, copies in flight, flags
     *("matmul_tc_2d_warp_tiling", "mma_swizzle"),  # fragments, inline PTX
     *("warp_specialised", "cluster"),  # Hopper: the copy engine, barriers, warp groups, blocks that share
-    "panels",  # several GPUs
+    "gather",  # several GPUs
 )
 """A rung of each kind: each way to compute, to copy and to wait."""
 
