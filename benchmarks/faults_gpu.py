@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -197,6 +198,7 @@ def watchdog(ground: Ground) -> str:
     class Stand:
         class cuda:  # noqa: N801 (as CuPy calls it)
             runtime, driver = Runtime, cp.cuda.driver
+            Device = nullcontext
 
     try:
         with faults(Stand, chosen):

@@ -43,12 +43,18 @@ def bench(engine, *kernels, size=(64, 64, 64), **protocol):
     return [row for row in replies[-1].document["results"] if row["backend"] != "transfer"]
 
 
+def gpus_of(kernel, params):
+    return launch(kernel, Problem(*nearest_to(kernel, (64, 64, 64), params)), params).devices
+
+
 def suited(kernel):
     device = driver().device
-    return device is None or suits(kernel.capability, device.cc)
+    return device is None or (suits(kernel.capability, device.cc) and gpus_of(kernel, {}) <= driver().count)
 
 
 def skip_unless_suited(kernel):
+    if gpus_of(kernel, {}) > driver().count > 0:
+        pytest.skip(f"{kernel.name} needs {gpus_of(kernel, {})} GPUs; there are {driver().count}")
     if not suited(kernel):
         pytest.skip(f"{kernel.name} needs compute capability {kernel.capability}; this GPU has {driver().device.cc}")
 
@@ -59,10 +65,10 @@ def nearest_to(kernel, size, params):
 
 
 def offered(kernel):
-    """The defaults, and each other value of each parameter by itself, where a size takes it."""
+    """The defaults, and each other value of each parameter by itself, where a size takes it and the GPUs are there."""
     changes = [{}] + [{name: value} for name, values in kernel.params.items() for value in values[1:]]
     near = [(params, nearest_to(kernel, (65, 66, 67), params)) for params in changes]
-    return [(params, size) for params, size in near if size]
+    return [(params, size) for params, size in near if size and gpus_of(kernel, params) <= driver().count]
 
 
 class Crowd:

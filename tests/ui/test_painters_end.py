@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import gemmviz
 
 UI = Path(gemmviz.__file__).parent / "ui"
@@ -26,6 +28,7 @@ def test_painters_that_are_left_open_are_found():
     assert not painters_left_open("def f(self):\n    with QPainter(self) as p:\n        draw(p)")
 
 
+@pytest.mark.thorough
 def test_every_painter_ends_with_its_block():
     left = {
         str(path.relative_to(UI)): painters_left_open(path.read_text(encoding="utf-8")) for path in UI.rglob("*.py")

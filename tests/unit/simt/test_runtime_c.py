@@ -77,6 +77,7 @@ def test_lines_have_at_most_120_columns(file: Path) -> None:
     assert max(map(len, file.read_text().splitlines())) <= 120
 
 
+@pytest.mark.thorough
 def test_the_compiler_has_nothing_to_say_about_the_runtime(tmp_path: Path) -> None:
     flags = [flag for flag in build.runtime_flags(compiler()) if flag != "-w"]
     for file in sorted(RUNTIME.glob("*.c")):

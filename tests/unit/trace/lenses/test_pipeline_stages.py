@@ -31,6 +31,7 @@ def found(name: str, block: int = 1) -> tuple[Playable, Stages]:
     return playable, known
 
 
+@pytest.mark.sweep("warp_specialised", "async_pipeline", "two_consumers")
 @pytest.mark.parametrize("name", RINGS)
 def test_a_ring_is_filled_stage_by_stage_along_k(name: str) -> None:
     playable, known = found(name)
@@ -42,6 +43,7 @@ def test_a_ring_is_filled_stage_by_stage_along_k(name: str) -> None:
     assert all(f.deep == depth for f in known.fillings)
 
 
+@pytest.mark.sweep("warp_specialised", "async_pipeline", "cluster")
 @pytest.mark.parametrize("name", [*RINGS, "stream_k", "cluster"])
 def test_a_stage_holds_its_last_written_tile(name: str) -> None:
     """Every value that is read while a stage holds a filling comes from its places along K."""
@@ -66,6 +68,7 @@ def test_a_stage_holds_its_last_written_tile(name: str) -> None:
     assert seen
 
 
+@pytest.mark.sweep("warp_specialised", "cluster")
 @pytest.mark.parametrize("name", ["warp_specialised", "cluster", "stream_k_tma"])
 def test_fillings_by_the_copy_engine_are_the_boxes_of_one_barrier(name: str) -> None:
     playable, known = found(name)
@@ -100,6 +103,7 @@ def test_a_stage_is_on_its_way_then_ready_then_multiplied_then_given_back() -> N
     assert known.fillings[-1].freed == NEVER  # this stage is not requested again
 
 
+@pytest.mark.sweep("warp_specialised", "async_pipeline", "stream_k", "cluster")
 @pytest.mark.parametrize("name", [*RINGS, *SHARED])
 def test_events_are_in_order_and_arrows_point_forward(name: str) -> None:
     playable, known = found(name)
@@ -146,6 +150,7 @@ def test_a_producer_that_does_not_wait_asks_before_the_stage_is_given_back() -> 
     assert not [w for w in events.waits if w.asking]
 
 
+@pytest.mark.sweep("stream_k", "cluster")
 @pytest.mark.parametrize("name", SHARED)
 def test_every_k_step_of_every_tile_is_done_once(name: str) -> None:
     playable = at_demo(name)
