@@ -35,24 +35,24 @@ def check_peers(cp: Any, launch: Launch) -> None:
     """
     found = driver().count
     if found < launch.devices:
-        said = tr(
+        reason = tr(
             "{kernel} needs {wanted} GPUs in one machine, joined by NVLink or PCIe; this machine has {found}",
             kernel=launch.kernel.name,
             wanted=launch.devices,
             found=found,
         )
-        raise Unavailable(said)
+        raise Unavailable(reason)
     runtime = cp.cuda.runtime
     for device in range(launch.devices):
         for other in range(launch.devices):
             if device != other and not runtime.deviceCanAccessPeer(device, other):
-                said = tr(
+                reason = tr(
                     "{kernel}: GPU {device} cannot read the memory of GPU {other} directly",
                     kernel=launch.kernel.name,
                     device=device,
                     other=other,
                 )
-                raise Unavailable(said)
+                raise Unavailable(reason)
 
 
 class _Part:

@@ -40,7 +40,7 @@ def show(recording: Recording, traffic: Traffic, *, lines: bool) -> None:
         steps = "1 tile step" if traffic.tile_steps == 1 else f"{traffic.tile_steps} tile steps"
         console.print(f"{steps} per block, {traffic.conflict_degree():.3g} wavefronts per shared request")
     if recording.sharing is not None:
-        console.print(link.said(recording), soft_wrap=True)
+        console.print(link.sentence(recording), soft_wrap=True)
     written = " that these blocks write" if recording.scope else ""
     verdict = f"WRONG in {recording.wrong} elements" if recording.wrong else f"right in every element{written}"
     console.print(f"C as recorded is {verdict}; {traffic.accesses:,} accesses in {recording.run_seconds:.2g} s")

@@ -70,23 +70,23 @@ def _parts(text: str, defined: set[str]) -> Iterator[_Part]:
             yield _Part(text[at:end], tuple(one for asks in open_ for one in asks or ()))
         if found is None:
             return
-        at, word, said = found.end(), found[1], found[2].replace("\\\n", " ")
+        at, word, terms = found.end(), found[1], found[2].replace("\\\n", " ")
         if word in ("if", "ifdef", "ifndef"):
-            open_.append(() if word == "ifndef" else _asks(said, defined, alone=word == "ifdef"))
+            open_.append(() if word == "ifndef" else _asks(terms, defined, alone=word == "ifdef"))
         elif open_ and word == "elif":
-            open_[-1] = _asks(said, defined)
+            open_[-1] = _asks(terms, defined)
         elif open_ and word == "else":
             open_[-1] = ()
         elif open_:
             open_.pop()
 
 
-def _asks(said: str, defined: set[str], *, alone: bool = False) -> tuple[tuple[str, int], ...] | None:
+def _asks(terms: str, defined: set[str], *, alone: bool = False) -> tuple[tuple[str, int], ...] | None:
     """Return the definitions that make a condition true; none where it may be true without; None if it is false."""
-    said = re.sub(r"/\*.*?\*/|//.*", "", said).strip()
-    if said == "0":
+    terms = re.sub(r"/\*.*?\*/|//.*", "", terms).strip()
+    if terms == "0":
         return None
-    return tuple(_of_terms(said.split("||")[0].split("&&"), defined, alone=alone))
+    return tuple(_of_terms(terms.split("||")[0].split("&&"), defined, alone=alone))
 
 
 def _of_terms(terms: Iterable[str], defined: set[str], *, alone: bool) -> Iterator[tuple[str, int]]:

@@ -24,9 +24,9 @@ def build_definitions(scripts: Iterable[str], names: Iterable[str]) -> dict[str,
     """
     wanted, found = set(names), dict[str, dict[int, None]]()
     for script in scripts:
-        for name, said in _definitions(script):
+        for name, text in _definitions(script):
             if name in wanted:
-                values = [1] if said is None else _values(said, script)
+                values = [1] if text is None else _values(text, script)
                 found.setdefault(name, {}).update(dict.fromkeys(values))
     return {name: tuple(values)[:_MOST_VALUES] for name, values in found.items() if values}
 
@@ -40,9 +40,9 @@ def _definitions(script: str) -> Iterator[tuple[str, str | None]]:
                 yield entry[1], entry[2]
 
 
-def _values(said: str, script: str) -> list[int]:
+def _values(text: str, script: str) -> list[int]:
     """Return the number that a value is, or the numbers that the script gives to the variable that it names."""
-    last = re.split(r"\W+", said)[-1]
+    last = re.split(r"\W+", text)[-1]
     if last.isdecimal():
         return [int(last)] if int(last) <= _LARGEST else []
     assigned = rf"\b{re.escape(last)}\s*(?::\s*\w+\s*)?[?:]?=\s*(\d+)\b|\bset\s*\(\s*{re.escape(last)}\s+\"?(\d+)\b"

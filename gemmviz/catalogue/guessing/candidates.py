@@ -44,7 +44,7 @@ _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 def guessed_shared(made: Guess) -> bool:
     """Return whether the kernel uses dynamic shared memory and the host code does not give its size."""
-    return made.shared != "0" and not is_said(made, "shared")
+    return made.shared != "0" and not is_stated(made, "shared")
 
 
 def candidates(guess: Guess) -> Iterator[Guess]:
@@ -80,7 +80,7 @@ def _by_grid(guess: Guess) -> Guess:
     People also call the rows of B ``N`` and its columns ``K``.
     """
     names = {name for text in guess.grid for name in re.findall(r"\b[MNK]\b", text)}
-    if not is_said(guess, "grid") or "K" not in names or len(names) != 2 or not {"M", "N", "K"} <= {*guess.roles}:
+    if not is_stated(guess, "grid") or "K" not in names or len(names) != 2 or not {"M", "N", "K"} <= {*guess.roles}:
         return guess
     (other,) = {"M", "N"} - names
     return _with_names(guess, {"K": other, other: "K"})
@@ -124,11 +124,11 @@ def _all(guess: Guess) -> Iterator[Guess]:
     launches = [guess, *guess.others]
     # The host code may compute the shared memory at run time: then nobody knows it, and too much harms nothing.
     roomy = [replace(one, shared=SHARED[-1]) if guessed_shared(one) else one for one in launches]
-    said = is_said(guess, "block")
+    stated = is_stated(guess, "block")
     yield guess
     yield from _otherwise(guess)
     own = roomy[-1]
-    if not said and own.why.get("block", GuessReason(1, "")).confidence < SURE:
+    if not stated and own.why.get("block", GuessReason(1, "")).confidence < SURE:
         yield own
         yield from _other_blocks(own)
     yield from _by_names(guess)
@@ -139,14 +139,14 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield roomy[0]
     whole = [replace(one, requires=_whole_blocks(one)) for one in roomy]
     yield whole[0]
-    if said:
+    if stated:
         yield replace(roomy[0], requires=whole_grid(guess))
     deep = _deep(whole[0])
     yield deep
     if _PIPELINE.search(_body(guess)):  # it may need more steps than it says
         yield replace(whole[0], requires=(*whole[0].requires, f"K % {4 * LEAST_DEPTH} == 0"))
     yield _square(deep)  # a recording of this size shows every layout that would be right
-    if said:
+    if stated:
         yield from islice(_turned(deep), _MOST_TURNED)
     yield from guess.others
     yield from roomy
@@ -161,7 +161,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
         yield from (replace(one, column_major=one.column_major ^ {"B"}) for one in fixed)
     turned = [[*_turned(one)] for one in roomy]
     yield from (made for number in range(3) for some in turned for made in some[number : number + 1])
-    if not said:
+    if not stated:
         yield from _other_blocks(roomy[-1])
     for first, second in (("A", "B"), ("M", "N"), ("N", "K"), ("M", "K")):
         if {first, second} <= set(guess.roles):
@@ -252,7 +252,7 @@ def _deep(made: Guess) -> Guess:
     return replace(made, requires=(*made.requires, f"K % {depth} == 0"))
 
 
-def is_said(made: Guess, key: str) -> bool:
+def is_stated(made: Guess, key: str) -> bool:
     """Return whether the host code gives a part of the launch: ``"block"``, ``"shared"``."""
     return made.why.get(key, GuessReason(1, "")).confidence >= _SAID
 

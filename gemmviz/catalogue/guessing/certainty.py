@@ -2,7 +2,7 @@
 
 import re
 
-from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said, whole_grid
+from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated, whole_grid
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
@@ -63,7 +63,7 @@ def has_whole_blocks(made: Guess, size: Problem) -> bool:
 def is_whole(made: Guess) -> bool:
     """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
     parts = ("params",) * bool(made.params) + ("shared",) * (made.shared != "0")
-    return is_known(made) and all(is_said(made, part) for part in parts)
+    return is_known(made) and all(is_stated(made, part) for part in parts)
 
 
 def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:

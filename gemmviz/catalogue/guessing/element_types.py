@@ -33,15 +33,15 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
     names = [name for _, name, _ in function.template]
     launched = host_launch.find(source, function)
     found: dict[str, str] = {}
-    unsaid: list[str] = []
+    undecided: list[str] = []
     free: list[str] = []
     for kind, name, default in function.template:
         place = names.index(name)
         given = [one.template[place] for one in launched if place < len(one.template)]
         if kind in source.enums:
-            said = _values(source.enums[kind], [*(argument[-1] for argument in given if argument), default])
-            found[name] = next(iter(said), source.enums[kind][0])
-            free += [name] if len(said) != 1 else []
+            values = _values(source.enums[kind], [*(argument[-1] for argument in given if argument), default])
+            found[name] = next(iter(values), source.enums[kind][0])
+            free += [name] if len(values) != 1 else []
             continue
         if kind not in ("typename", "class"):
             continue
@@ -49,19 +49,19 @@ def element_types(function: Function, source: ParsedSource, text: str) -> tuple[
         if struct := next(filter(None, of_structs), ""):
             found[name] = struct
             continue
-        said = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
-        said += [default] if default in DTYPES else []
-        said = said or _deduced(function, name, launched, source)
-        if said:
-            found[name] = "float" if "float" in said else said[0]
-            unsaid += [name] if len(set(said)) > 1 else []
+        types = [argument[0] for argument in given if len(argument) == 1 and argument[0] in DTYPES]
+        types += [default] if default in DTYPES else []
+        types = types or _deduced(function, name, launched, source)
+        if types:
+            found[name] = "float" if "float" in types else types[0]
+            undecided += [name] if len(set(types)) > 1 else []
         else:
             found[name] = _of_products(function, text) or _of_fragments(function.body, name)
-            unsaid.append(name)
-    why = GuessReason(0.3, tr("the files do not say which one type {names} is", names=", ".join(unsaid)))
-    if free and not unsaid:
+            undecided.append(name)
+    why = GuessReason(0.3, tr("the files do not say which one type {names} is", names=", ".join(undecided)))
+    if free and not undecided:
         why = GuessReason(0.3, tr("the files do not say which value {names} has", names=", ".join(free)))
-    return found, {ELEMENTS: why} if unsaid or free else {}
+    return found, {ELEMENTS: why} if undecided or free else {}
 
 
 def _deduced(function: Function, name: str, launched: Sequence[HostLaunch], source: ParsedSource) -> list[str]:

@@ -32,8 +32,8 @@ def in_words(grid: tuple[str, ...], chosen: dict[str, Blocks]) -> str:
     sides: dict[str, list[str]] = {}
     for size, blocks in chosen.items():
         sides.setdefault(blocks.axis, []).append("rows" if size == "M" else "columns")
-    said = ", ".join(
+    text = ", ".join(
         tr(_CHOOSES[" and ".join(sorted(names, reverse=True))], axis=axis) for axis, names in sides.items()
     )
     shares = [axis for axis, count in zip("xyz", grid, strict=False) if count != "1" and axis not in sides]
-    return said + "".join(", " + tr("blockIdx.{axis} chooses a share of the sum", axis=axis) for axis in shares)
+    return text + "".join(", " + tr("blockIdx.{axis} chooses a share of the sum", axis=axis) for axis in shares)

@@ -105,7 +105,7 @@ class Guess:
             inside = ", ".join(f"{name} = [{', '.join(map(str, values))}]" for name, values in self.params.items())
             keys.append(("params", f"{{ {inside} }}"))
         if self.constants:
-            inside = ", ".join(f"{name} = {json.dumps(said)}" for name, said in self.constants.items())
+            inside = ", ".join(f"{name} = {json.dumps(constant)}" for name, constant in self.constants.items())
             keys.append(("constants", f"{{ {inside} }}"))
         if is_cuda(self.path):
             keys += [("block", _texts(self.block)), ("grid", _texts(self.grid))]

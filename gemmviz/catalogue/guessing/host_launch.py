@@ -76,8 +76,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if chosen:
         number = c_value(_filled(_plain(launch.shared), launch, source), {})
         shared = str(int(number)) if number is not None else shared
-    shared_is_said = bool(launch.shared) and _speaks_of(shared, allowed)
-    if not shared_is_said:
+    shared_is_stated = bool(launch.shared) and _speaks_of(shared, allowed)
+    if not shared_is_stated:
         shared = made.shared
     block, grid = (_short(part) for part in (block, grid))
     tiles = {size: _extents(text, made, given.params, block) for size, text in made.tiles.items()}
@@ -100,7 +100,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
         why["block"] = why["grid"] = GuessReason(
             0.6, "the file launches another kernel with these parameters like this"
         )
-    if shared_is_said:
+    if shared_is_stated:
         # A choice may depend on what the host is told when it runs: then more is tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]
     return Shape(given.params, block, grid, shared, requires, why, tiles)

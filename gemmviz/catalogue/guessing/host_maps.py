@@ -108,8 +108,8 @@ def _made(
         name = next((token for token in arguments[number] if token in arrays), "")
         return [_plain(_chosen(filled(part, values))) for part in arrays.get(name, [])]
 
-    said = "".join(_plain(filled(arguments[_RANK], values)))
-    rank = int(said) if said in ("2", "3", "4", "5") else 0
+    digits = "".join(_plain(filled(arguments[_RANK], values)))
+    rank = int(digits) if digits in ("2", "3", "4", "5") else 0
     box, sizes, strides = array(_BOX), array(_SIZES), array(_STRIDES)
     swizzle = _swizzle(_chosen(filled(arguments[_SWIZZLED], values)))
     if not rank or min(len(box), len(sizes), len(strides)) < rank or swizzle is None:
@@ -139,7 +139,7 @@ def _plain(tokens: _Tokens) -> _Tokens:
 
 
 def _chosen(tokens: _Tokens) -> _Tokens:
-    """Return the side that ``asked ? one : other`` takes, where it is said what is asked."""
+    """Return the side that ``asked ? one : other`` takes, if the condition is known."""
     if tokens.count("?") != 1 or ":" not in tokens[tokens.index("?") :]:
         return tokens
     at, colon = tokens.index("?"), len(tokens) - 1 - tokens[::-1].index(":")

@@ -42,8 +42,8 @@ def with_random_numbers(found: Guess, size: Problem, try_random: Callable[[Kerne
         if not _fault(other, size, try_random):
             changed = other.accumulate if other.accumulate != found.accumulate else other.math
             return replace(other, settled=f"{found.settled}; random numbers show that it rounds to {changed}")
-    said = f"{found.settled}; but with random numbers {first}: {ROUNDS_MORE}"
-    return replace(found, settled=said, right=False)
+    outcome = f"{found.settled}; but with random numbers {first}: {ROUNDS_MORE}"
+    return replace(found, settled=outcome, right=False)
 
 
 def _coarser(found: Guess) -> Iterator[Guess]:

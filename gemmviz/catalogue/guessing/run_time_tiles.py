@@ -26,8 +26,8 @@ def run_time_tiles(function: Function, source: ParsedSource) -> dict[str, int]:
             continue
         if not _CALLED.fullmatch(parameter.name) and not _is_step(parameter.name, function):
             continue
-        said = (number_at(launch, source, place) for launch in find(source, function))
-        found[parameter.name] = next((value for value in said if value), _USUAL)
+        numbers = (number_at(launch, source, place) for launch in find(source, function))
+        found[parameter.name] = next((value for value in numbers if value), _USUAL)
     return found
 
 

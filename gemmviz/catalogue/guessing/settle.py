@@ -16,7 +16,7 @@ from gemmviz.catalogue.guessing.candidates import (
     candidates,
     guessed_shared,
     is_launched_so,
-    is_said,
+    is_stated,
     relaxed,
     whole_grid,
 )
@@ -173,18 +173,18 @@ def _first_size(kernel: Kernel) -> Problem | None:
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     """Try sizes that are multiples of the required divisors and of no larger ones; require more if one is wrong."""
-    said = f"recorded: C is right at {size}"
+    summary = f"recorded: C is right at {size}"
     odd = _odd(right, "MNK", size)
     if odd is None or odd == size:
-        return replace(right, settled=said, right=True)
+        return replace(right, settled=summary, right=True)
     wrong = _wrong(right, odd, try_one)
     if not wrong:
-        return replace(right, settled=f"{said} and at {odd}", right=True)
-    if isinstance(wrong, Verdict) and wrong.only_reads and is_said(right, "block"):
-        return replace(right, settled=f"{said}, and at {odd} too, but there {wrong}", right=True)
+        return replace(right, settled=f"{summary} and at {odd}", right=True)
+    if isinstance(wrong, Verdict) and wrong.only_reads and is_stated(right, "block"):
+        return replace(right, settled=f"{summary}, and at {odd} too, but there {wrong}", right=True)
     made, last = _turned(right, size, try_one)
     if last is not None:
-        return replace(made, settled=f"{said} and at {last}", right=True)
+        return replace(made, settled=f"{summary} and at {last}", right=True)
     tried = 0
     for name in "MNK":
         alone = _odd(made, name, size)
@@ -202,9 +202,9 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if last is None:
         own = isinstance(wrong, Verdict) and wrong.comparable and is_known(right)
         also = f"; {OWN_LAUNCH_IS_WRONG}" if own else ""
-        return replace(right, settled=f"{said}, but at {odd}: {wrong}{also}")
+        return replace(right, settled=f"{summary}, but at {odd}: {wrong}{also}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
-    return replace(made, settled=f"{said} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
+    return replace(made, settled=f"{summary} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
 
 
 def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
@@ -287,7 +287,7 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
     tied = {name for pair in _pairs(right) for name in pair}
     if not right.right or not tied:
         return right
-    said = right.settled
+    summary = right.settled
     left_out: set[int] = set()
     for at in range(1, min(len(right.params[name]) for name in tied)):
         moved = {name: (right.params[name][at], *right.params[name]) for name in sorted(tied)}
@@ -298,9 +298,9 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
         if wrong:
             left_out.add(at)
             given = ", ".join(f"{name} = {values[0]}" for name, values in moved.items())
-            said += f"; with {given}, as the file launches it too, it is wrong at {size}: {wrong}"
+            summary += f"; with {given}, as the file launches it too, it is wrong at {size}: {wrong}"
     kept = {name: tuple(v for at, v in enumerate(right.params[name]) if at not in left_out) for name in sorted(tied)}
-    return replace(right, params=right.params | kept, settled=said)
+    return replace(right, params=right.params | kept, settled=summary)
 
 
 def _wrong(made: Guess, size: Problem, try_one: TryOne) -> str:

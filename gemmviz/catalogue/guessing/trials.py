@@ -1,9 +1,9 @@
-"""What the trials of a guess have shown, and what is said where none of them was right."""
+"""What the trials of a guess have shown, and the sentence if none of them was right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gemmviz.catalogue.guessing.candidates import is_launched_so, is_said
+from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
 from gemmviz.catalogue.guessing.certainty import has_whole_blocks, is_known, is_whole
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -75,10 +75,10 @@ class Trials:
         over = self.spent() > self._until[0] or self.clock() > self._until[1]
         return over or self.tried >= most or self.crashed == self.tried == _MOST_CRASHES
 
-    def refuse(self, candidate: Guess, said: str) -> bool:
+    def refuse(self, candidate: Guess, reason: str) -> bool:
         """Note what the compiler says about a launch; return whether no other launch can help."""
-        self.refused[repr(candidate.params)] = said
-        self._own_refused = self._own_refused or (said if is_launched_so(candidate) else "")
+        self.refused[repr(candidate.params)] = reason
+        self._own_refused = self._own_refused or (reason if is_launched_so(candidate) else "")
         # Another launch helps only if it has other values of the parameters.
         return len(self.refused) == _MOST_REFUSED or not candidate.params
 
@@ -100,7 +100,7 @@ class Trials:
         self.crashed += wrong.crashed
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
         cube = size.m == size.n == size.k and has_whole_blocks(candidate, size)
-        if wrong.only_reads and is_said(candidate, "block"):
+        if wrong.only_reads and is_stated(candidate, "block"):
             self.spare = self.spare or (candidate, size, wrong)
         if wrong.ended and is_launched_so(candidate):
             self._ran = self._ran or candidate
@@ -113,18 +113,18 @@ class Trials:
     def ending(self) -> Guess:
         """Return the guess with what was wrong; or the file's own launch, where the kernel is wrong with it."""
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
-            said = self._own_refused or next(iter(self.refused.values()))
-            return self._hindered(f"it cannot be compiled: {said}")
+            reason = self._own_refused or next(iter(self.refused.values()))
+            return self._hindered(f"it cannot be compiled: {reason}")
         also = f"; {self.tried - 1} other launches are wrong too" if self.tried > 1 else ""
-        said = f"recorded {self.first}{also}"
+        reason = f"recorded {self.first}{also}"
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
             # Equal sizes that are smaller show the same, and the checker takes less time.
             kept = (one for one in self._never.requires if not one.startswith("K % ") or one in self.guess.requires)
-            return replace(self._never, requires=tuple(kept), settled=f"{said}; {OWN_LAUNCH_IS_WRONG}")
+            return replace(self._never, requires=tuple(kept), settled=f"{reason}; {OWN_LAUNCH_IS_WRONG}")
         if self._missing:
-            return replace(self._missing, settled=f"{said}; {OWN_LAUNCH_MISSES}")
-        return self._hindered(said if self.tried else self.first)
+            return replace(self._missing, settled=f"{reason}; {OWN_LAUNCH_MISSES}")
+        return self._hindered(reason if self.tried else self.first)
 
-    def _hindered(self, said: str) -> Guess:
+    def _hindered(self, reason: str) -> Guess:
         """Return the guess with what was wrong, and why, where its files show it."""
-        return replace(self.guess, settled="; ".join(filter(None, (said, self.guess.hindrance))))
+        return replace(self.guess, settled="; ".join(filter(None, (reason, self.guess.hindrance))))

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from gemmviz.catalogue.guessing.candidates import LEAST_DEPTH, SQUARE, is_said
+from gemmviz.catalogue.guessing.candidates import LEAST_DEPTH, SQUARE, is_stated
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.problem import Problem
@@ -85,7 +85,7 @@ def _in_part(requires: tuple[str, ...], reading: Reading) -> tuple[str, ...]:
 
 def _of_blocks(made: Guess, reading: Reading) -> Iterator[Guess]:
     """Yield launches of many blocks, where one block was tried and the right part of C shows what it computes."""
-    if is_said(made, "grid") or "blockIdx" not in made.text or reading.depth or not (reading.rows or reading.columns):
+    if is_stated(made, "grid") or "blockIdx" not in made.text or reading.depth or not (reading.rows or reading.columns):
         return
     tile = {name: size for name, size in (("M", reading.rows), ("N", reading.columns)) if size}
     kept = (one for one in made.requires if one not in SQUARE and one.partition(" ")[0] not in tile)

@@ -52,7 +52,7 @@ def links(recording: Recording) -> list[LinkUse]:
     return found
 
 
-def said(recording: Recording) -> str:
+def sentence(recording: Recording) -> str:
     """Return what crosses the links of a recording, in a sentence; empty for one GPU."""
     if recording.sharing is None:
         return ""

@@ -53,8 +53,8 @@ def join(launch: Launch, recordings: Sequence[Recording], a: Column, b: Column) 
     # The launches of a GPU come one after the other, beside those of the others.
     length = 1 + max(int(one.accesses.phase.max(initial=0)) for one in recordings)
     if length * len(recordings) // launch.devices > np.iinfo(first.accesses.phase.dtype).max:
-        said = tr("its launches have more barriers one after the other than can be recorded")
-        raise ConstraintError(f"{launch.kernel.name}: {said}")
+        reason = tr("its launches have more barriers one after the other than can be recorded")
+        raise ConstraintError(f"{launch.kernel.name}: {reason}")
     ends = dict.fromkeys(range(launch.devices), 0)
     for one, panel in zip(recordings, launch.panels, strict=True):
         rows, columns = places(part.problem, panel, division.in_panels)

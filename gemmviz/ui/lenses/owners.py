@@ -51,17 +51,17 @@ def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
     """Write what crosses the links below the picture; return the top of this text."""
     once, read = (sum(getattr(one, name) for one in known.panels) for name in ("once_bytes", "read_bytes"))
     if not known.panels:
-        said = [tr("Nothing crosses: each GPU holds all of A.")]
+        lines = [tr("Nothing crosses: each GPU holds all of A.")]
     else:
         values = {"once": f"{once:,}", "read": f"{read:,}"}
         before = tr("{once} bytes cross, before the first product.", **values)
-        said = [
+        lines = [
             tr("{once} bytes cross, while other rows are multiplied.", **values) if known.in_panels else before,
             *([tr("If each read went to the owner's memory: {read} bytes.", **values)] if read > once else []),
         ]
-    line = QRectF(room.left(), room.bottom() - len(said) * 1.15 * sheet.small, room.width(), 1.15 * sheet.small)
+    line = QRectF(room.left(), room.bottom() - len(lines) * 1.15 * sheet.small, room.width(), 1.15 * sheet.small)
     top = line.top()
-    for text in said:
+    for text in lines:
         sheet.text(line, text, sheet.theme.muted, "small")
         line.translate(0, line.height())
     return top

@@ -13,7 +13,7 @@ STATES: dict[State, str] = {
     "multiplied": mark("being multiplied"),
     "done": mark("used"),
 }
-"""What is said of a tile in a state."""
+"""The words for a tile in a state."""
 _FILL = 0.42
 
 

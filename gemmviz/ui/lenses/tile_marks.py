@@ -64,11 +64,11 @@ def draw_tiles(
 
 def _write(sheet: Sheet, box: QRectF, number: int, state: State, fill: QColor) -> None:
     """Name a tile, and its state below, as far as there is room."""
-    name, said = tr("tile {number}", number=number + 1), tr(STATES[state])
-    lines = [(name, True), (said, False)]
+    name, words = tr("tile {number}", number=number + 1), tr(STATES[state])
+    lines = [(name, True), (words, False)]
     if sheet.wide(name, "small", True) > box.width() - 8:
         lines = [(str(number + 1), True)]
-    elif sheet.wide(said, "small") > box.width() - 8 or 2 * sheet.small > box.height():
+    elif sheet.wide(words, "small") > box.width() - 8 or 2 * sheet.small > box.height():
         lines = [(name, True)]
     wide = max(sheet.wide(text, "small", bold) for text, bold in lines) + 6
     high = len(lines) * sheet.small

@@ -7,7 +7,7 @@ import pytest
 
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.device_code import device_code
-from gemmviz.catalogue.guessing.candidates import candidates, is_launched_so, is_said
+from gemmviz.catalogue.guessing.candidates import candidates, is_launched_so, is_stated
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.source_files import is_cuda
@@ -63,7 +63,7 @@ def test_a_launch_in_a_comment_is_likely_and_not_sure(tmp_path: Path) -> None:
     disused = HOST.replace("    gemm<<<", "    // gemm<<<").replace("    dim3 grid", "    //dim3 grid")
     made = read(tmp_path, KERNEL + disused)
     assert (made.block, made.grid) == (("4", "12"), ("ceil(N / 4)", "ceil(M / 12)"))
-    assert not is_said(made, "block") and not is_launched_so(made)
+    assert not is_stated(made, "block") and not is_launched_so(made)
 
 
 def test_a_launch_in_code_counts_more_than_one_in_a_comment(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_launch_in_code_counts_more_than_one_in_a_comment(tmp_path: Path) -> N
 
 def test_a_block_that_cannot_be_launched_gives_way_to_a_constant_or_to_a_usual_one(tmp_path: Path) -> None:
     made = read(tmp_path, FAR)
-    assert made.block == ("64",) and not is_said(made, "block")
+    assert made.block == ("64",) and not is_stated(made, "block")
     assert read(tmp_path, FAR.replace("constexpr int NUM_THREADS = 64;", "")).block == ("256",)
     launched = read(tmp_path, FAR + HOST)
     assert [one.block for one in candidates(launched)][1:4] == [launched.block] * 3

@@ -11,7 +11,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.catalogue.problem import Problem
-from gemmviz.trace.cost.link import links, said
+from gemmviz.trace.cost.link import links, sentence
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.panel_use import shared_product
 from gemmviz.trace.order.timeline import build
@@ -117,13 +117,13 @@ def test_rows_of_others_cross_once_and_are_read_by_each_tile_of_their_columns(na
         (0, 1, half, 2 * half),
         (1, 0, half, 2 * half),
     ]
-    assert f"{2 * half:,} bytes of A cross" in said(found) and f"{4 * half:,} bytes would" in said(found)
+    assert f"{2 * half:,} bytes of A cross" in sentence(found) and f"{4 * half:,} bytes would" in sentence(found)
 
 
 def test_nothing_crosses_where_each_gpu_holds_all_of_a_or_is_alone() -> None:
-    assert links(of_rung("whole_a")) == [] and "nothing crosses" in said(of_rung("whole_a"))
+    assert links(of_rung("whole_a")) == [] and "nothing crosses" in sentence(of_rung("whole_a"))
     alone = record(launch(find("gpumult0", ladder()), Problem.cube(8)), deadline_s=20)
-    assert alone.sharing is None and links(alone) == [] and said(alone) == ""
+    assert alone.sharing is None and links(alone) == [] and sentence(alone) == ""
 
 
 def test_some_blocks_only_are_refused_with_what_fits() -> None:
