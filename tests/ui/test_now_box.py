@@ -58,7 +58,8 @@ def test_while_it_plays_the_source_scrolls_at_most_twice_a_second(window, monkey
     window.inspector.show_panel("source")
     source.in_turn.turns = None
     source.setFixedHeight(3 * source.fontMetrics().lineSpacing())
-    now, lines = [100.0], sorted({site.line for site in session.cursor.playable.recording.sites})
+    # Later than any scrolling of the tests before.
+    now, lines = [monotonic() + 100], sorted({site.line for site in session.cursor.playable.recording.sites})
     monkeypatch.setattr("gemmviz.ui.source.source.monotonic", lambda: now[0])
     steps = [next(s for s in range(session.cursor.steps) if session.cursor.playable.line(s) == at) for at in lines]
 
