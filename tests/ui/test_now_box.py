@@ -1,5 +1,7 @@
 """The box below the source: the chosen thread's access at a step, the cost of its warp's request, and no spoiler."""
 
+from time import monotonic
+
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication
 from recordings import small_tiled
