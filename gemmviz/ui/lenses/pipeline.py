@@ -122,7 +122,8 @@ def _draw_table(sheet: Sheet, room: QRectF, moment: LensMoment, found: Stages, h
     sheet.line(room.left(), y, room.right(), y, sheet.mixed(sheet.theme.border, 0.7))
     if gated and room.bottom() - y >= 1.4 * sheet.em:
         box = QRectF(room.left(), y + 0.2 * sheet.em, room.width() / 2 - 6, 1.2 * sheet.em)
-        _draw_gate(sheet, box, 1, True, (tr("open: waiting threads may continue"), tr("open: threads continue")))
+        wordings = tr("open: waiting threads may continue"), tr("open: threads continue"), tr("gate open")
+        _draw_gate(sheet, box, 1, True, wordings)
         box.translate(room.width() / 2, 0)
         _draw_gate(sheet, box, 0.4, False, (tr("closed: it counts bytes or arrivals"), tr("closed: it counts")))
 
