@@ -144,9 +144,8 @@ def check(args: argparse.Namespace, request: CheckRequest, kernel: Kernel) -> li
     reports = []
     for piece, heard in zip(pieces, found, strict=True):
         if not isinstance(heard.last, Checked):
-            error = Unavailable if isinstance(heard.last, Failed) and heard.last.kind == "unsupported" else GemmvizError
             (at,) = piece.launches
-            raise error(f"{Problem(at['m'], at['n'], at['k'])} was not checked: {heard.why}")
+            raise _lost(f"{Problem(at['m'], at['n'], at['k'])} was not checked", heard)
         reports.append(heard.last.report)
     return reports
 
@@ -187,8 +186,7 @@ def count(
     files = []
     for kernel, piece, heard in zip(kernels, pieces, found, strict=True):
         if not isinstance(heard.last, Counted):
-            error = Unavailable if isinstance(heard.last, Failed) and heard.last.kind == "unsupported" else GemmvizError
-            raise error(f"{kernel.name} was not proved: {heard.why}")
+            raise _lost(f"{kernel.name} was not proved", heard)
         file = proofs.proofs_of(heard.last.document, heard.worker)
         if len(file.proofs) != len(piece.launches):
             raise GemmvizError(f"{heard.worker} sent {len(file.proofs)} proofs for {len(piece.launches)} launches")
@@ -222,6 +220,12 @@ def engine(args: argparse.Namespace, consent: Consent) -> RemoteEngine:
     seat = free_seat(seats)
     print(f"gemmviz: measured on {seat.device} of {seat.host}", file=sys.stderr)
     return RemoteEngine(consent, scheduler, seat)
+
+
+def _lost(text: str, heard: Heard) -> GemmvizError:
+    """Return the error about a piece without its result."""
+    missing = isinstance(heard.last, Failed) and heard.last.kind == "unsupported"
+    return (Unavailable if missing else GemmvizError)(f"{text}: {heard.why}")
 
 
 def _served(

@@ -3,7 +3,6 @@
 import platform
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING
 
 from psygnal import Signal
@@ -191,8 +190,12 @@ class Results:
         """Take one row of another device, which measures at the same time: see `know`."""
         figures = self._places[place].figures
         first = not len(figures)
-        if figures.add(row):
-            (self.referenced.emit if first else partial(self.measured.emit, row["kernel"]))()
+        if not figures.add(row):
+            return
+        if first:  # the device is new in the charts
+            self.referenced.emit()
+        else:
+            self.measured.emit(row["kernel"])
 
     def set_references(self, references: "list[ReferenceResults]") -> None:
         """Take the results that were measured on other machines."""
