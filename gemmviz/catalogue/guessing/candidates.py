@@ -188,7 +188,7 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
 
 
 def _of_one_tile(guess: Guess) -> Iterator[Guess]:
-    """Yield the guess for the one tile that a kernel without sizes is called after: ``mma_m16n8k16``.
+    """Yield the guess for a kernel without sizes whose name has those of one tile: ``mma_m16n8k16``.
 
     B lies by columns, as the instructions of tensor cores read it.
     """

@@ -128,7 +128,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     source = replace(source, constants={n: v for n, v in source.constants.items() if n not in own})
     whole = function
     function, matrices = flattened(function, source.layouts)
-    types, unsaid = element_types(function, source, text)
+    types, undecided = element_types(function, source, text)
     function, pitches = in_elements(_typed(inlined(function, source), types, source))
     tiles = run_time_tiles(function, source)
     read = sized(function, with_tiles(source, tiles), tiles)
@@ -160,7 +160,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         column_major=read.roles.column_major,
         why={
             **named.why,
-            **unsaid,
+            **undecided,
             **differing(read.function, read.roles),
             **_reasons_of_members(matrices, named),
             **dict.fromkeys(computed, computes),
