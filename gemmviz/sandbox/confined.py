@@ -18,10 +18,11 @@ from typing import Any
 
 from gemmviz.catalogue.errors import BuildError, KernelFault
 from gemmviz.language import language, set_language, tr
-from gemmviz.sandbox import libc, output, processes, rules, warden, wire
+from gemmviz.sandbox import libc, output, processes, result_memory, rules, warden, wire
 from gemmviz.sandbox.ends import by_signal, too_much
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
+from gemmviz.sandbox.result_memory import NotSealed, ResultMemory
 from gemmviz.sandbox.warden import LENGTH, Ended
 
 _MOST_SHOWN = 1 << 20
@@ -145,6 +146,8 @@ class Session:
         Whether the process may create child processes.
     before
         Called first, in the warden.
+    left
+        Memory in which it leaves large arrays. Do not read them before `close`.
     """
 
     def __init__(
@@ -156,7 +159,9 @@ class Session:
         *,
         forks: bool = False,
         before: Callable[[], None] | None = None,
+        left: ResultMemory | None = None,
     ) -> None:
+        self._left = left
         self._classes = {kind.__name__: kind for kind in (*classes, *_FAULTS)}
         self._token = secrets.token_bytes(wire.TOKEN_BYTES)
         self._memory: wire.Memory | None = None
@@ -167,7 +172,8 @@ class Session:
         given = self._token, language(), tuple(self._classes.values()), answer, arguments
         job = warden.Run(_serve, given, rules.running(library), forks, before)
         try:
-            _submit(job, [theirs.fileno(), self._printed.fileno()])
+            left_at = [] if left is None else [left.descriptor]
+            _submit(job, [theirs.fileno(), self._printed.fileno(), *left_at])
         finally:
             theirs.close()
         _state.running, address = self._receive()
@@ -203,7 +209,9 @@ class Session:
 
     def _receive(self) -> Any:
         try:
-            return wire.receive(self._channel.fileno(), self._token, self._classes, _MOST_CARRIED, self._memory)
+            return wire.receive(
+                self._channel.fileno(), self._token, self._classes, _MOST_CARRIED, self._memory, self._left
+            )
         except wire.Malformed:
             self.close()
             raise Died(tr("it wrote to the channel for its result: no part of this run can be trusted")) from None
@@ -240,21 +248,46 @@ def call(
     *,
     forks: bool = False,
     before: Callable[[], None] | None = None,
+    result_bytes: int = 0,
 ) -> Any:
     """Call a function that runs a kernel, in its own process, and return its result; see `Session`.
+
+    Parameters
+    ----------
+    function, arguments
+        The function, and its arguments: plain data.
+    library, classes, forks, before
+        See `Session`.
+    result_bytes
+        The size of memory for large arrays of the result, which `result_memory.zeros` makes in that process. They are
+        not copied.
 
     Raises
     ------
     Died
-        When the process ended by itself, or was killed.
+        When the process ended by itself, or was killed; also when a process that it started could not be ended.
     Exception
         The exception that `function` raised.
     """
-    session = Session(_once, (function, arguments), library, classes, forks=forks, before=before)
+    left: ResultMemory | None = None
+    if result_bytes:
+        with suppress(OSError):  # then arrays are copied
+            left = ResultMemory.of(result_bytes)
     try:
-        return session.ask("")
+        session = Session(_once, (function, arguments), library, classes, forks=forks, before=before, left=left)
+        try:
+            result = session.ask("")
+        finally:
+            session.close()
+        if left is not None:
+            left.seal()
+        return result
+    except NotSealed:
+        text = tr("a process that it started could not be ended: no part of this run can be trusted")
+        raise Died(text) from None
     finally:
-        session.close()
+        if left is not None:
+            left.close()
 
 
 def _once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
@@ -263,6 +296,7 @@ def _once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[
 
 def _serve(
     channel: int,
+    left_at: int | None,
     token: bytes,
     spoken: str,
     classes: tuple[type, ...],
@@ -271,6 +305,8 @@ def _serve(
 ) -> None:
     """Answer questions: this runs in the process that a kernel may crash."""
     set_language(spoken)
+    if left_at is not None:
+        result_memory.use(left_at)
     shown = ctypes.create_string_buffer(token, len(token))
     wire.send(channel, token, (int(Path("/proc/self").readlink().name), ctypes.addressof(shown)))
     try:

@@ -56,12 +56,12 @@ class Compile:
 class Run:
     """A request to call a function that runs a kernel.
 
-    A socket for the answer and a file for its output are sent with it.
+    A socket for the answer and a file for its output are sent with it, and memory for large arrays if there is some.
 
     Attributes
     ----------
     function
-        Called as ``function(channel, *arguments)``; channel is the number of the socket.
+        Called as ``function(channel, memory, *arguments)``: the number of the socket, and that of the memory or None.
     arguments
         Plain data.
     access
@@ -253,15 +253,15 @@ def _compile(job: Compile, descriptors: list[int], given: Limits) -> None:
 
 
 def _run(job: Run, descriptors: list[int], given: Limits) -> None:
-    channel, printed = descriptors
+    channel, printed, *memories = descriptors
     _stand_alone(printed, printed)
-    keep(channel)
+    keep(channel, *memories)
     for name in os.environ:
         if not name.startswith(_KEPT_VARIABLES):
             del os.environ[name]
     limits.lower(given.run_s, min(_MOST_PRINTED, given.file_bytes))
     confine(job.access, seccomp.Filter.RUNNING, forks=job.forks)
-    job.function(channel, *job.arguments)
+    job.function(channel, memories[0] if memories else None, *job.arguments)
     os._exit(0)
 
 

@@ -1,8 +1,9 @@
 """Sends results from a process in which a stranger's kernel ran: plain typed data of limited size, never a pickle.
 
 A message is a token, the length of a JSON text, the text, and the bytes of its arrays. If the reader may read the
-writer's memory, large arrays are not sent: the message has their addresses. Without the token a message is refused. Its
-content can only affect results of this kernel, and is checked when it is read.
+writer's memory, large arrays are not sent: the message has their addresses, or their places in the result memory that
+the writer was given. Without the token a message is refused. Its content can only affect results of this kernel, and is
+checked when it is read.
 """
 
 import json
@@ -17,7 +18,8 @@ import ml_dtypes  # registers bfloat16 and 8-bit floats with NumPy
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.sandbox import libc
+from gemmviz.sandbox import libc, result_memory
+from gemmviz.sandbox.result_memory import ResultMemory
 
 TOKEN_BYTES = 16
 _MOST_TEXT = 64 << 20
@@ -88,7 +90,14 @@ def send(descriptor: int, token: bytes, value: Any, readable: bool = False) -> N
             _write(descriptor, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
 
 
-def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: Memory | None = None) -> Any:
+def receive(
+    descriptor: int,
+    token: bytes,
+    classes: Classes,
+    most: int,
+    memory: Memory | None = None,
+    left: ResultMemory | None = None,
+) -> Any:
     """Receive a value.
 
     Parameters
@@ -103,6 +112,8 @@ def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: 
         The largest number of bytes of arrays.
     memory
         The writer's memory, if it may be read.
+    left
+        The result memory that the writer was given.
 
     Raises
     ------
@@ -118,7 +129,7 @@ def receive(descriptor: int, token: bytes, classes: Classes, most: int, memory: 
     text = _read(descriptor, length).tobytes()
     body = _read(descriptor, nbytes)
     try:
-        return _Unpacking(classes, body, most, memory).value(json.loads(text))
+        return _Unpacking(classes, body, most, memory, left).value(json.loads(text))
     except Malformed:
         raise
     except Exception:
@@ -146,8 +157,12 @@ def _packed(value: Any, arrays: list[npt.NDArray[Any]], readable: bool) -> Any:
             return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
         case np.ndarray():
             described = {"dtype": _described(value.dtype), "shape": list(value.shape)}
-            if readable and value.nbytes >= _LARGE and value.flags.c_contiguous:
-                return {"array": described | {"address": value.ctypes.data}}
+            if value.nbytes >= _LARGE and value.flags.c_contiguous:
+                place = result_memory.place(value)
+                if place is not None:
+                    return {"array": described | {"place": place}}
+                if readable:
+                    return {"array": described | {"address": value.ctypes.data}}
             arrays.append(value)
             return {"array": described}
         case BaseException():
@@ -159,11 +174,19 @@ def _packed(value: Any, arrays: list[npt.NDArray[Any]], readable: bool) -> Any:
 
 
 class _Unpacking:
-    def __init__(self, classes: Classes, body: npt.NDArray[np.uint8], most: int, memory: Memory | None) -> None:
+    def __init__(
+        self,
+        classes: Classes,
+        body: npt.NDArray[np.uint8],
+        most: int,
+        memory: Memory | None,
+        left: ResultMemory | None,
+    ) -> None:
         self._classes = classes
         self._body = body
         self._most = most
         self._memory = memory
+        self._left = left
         self._used = 0
 
     def value(self, plain: Any) -> Any:
@@ -180,21 +203,29 @@ class _Unpacking:
                 return {self.value(key): self.value(part) for key, part in pairs}
             case {"array": {"dtype": dtype, "shape": list(shape), "address": int(address)}}:
                 return self._array(_dtype(dtype), shape, address)
+            case {"array": {"dtype": dtype, "shape": list(shape), "place": int(place)}}:
+                return self._array(_dtype(dtype), shape, place=place)
             case {"array": {"dtype": dtype, "shape": list(shape)}}:
-                return self._array(_dtype(dtype), shape, None)
+                return self._array(_dtype(dtype), shape)
             case {"error": str(name), "text": str(text), "fields": dict(known)}:
                 return self._error(self._classes[name], text, known)
             case {"class": str(name), "fields": dict(known)}:
                 return self._classes[name](**{key: self.value(part) for key, part in known.items()})
         raise Malformed
 
-    def _array(self, dtype: np.dtype[Any], shape: Sequence[int], address: int | None) -> npt.NDArray[Any]:
+    def _array(
+        self, dtype: np.dtype[Any], shape: Sequence[int], address: int | None = None, place: int | None = None
+    ) -> npt.NDArray[Any]:
         if not all(isinstance(n, int) and n >= 0 for n in shape):
             raise Malformed
         nbytes = dtype.itemsize * math.prod(shape)
         self._most -= nbytes
         if self._most < 0:
             raise Malformed
+        if place is not None:
+            if self._left is None:
+                raise Malformed
+            return self._left.array(place, nbytes).view(dtype).reshape(shape)
         if address is not None:
             if self._memory is None:
                 raise Malformed

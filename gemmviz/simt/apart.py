@@ -1,5 +1,6 @@
 """Runs a recorder in a separate process: a faulty kernel may end it, and a hostile kernel cannot leave it."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,19 +51,54 @@ def run(
         _CLASSES,
         forks=recorder.most_workers(launch) > 1,
         before=partial(recorder.read_beforehand, library, launch.kernel.path.name),
+        result_bytes=recorder.result_bytes(min(capacity, recorder.MAX_ACCESSES)),
     )
     assert isinstance(raw, RawTrace)
     return raw
 
 
-def count(
-    library: Path, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
-) -> AccessCount:
-    """Count like `gemmviz.simt.recorder.count`, in the sandbox; without a sandbox, in this process."""
-    here = partial(recorder.count, deadline_s=deadline_s, limit=limit, blocks=blocks)
-    if not confined.active():
-        return here(library, launch)
-    before = partial(recorder.read_beforehand, library, launch.kernel.path.name)
-    counted = confined.call(here, (library, launch), library, _CLASSES, before=before)
-    assert isinstance(counted, AccessCount)
-    return counted
+class Counting:
+    """Counts accesses of launches of one library, all in one process of the sandbox; without a sandbox, in this one.
+
+    Parameters
+    ----------
+    library
+        The compiled recorder.
+    file_name
+        The name of the kernel's file.
+    """
+
+    def __init__(self, library: Path, file_name: str) -> None:
+        self.library = library
+        self._session: confined.Session | None = None
+        if confined.active():
+            before = partial(recorder.read_beforehand, library, file_name)
+            self._session = confined.Session(_counting, (library,), library, _CLASSES, before=before)
+
+    def count(
+        self, launch: Launch, *, deadline_s: float, limit: int, blocks: tuple[int, int] | None = None
+    ) -> AccessCount:
+        """Count like `gemmviz.simt.recorder.count`.
+
+        Raises
+        ------
+        KernelFault
+            Also when the process ends without an answer.
+        """
+        if self._session is None:
+            return recorder.count(self.library, launch, deadline_s=deadline_s, limit=limit, blocks=blocks)
+        counted = self._session.ask("", launch, deadline_s, limit, blocks)
+        assert isinstance(counted, AccessCount)
+        return counted
+
+    def close(self) -> None:
+        """End the process."""
+        if self._session is not None:
+            self._session.close()
+
+
+def _counting(library: Path) -> Callable[..., AccessCount]:
+    def count(name: str, launch: Launch, deadline_s: float, limit: int, blocks: tuple[int, int] | None) -> AccessCount:
+        return recorder.count(library, launch, deadline_s=deadline_s, limit=limit, blocks=blocks)
+
+    return count

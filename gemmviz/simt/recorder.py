@@ -2,7 +2,6 @@
 
 import ctypes
 import math
-import mmap
 import os
 import time
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from gemmviz.catalogue.matrices import MATRICES, A, B, C
 from gemmviz.catalogue.problem import HUGE_BYTE, poison_byte, stored
 from gemmviz.catalogue.whole_numbers import c_before
 from gemmviz.language import tr
-from gemmviz.sandbox import confined
+from gemmviz.sandbox import confined, result_memory
 from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
@@ -152,11 +151,11 @@ def run(
     run.capacity = run.more_capacity = min(capacity, MAX_ACCESSES)
     run.workers = most_workers(launch) if workers is None else workers
     run.workers = max(1, min(run.workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
-    sharing = mmap.MAP_SHARED if run.workers > 1 else mmap.MAP_PRIVATE
-    columns = {name: _pages(run.capacity, np.dtype(kind), sharing) for name, kind in COLUMNS}
+    shared = run.workers > 1
+    columns = {name: result_memory.zeros(run.capacity, np.dtype(kind), shared=shared) for name, kind in COLUMNS}
     for name, column in columns.items():
         setattr(run, name, column.ctypes.data)
-    more = _pages(run.capacity, np.dtype(np.float32), sharing)
+    more = result_memory.zeros(run.capacity, np.dtype(np.float32), shared=shared)
     run.more = more.ctypes.data
     began = time.perf_counter()
     arrived, tma = job.start()
@@ -198,6 +197,12 @@ def count(
     except TooManyAccesses:
         complete = False
     return AccessCount(job.run.count, job.run.more_count, complete, time.perf_counter() - began)
+
+
+def result_bytes(capacity: int) -> int:
+    """Return the size of the arrays that `run` fills, in bytes."""
+    kinds = [np.dtype(kind) for _, kind in COLUMNS]
+    return result_memory.bytes_for([capacity * kind.itemsize for kind in (*kinds, np.dtype(np.float32))])
 
 
 def most_workers(launch: Launch) -> int:
@@ -359,15 +364,6 @@ class _Job:
     def place(self, pc: int) -> tuple[int, int]:
         """Return the line and the column of an instruction."""
         return self.info.place(pc - self._base)
-
-
-def _pages(count: int, dtype: np.dtype[Any], sharing: int) -> npt.NDArray[Any]:
-    """Return memory that is committed only when it is written.
-
-    NumPy would ask Linux for huge pages, which are committed 2 MiB at a time. If memory is fragmented, Linux needs
-    longer to make a huge page than the recorder needs to fill it (measured: 3 to 7 times as long as small pages).
-    """
-    return np.frombuffer(mmap.mmap(-1, max(count, 1) * dtype.itemsize, sharing | mmap.MAP_ANONYMOUS), dtype, count)
 
 
 # A kernel is recorded many times, and a library never changes after it has its name.

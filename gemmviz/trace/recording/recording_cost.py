@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from gemmviz.catalogue.errors import GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch, launch, nearest_size
@@ -91,12 +92,10 @@ def expect(job: Launch, blocks: Blocks | None = None, as_written: bool = False) 
         return RecordingCost(launches * one.accesses, launches * one.bytes, launches * one.seconds, one.exact)
     job = job.one_entry
     scope = blocks or (0, job.blocks)
-    counter = _Counter(as_written)
-    found = _by_blocks(counter, job, scope) if job.kernel.backend == "cuda" else counter.count(job)
-    if found is not None:
-        accesses, more, exact = found
-    else:
-        accesses, more, exact = _by_sizes(counter, job)
+    with _Counter(as_written) as counter:
+        found = _by_blocks(counter, job, scope) if job.kernel.backend == "cuda" else counter.count(job)
+        accesses, more, exact = found or _by_sizes(counter, job)
+    if found is None:
         accesses, more = (round(n * (scope[1] - scope[0]) / job.blocks) for n in (accesses, more))
     per_access_s = counter.seconds / max(counter.counted, 1)
     workers = max(1, min(recorder.most_workers(job), (scope[1] - scope[0]) // recorder.BLOCKS_PER_WORKER))
@@ -153,7 +152,10 @@ def _cube(job: Launch, wanted: float) -> int | None:
 def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
     """Return the number of blocks, from the first one on, that make at most `capacity` accesses."""
     low, high = 0, job.blocks
-    each = _each(_Counter(as_written), job) if job.kernel.backend == "cuda" else None
+    if job.kernel.backend != "cuda":
+        return 0
+    with _Counter(as_written) as counter:
+        each = _each(counter, job)
     if each is None:
         return 0
     while low < high:
@@ -164,22 +166,42 @@ def most_blocks(job: Launch, capacity: int, as_written: bool = False) -> int:
 
 
 class _Counter:
-    """Counts accesses of launches by running them; keeps the total number, and the time that it took."""
+    """Counts accesses of launches by running them; keeps the total number, and the time that it took.
+
+    Launches of one library are counted in one process, which costs less than one process for each.
+    """
 
     def __init__(self, as_written: bool) -> None:
         self.as_written = as_written
         self.counted = 0
         self.seconds = 0.0
         self._libraries: dict[tuple[str, int], Path] = {}
+        self._counting: apart.Counting | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._counting is not None:
+            self._counting.close()
+        self._counting = None
 
     def count(self, job: Launch, block: int | None = None) -> Count | None:
         """Return accesses, further elements, and True, as they are exact; None if there are too many to count."""
         blocks = None if block is None else (block, block + 1)
         # Sizes are arguments: usually several sizes share a library.
         key = (job.label, job.shared_bytes)
-        library = self._libraries.get(key) or build(job, as_written=self.as_written)
-        self._libraries[key] = library
-        found = apart.count(library, job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
+        if key not in self._libraries:
+            self._close()  # the sandbox compiles nothing while it counts
+            self._libraries[key] = build(job, as_written=self.as_written)
+        library = self._libraries[key]
+        if self._counting is None or self._counting.library != library:
+            self._close()
+            self._counting = apart.Counting(library, job.kernel.path.name)
+        found = self._counting.count(job, deadline_s=_DEADLINE_S, limit=_MOST_COUNTED, blocks=blocks)
         self.counted += found.accesses
         self.seconds += found.seconds
         return (found.accesses, found.more, True) if found.complete else None
