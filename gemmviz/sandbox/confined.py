@@ -37,7 +37,7 @@ class Died(KernelFault):
 class _State:
     control: socket.socket | None = None
     scratch: Path = Path()
-    first: bool = False
+    first: bool | None = None
     running: int = 0
 
 
@@ -66,8 +66,6 @@ def start(scratch: Path, given: Limits) -> None:
             os._exit(1)
     theirs.close()
     _state.control, _state.scratch = ours, scratch
-    (first,) = LENGTH.unpack(_exactly(ours, LENGTH.size))
-    _state.first = bool(first)
 
 
 def active() -> bool:
@@ -77,7 +75,18 @@ def active() -> bool:
 
 def has_namespace() -> bool:
     """Whether the warden's processes have a namespace of their own."""
-    return _state.first
+    _ready()
+    return bool(_state.first)
+
+
+def _ready() -> socket.socket:
+    """Wait until the warden has started, and return the socket to it. Until then this process can do other work."""
+    control = _state.control
+    assert control is not None
+    if _state.first is None:
+        (first,) = LENGTH.unpack(_exactly(control, LENGTH.size))
+        _state.first = bool(first)
+    return control
 
 
 def running() -> list[int]:
@@ -353,10 +362,10 @@ _FAULTS: tuple[type, ...] = (BuildError, KernelFault, MemoryError, RuntimeError)
 
 
 def _submit(job: warden.Job, files: Sequence[int]) -> None:
-    assert _state.control is not None
     body = pickle.dumps(job, protocol=5)
-    socket.send_fds(_state.control, [warden.JOB], files)
-    _state.control.sendall(LENGTH.pack(len(body)) + body)
+    control = _ready()
+    socket.send_fds(control, [warden.JOB], files)
+    control.sendall(LENGTH.pack(len(body)) + body)
 
 
 def _ended() -> Ended:

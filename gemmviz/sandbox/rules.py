@@ -145,10 +145,16 @@ def _named(variables: Iterable[str]) -> list[Path]:
 
 def _sane(paths: Iterable[Path]) -> list[Path]:
     """Return the paths without the home folder, its parents, and duplicates."""
-    home = Path.home().resolve()
-    kept: list[Path] = []
-    for path in sorted({p.resolve() for p in paths if p.is_absolute()}):
-        covered = bool(kept) and path.is_relative_to(kept[-1])
-        if path != home and path not in home.parents and not covered:
+    home = os.path.realpath(Path.home())
+    kept: list[str] = []
+    # A folder comes directly before what is in it, also if other names begin with its name.
+    for path in sorted({os.path.realpath(p) for p in paths if p.is_absolute()}, key=lambda path: path + os.sep):
+        covered = bool(kept) and _is_in(path, kept[-1])
+        if not _is_in(home, path) and not covered:
             kept.append(path)
-    return kept
+    return [Path(path) for path in kept]
+
+
+def _is_in(path: str, folder: str) -> bool:
+    """Whether a path without links is a folder, or in it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
