@@ -188,6 +188,9 @@ def _import_for(request: Request) -> None:
 
 
 def _import_for_recording() -> None:
+    # numpy.unique imports it at its first call. Before the warden is forked that is faster: no page must be copied.
+    import numpy.ma  # noqa: F401
+
     import gemmviz.trace.cost.traffic
     import gemmviz.trace.hazards.defects
     import gemmviz.trace.order.timeline

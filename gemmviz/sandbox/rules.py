@@ -113,7 +113,8 @@ def _packages() -> list[Path]:
     """Return the folders of packages that are outside of Python's folders, or that a link in these leads to."""
     found = []
     for name in _PACKAGES:
-        spec = find_spec(name)
+        imported = sys.modules.get(name)
+        spec = imported.__spec__ if imported is not None else find_spec(name)
         if spec is not None:
             alone = [spec.origin] if spec.origin and not spec.submodule_search_locations else []
             found += [Path(place) for place in (*(spec.submodule_search_locations or ()), *alone)]

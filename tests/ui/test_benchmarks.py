@@ -43,13 +43,14 @@ CASES = {
     "provenance.py": (["--quick"], MISSED, r"matmul_tc_2d_warp_tiling.* at \d+ +[\d.]+"),
     "recording.py": (["--quick", "hostmult0", "stream_k"], (0,), r"hostmult0 .* M .*stream_k.* M "),
     "register_banks.py": (["gputiled", "--listing", "{listing}"], (0,), "2 FFMAs in the loop: 2.500 cycles each"),
+    "sandbox.py": (["--quick"], MISSED, r"with +start .*in pairs: start [+-]"),
     "window.py": (
         ["--rungs", "gputiled", "--quick", "--memory", "--minutes", "0.01", "--cpu"],
         MISSED,
         "first painted window.*frame of gputiled.*while a benchmark runs.*growth of memory",
     ),
 }
-APART = {"recording.py"}
+APART = {"recording.py", "sandbox.py"}
 """Started as from the command line: it starts itself again. All others are called in this process."""
 ELSEWHERE = {"cluster.py", "faults.py", "fuzzing.py", "reference.py", "soak.py", "wild.py"}
 """Tried by `test_fault_table`, `test_fuzzing`, `test_reference_results`, `test_soak` and `test_wild`."""
