@@ -32,7 +32,7 @@ def drawn(shared_window):
     shared_window.give_back()
 
 
-@pytest.mark.sweep("0.5", "3.0")
+@pytest.mark.sweep("3.0")
 @pytest.mark.parametrize("scale", [0.5, 0.64, 0.79, 0.82, 3.0])
 def test_the_window_is_drawn_at_every_size_of_type(drawn, qtbot, scale):
     window = drawn

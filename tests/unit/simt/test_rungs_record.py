@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from sampled import FEW
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import Kernel
@@ -85,9 +86,10 @@ def possible(rung: Kernel, offered: dict[str, tuple[int, ...]]) -> Launch | None
 
 
 WITH_PARAMETERS = [rung.name for rung in RUNGS if rung.params]
+FEW_WITH_PARAMETERS = [name for name in WITH_PARAMETERS if name in FEW]
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW_WITH_PARAMETERS)
 @pytest.mark.parametrize("name", WITH_PARAMETERS)
 def test_each_value_of_a_parameter_has_a_size_that_it_works_at(name: str) -> None:
     rung = find(name, LADDER)
@@ -95,7 +97,7 @@ def test_each_value_of_a_parameter_has_a_size_that_it_works_at(name: str) -> Non
         assert [value for value in values if possible(rung, rung.params | {one: (value,)}) is None] == []
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW_WITH_PARAMETERS)
 @pytest.mark.parametrize("name", WITH_PARAMETERS)
 def test_the_last_values_of_all_parameters_give_the_right_c(name: str) -> None:
     rung = find(name, LADDER)
