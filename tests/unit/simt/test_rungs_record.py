@@ -53,7 +53,7 @@ def right_at(sizes: list[Problem], rung: Kernel, params: dict[str, int]) -> None
 
 
 # Few blocks that stay, so that each takes several tiles, and computes whole ones.
-FEW = {"BLOCKS": 2, "SPLIT": 1}
+FEW_BLOCKS = {"BLOCKS": 2, "SPLIT": 1}
 
 
 @pytest.mark.sweep
@@ -62,14 +62,14 @@ def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_off
     params: dict[str, int] = {}
     if is_ours(rung):  # with the smaller tiles of its demo
         assert rung.demo is not None
-        params = rung.demo.params | {name: value for name, value in FEW.items() if name in rung.params}
+        params = rung.demo.params | {name: value for name, value in FEW_BLOCKS.items() if name in rung.params}
     right_at(in_tiles(rung.defaults | params) if is_ours(rung) else SIZES, rung, params)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if is_ours(rung)], ids=lambda kernel: kernel.name)
 def test_our_own_rungs_do_so_with_their_large_tiles(rung: Kernel) -> None:
-    few = {name: value for name, value in FEW.items() if name in rung.params}
+    few = {name: value for name, value in FEW_BLOCKS.items() if name in rung.params}
     right_at(in_tiles(rung.defaults), rung, few)
 
 
