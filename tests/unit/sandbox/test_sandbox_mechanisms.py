@@ -3,6 +3,7 @@
 import ast
 import os
 import platform
+import re
 import shutil
 import stat
 import struct
@@ -286,11 +287,14 @@ def test_every_package_that_gemmviz_imports_outside_of_window_and_cluster_may_be
     import gemmviz
 
     root = Path(gemmviz.__file__).parent
-    named = set()
+    named, known = set(), {*sys.stdlib_module_names, "gemmviz"}
     for file in root.rglob("*.py"):
         if file.is_relative_to(root / "ui") or file.is_relative_to(root / "cluster"):
             continue  # neither runs in the sandbox
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = file.read_text(encoding="utf-8")
+        if known.issuperset(re.findall(r"^\s*(?:import|from) +(\w+)", text, re.MULTILINE)):
+            continue  # to parse all files would take seconds
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 named |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
