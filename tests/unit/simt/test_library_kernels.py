@@ -8,7 +8,7 @@ from library_kernels import LIBRARY, LibraryKernel
 from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
 
-OF_EACH_HEADER = ("groups", "copied_by_tiles", "barrier", "shared_pipeline", "boxes", "ptx")
+OF_EACH_HEADER = ("groups", "copied_by_tiles", "barrier", "boxes", "ptx")
 KERNELS = pytest.mark.parametrize("kernel", LIBRARY, ids=lambda kernel: kernel.name)
 
 
@@ -22,7 +22,7 @@ def test_c_is_that_of_numpy_and_the_checker_finds_nothing(kernel: LibraryKernel)
     assert hazards.find(recording) == []
 
 
-@pytest.mark.sweep("groups", "boxes", "ptx")
+@pytest.mark.sweep("shared_pipeline", "boxes", "ptx")
 @KERNELS
 def test_a_mistake_is_found(kernel: LibraryKernel) -> None:
     recording = record(kernel.wrong, deadline_s=60)
