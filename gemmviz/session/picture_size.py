@@ -76,7 +76,7 @@ def _small_params(same: _Same, problem: Problem) -> dict[str, int]:
             key = tuple([values[at] for at in matter])
             if key not in shapes:
                 shape = _shape(kernel, problem, dict(zip(kernel.params, values, strict=True)))
-                shapes[key] = shape and _score(shape)
+                shapes[key] = None if shape is None else _score(shape)
             if (of_shape := shapes[key]) is None:
                 continue
             largest = max(values)
