@@ -207,6 +207,7 @@ def late_picture(stage, moment, late, part=RECT, over=None):
     return over
 
 
+@pytest.mark.sweep("gputiled-False", "async_pipeline-True")
 @pytest.mark.parametrize("lens", [True, False])
 @pytest.mark.parametrize("name", NAMES)
 def test_parts_that_are_not_late_look_as_ever(name, lens, qapp):
