@@ -283,6 +283,19 @@ def test_sources_are_followed_where_they_may_lead(tmp_path):
     assert found == {"kernels/a.h", "kernels/deep.h", "b.cuh"}
 
 
+def test_of_the_files_beside_a_source_only_links_are_resolved(tmp_path, monkeypatch):
+    (tmp_path / "a.cu").write_text("")
+    (tmp_path / ".hidden.cu").write_text("")
+    (tmp_path / "folder.cu").mkdir()
+    os.mkfifo(tmp_path / "pipe.cu")
+    (tmp_path / "again.cu").symlink_to(tmp_path / "a.cu")
+    (tmp_path / "secret.cu").symlink_to("/etc/passwd")
+    resolved, may_be_read = [], scratch._may_be_read
+    monkeypatch.setattr(scratch, "_may_be_read", lambda *args: (resolved.append(args[0].name), may_be_read(*args))[1])
+    assert [file.name for file in scratch.neighbours([tmp_path])] == ["a.cu", "again.cu"]
+    assert sorted(resolved) == ["again.cu", "secret.cu"]
+
+
 def test_every_package_that_gemmviz_imports_outside_of_window_and_cluster_may_be_read():
     import gemmviz
 
