@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.util import cache_from_source, find_spec
 from pathlib import Path
@@ -51,22 +52,33 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session):
+    """Collect without looking for garbage: nearly all that is made then stays."""
+    gc.disable()
+    try:
+        with _rewritten_once(session.config):
+            return (yield)
+    finally:
+        gc.enable()
+
+
+@contextmanager
+def _rewritten_once(config: pytest.Config) -> Iterator[None]:
     """Let two processes rewrite the assertions of all test files, if no run has done it; then the others read them."""
     file = Path(cache_from_source(str(Path(__file__).parent / "unit" / "test_imports.py")))
     if "PYTEST_XDIST_WORKER" not in os.environ or any(file.parent.glob("test_imports.*-pytest-*")):
-        return (yield)
+        yield
+        return
     folder = OURS / "tests"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (folder / "collected.lock").open("w") as lock, (folder / "rewritten.lock").open("w") as other:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return (yield)
         except BlockingIOError:
             with suppress(BlockingIOError):
                 fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _rewrite_from_the_end(session.config)
+                _rewrite_from_the_end(config)
             fcntl.flock(lock, fcntl.LOCK_SH)
-    return (yield)
+        yield
 
 
 def _rewrite_from_the_end(config: pytest.Config) -> None:

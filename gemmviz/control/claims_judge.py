@@ -12,7 +12,7 @@ from gemmviz.bench.figures import TRANSFER
 from gemmviz.bench.reference_results import ReferenceResults
 from gemmviz.bench.row import Counts, Row
 from gemmviz.catalogue.errors import Unavailable
-from gemmviz.language import mark, tr
+from gemmviz.language import language, mark, tr
 from gemmviz.proving import ncu
 from gemmviz.session import Session
 
@@ -21,6 +21,8 @@ _ON_CPU = ("c", "numpy", "openblas")
 _NO_GPU = mark("no CUDA device on this machine")
 _OF_A_MACHINE = ("measured", "profiled")
 _GIVEN_UP: State = "cannot be judged here"
+_Stamp = tuple[int, str, str, str]
+"""What a verdict depends on beside its claim: the changes of the evidence, its device and date, and the language."""
 
 
 class ClaimsJudge:
@@ -42,6 +44,7 @@ class ClaimsJudge:
         self.here = Evidence()
         self._texts = {kernel.name: kernel.sha256 for kernel in session.choice.kernels}
         self._elsewhere: list[tuple[ReferenceResults, Evidence]] = []
+        self._known: dict[tuple[str, int], tuple[Claim, _Stamp, ClaimVerdict]] = {}
         self.take_references()
 
     def take_kernels(self) -> bool:
@@ -55,6 +58,7 @@ class ClaimsJudge:
 
     def take_place(self) -> None:
         """Drop the figures of the device that measured up to now: a claim compares figures of one device."""
+        self._known.clear()
         counts, self.here = self.here.counts, Evidence(date=self.here.date)
         for count in counts:
             self.here.add_counts(count)
@@ -62,6 +66,7 @@ class ClaimsJudge:
     def take_references(self) -> None:
         """Take the session's reference results."""
         self._elsewhere = []
+        self._known.clear()
         for results in self.session.results.references:
             evidence = Evidence(date=results.date, reference=True)
             evidence.add_rows(results.figures)
@@ -85,7 +90,7 @@ class ClaimsJudge:
         facts = self.session.results.device_facts
         gpu = str(facts["name"]) if facts else ""
         self.here.device = self._device(claim, gpu, self.session.results.device.removeprefix(f"{gpu} / "))
-        verdict = judging.judge(claim, self.here)
+        verdict = self._judged(claim, self.here)
         if verdict.state == "not run" and self.session.results.device:
             if not gpu and self._wants(claim, _ON_GPU):
                 return _given_up(verdict, tr(_NO_GPU))
@@ -115,10 +120,19 @@ class ClaimsJudge:
             return None
         for results, evidence in self._elsewhere:
             evidence.device = self._device(claim, results.gpu, results.cpu)
-            verdict = judging.judge(claim, evidence)
+            verdict = self._judged(claim, evidence)
             if verdict.is_decided or verdict.has_figures:
                 return verdict
         return None
+
+    def _judged(self, claim: Claim, evidence: Evidence) -> ClaimVerdict:
+        """Judge a claim, or return its verdict by the same figures: a page asks for it several times."""
+        stamp = evidence.changes, evidence.device, evidence.date, language()
+        known = self._known.get((claim.id, id(evidence)))
+        if known is None or known[0] is not claim or known[1] != stamp:
+            known = claim, stamp, judging.judge(claim, evidence)
+            self._known[claim.id, id(evidence)] = known
+        return known[2]
 
     def _wants(self, claim: Claim, backends: tuple[str, ...]) -> bool:
         names = {kernel.name for kernel in self.session.choice.kernels if kernel.backend in backends}

@@ -17,6 +17,7 @@ from gemmviz import data
 from gemmviz.language import LANGUAGES
 
 _SINGLE, _PLURAL = ("tr", "mark"), "trn"
+_CALL = re.compile(r"\b(?:tr|mark|trn)\(")  # a file without one of them need not be parsed
 # Texts of a kernel for people: they are translated at run time, when they are shown.
 _READ = ("title", "idea", "exhibit")
 _BLOCK = re.compile(r"^//[ \t]*---gemmviz.*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
@@ -42,8 +43,9 @@ def texts(package: Path) -> list[Text]:
     """
     found = []
     for path in sorted(package.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found += list(_texts_of(tree, path.relative_to(package.parent).as_posix()))
+        source = path.read_text(encoding="utf-8")
+        if _CALL.search(source):
+            found += list(_texts_of(ast.parse(source), path.relative_to(package.parent).as_posix()))
     return found
 
 

@@ -5,6 +5,7 @@ A copy has the same path below the scratch folder as the file below the root, so
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -132,7 +133,7 @@ class Files:
             found |= dict.fromkeys(folder / name for name in names)
         for file in sorted(found, key=lambda file: _ORDER.index(file.suffix) if file.suffix in _ORDER else len(_ORDER)):
             if (file, suffixes) not in self._allowed:
-                self._allowed[file, suffixes] = _may_be_read(file, file.parent, suffixes)
+                self._allowed[file, suffixes] = _listed_may_be_read(file, suffixes)
             if self._allowed[file, suffixes]:
                 yield file
 
@@ -208,6 +209,18 @@ def _may_be_read(path: Path, folder: Path, suffixes: tuple[str, ...] = _SOURCES)
     shared = Path(os.path.commonpath((real, home)))
     hidden = any(part.startswith(".") for part in real.relative_to(shared).parts)
     return real.suffix in suffixes and not hidden
+
+
+def _listed_may_be_read(file: Path, suffixes: tuple[str, ...]) -> bool:
+    """Return what `_may_be_read` returns for a file and its own folder; only a link has to be resolved for it."""
+    try:
+        found = file.lstat()
+    except (OSError, ValueError):
+        return False
+    if stat.S_ISLNK(found.st_mode):
+        return _may_be_read(file, file.parent, suffixes)
+    fits = file.suffix in suffixes and not file.name.startswith(".")
+    return fits and stat.S_ISREG(found.st_mode) and found.st_size <= _MOST_BYTES
 
 
 def _suffix(name: str) -> str:

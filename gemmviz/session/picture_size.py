@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import islice
 from math import prod
+from operator import itemgetter
 
 from gemmviz.catalogue.conditions import conditions
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
@@ -20,6 +22,7 @@ _ENOUGH_BLOCKS = 4
 _MOST_COMBINATIONS = 20_000
 _MOST_LAUNCHED = 50
 _Choices = tuple[tuple[str, tuple[int, ...]], ...]
+_Score = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -63,39 +66,39 @@ def _small_params(same: _Same, problem: Problem) -> dict[str, int]:
     must_hold = tuple(condition.expression for condition in conditions(kernel))
     # A CPU's kernel has no blocks to count: its tiles should fit twice into half a side.
     half = min(sizes.values()) // 2 if kernel.backend == "c" else max(map(max, kernel.params.values()))
-    shapes: dict[tuple[int, ...], _Shape | None] = {}
+    shapes: dict[tuple[int, ...], _Score | None] = {}
     of_boxes = (side for box in kernel.maps.values() for side in (box.rows, box.columns))
     in_shape = {name for e in (*kernel.block, *kernel.grid, *kernel.cluster, *of_boxes) for name in e.names()}
-    in_shape -= sizes.keys()
-    scored = []
-    for params in _fitting(kernel, sizes, must_hold):
-        key = tuple(params[name] for name in in_shape)
-        if key not in shapes:
-            shapes[key] = _shape(kernel, problem, params)
-        shape = shapes[key]
-        if shape is None:
-            continue
-        values = params.values()
-        score = (
+    matter = [at for at, name in enumerate(kernel.params) if name in in_shape]
+
+    def scored() -> Iterator[tuple[_Score, tuple[int, ...]]]:
+        for values in _fitting(kernel, sizes, must_hold):
+            key = tuple([values[at] for at in matter])
+            if key not in shapes:
+                shape = _shape(kernel, problem, dict(zip(kernel.params, values, strict=True)))
+                shapes[key] = None if shape is None else _score(shape)
+            if (of_shape := shapes[key]) is None:
+                continue
+            largest = max(values)
+            beyond = sum([max(value - half, 0) for value in values]) if largest > half else 0
             # One thread, or one fragment per warp, does not show the parameter's effect.
-            1 in values,
-            sum(max(value - half, 0) for value in values),
-            shape.oversized,
-            # Few blocks without work.
-            shape.blocks if shape.oversized else abs(min(shape.blocks, 64) - _ENOUGH_BLOCKS),
-            shape.threads < 4,
-            shape.uneven,
-            max(values) / max(min(values), 1),
-            -sum(values),
-        )
-        scored.append((score, params))
-    for _, params in sorted(scored, key=lambda one: one[0])[:_MOST_LAUNCHED]:
+            yield (1 in values, beyond, *of_shape, largest / max(min(values), 1), -sum(values)), values
+
+    for _, values in nsmallest(_MOST_LAUNCHED, scored(), key=itemgetter(0)):
+        params = dict(zip(kernel.params, values, strict=True))
         try:
             launch(kernel, problem, params)
         except GemmvizError:
             continue
         return params
     return {}
+
+
+def _score(shape: _Shape) -> _Score:
+    """Return the part of a combination's score, the lowest being the best, that only its launch determines."""
+    # Few blocks without work.
+    blocks = shape.blocks if shape.oversized else abs(min(shape.blocks, 64) - _ENOUGH_BLOCKS)
+    return shape.oversized, blocks, shape.threads < 4, shape.uneven
 
 
 def picture_problem(kernel: Kernel, wanted: Problem | None = None) -> Problem:
@@ -135,8 +138,8 @@ def _first_with_blocks(kernel: Kernel, wanted: Problem, problems: Iterable[Probl
     return fitting
 
 
-def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[dict[str, int]]:
-    """Yield the combinations of parameters for which all conditions hold at a size.
+def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield the combinations of values of the parameters for which all conditions hold at a size.
 
     Smaller values than the offered ones are tried, too. A parameter with a single value keeps it: if a kernel was
     described by a guess, other values may be wrong although its conditions allow them.
@@ -157,12 +160,16 @@ def _fitting(kernel: Kernel, sizes: dict[str, int], must_hold: tuple[Expression,
     # Few parameters are in these: each combination of their values is checked once.
     matter = [at for at, name in enumerate(kernel.params) if any(name in e.names() for e in of_both)]
     known: dict[tuple[int, ...], bool] = {}
-    for values in _combinations(choices, tuple(e for e in must_hold if not e.names() & sizes.keys())):
+    combinations = _combinations(choices, tuple(e for e in must_hold if not e.names() & sizes.keys()))
+    if not of_both:
+        yield from combinations
+        return
+    for values in combinations:
         key = tuple([values[at] for at in matter])
         if key not in known:
             known[key] = _hold(of_both, sizes | dict(zip(kernel.params, values, strict=True)))
         if known[key]:
-            yield dict(zip(kernel.params, values, strict=True))
+            yield values
 
 
 @lru_cache(maxsize=64)

@@ -50,7 +50,7 @@ def channels(colours):
     return (colours[:, None] >> (16, 8, 0) & 0xFF).astype(int)
 
 
-@pytest.mark.sweep("stage", "charts")
+@pytest.mark.sweep("charts")
 @pytest.mark.parametrize("page", PAGES)
 def test_every_widget_in_the_tab_order_has_a_name(window, qtbot, page):
     window.pages.turn_to(page)

@@ -89,7 +89,7 @@ def called(qapp, monkeypatch, capsys):
             del sys.modules[name]
 
 
-@pytest.mark.sweep("cpu.py", "frames.py", "mutants.py --originals", "register_banks.py")
+@pytest.mark.sweep("cpu.py", "frames.py", "register_banks.py")
 @pytest.mark.parametrize("script", CASES)
 def test_a_script_runs_at_its_smallest_size(script, tmp_path, called):
     arguments, codes, text = CASES[script]

@@ -89,6 +89,7 @@ def test_cells_that_were_read_with_another_value_are_marked(qapp):
     assert not marked_cells(whole, painted(whole, Moment(step)), array)
 
 
+@pytest.mark.sweep("8")
 @pytest.mark.parametrize("side", [8, 96])
 def test_wrong_elements_of_c_are_tinted_at_every_zoom_and_right_ones_are_not(qapp, side):
     shown = playable("gputiled", side, side, side, "no-second-barrier", TS=4)

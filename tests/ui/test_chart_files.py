@@ -20,7 +20,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.ui.charts.chart_export import export
 
 
-@pytest.mark.sweep("0", "3")
+@pytest.mark.sweep("0")
 @pytest.mark.parametrize("tab", range(5))
 def test_every_chart_is_saved_as_picture_and_drawing(charts, qtbot, tmp_path, tab):
     add(window_of(charts), LADDER)

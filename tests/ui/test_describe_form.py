@@ -32,11 +32,12 @@ PATH = Path("mine.cu")
 
 
 @pytest.fixture
-def make_form(qtbot):
+def make_form(qtbot, tmp_path):
     forms = []
 
-    def make(text=TEXT, path=PATH, **options):
+    def make(text=TEXT, path=None, **options):
         trust = Trust()
+        path = path or tmp_path / PATH  # alone in its folder: the files around a kernel are read for the guess
         trust.allow(path, text)
         form = DescribeForm(path, text, trust, **{"try_at_once": False} | options)
         forms.append(form)

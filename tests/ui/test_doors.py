@@ -27,6 +27,7 @@ def test_the_doors_cover_the_window_and_the_first_one_has_the_focus(window, door
     assert doors.focusWidget() is doors.buttons[0]
 
 
+@pytest.mark.sweep("49")  # the key 1
 @pytest.mark.parametrize("key", [Qt.Key.Key_1, Qt.Key.Key_Return])
 def test_the_first_door_plays_a_tile_that_moves(window, doors, qtbot, key):
     session = window.session
@@ -74,6 +75,7 @@ def test_a_dropped_file_is_opened(window, doors, qtbot, monkeypatch, tmp_path):
     assert opened == [mine] and not doors.isVisible()
 
 
+@pytest.mark.sweep("charts")
 @pytest.mark.parametrize("page", ["charts", "lesson"])
 def test_what_is_opened_elsewhere_is_not_covered(window, doors, qtbot, page):
     """The pages' buttons and the menus stay in reach: what they opened was below the doors."""

@@ -33,6 +33,7 @@ def test_every_fault_is_in_the_table_and_was_survived(script):
     assert {row[-2] for row in rows} == {"yes"}
 
 
+@pytest.mark.thorough  # the whole script; its faults have tests of their own
 def test_a_fault_is_provoked_and_a_broken_promise_is_noticed(script, tmp_path):
     done = subprocess.run(
         [sys.executable, str(BENCHMARKS / "faults.py"), "12", "--kind", "kernels"],

@@ -162,7 +162,7 @@ def test_the_next_request_is_hidden_while_it_is_predicted(inspector):
     assert inspector.warp.head.text() == "" and "while you predict it" in inspector.warp.cost.text()
 
 
-@pytest.mark.sweep("rung0-*", "rung1-warp")
+@pytest.mark.sweep("rung0-*")
 @pytest.mark.parametrize("tab", ["origin", "warp", "thread"])
 @pytest.mark.parametrize("rung", [("gputiled", 8, {"TS": 4}), ("matmul_tc", 32, {}), ("wgmma", 64, {"BN": 64})])
 def test_a_tab_keeps_only_the_shown_recording(inspector, qtbot, tab, rung):

@@ -51,6 +51,7 @@ def test_frames_between_two_steps_paint_nothing_that_rests(name, qapp):
     assert stage.still.painted == 2
 
 
+@pytest.mark.sweep("async_pipeline")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kept_picture_is_the_same_to_the_byte(name, qapp):
     stage = painter_of(name)
@@ -60,6 +61,7 @@ def test_a_kept_picture_is_the_same_to_the_byte(name, qapp):
     assert picture(stage, step, 0.0, motion="none") == picture(painter_of(name), step, 0.0, motion="none")
 
 
+@pytest.mark.sweep("async_pipeline")
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_in_a_row_look_as_if_each_was_the_first(name, qapp):
     """What one picture keeps for the next (texts, arrows, outlines, sentences) changes nothing in it."""

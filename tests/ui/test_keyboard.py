@@ -15,7 +15,6 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMenu, QTabWidget, QWidget
 
-from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.session import Answer, Message
 from gemmviz.ui.window.keys import KeyGuard
@@ -230,10 +229,10 @@ def asked(monkeypatch):
 
 
 def plain(value):
-    """Return the comparable values of a part of the session; kernels are never changed, but replaced."""
-    if isinstance(value, list) and value and all(isinstance(part, Kernel) for part in value):
-        return repr([id(kernel) for kernel in value])
-    if isinstance(value, (int, float, str, bool, tuple, list, type(None))):
+    """Return the comparable values of a part of the session; objects in lists are never changed, but replaced."""
+    if isinstance(value, (tuple, list)):
+        return repr([plain(part) for part in value])
+    if isinstance(value, (int, float, str, bool, type(None))):
         return repr(value)
     return "" if callable(value) else f"{type(value).__name__} {id(value)}"
 

@@ -109,8 +109,10 @@ def test_a_signal_ends_the_program_while_it_asks_and_keeps_the_edits(start, edit
     end_by_signals(start("window", edited_state), numbers)
     (kept,) = (tmp_path / "STATE").rglob("*.json")
     assert "float sum = 0; // mine" in kept.read_text(encoding="utf-8")
+    assert wait_line(start("window"), "message: Edits").endswith("are still there: gputiled.")
 
 
+@pytest.mark.thorough  # four starts of the program; the test above has the first offer
 def test_a_signal_ends_the_program_with_edits_and_the_next_start_offers_them(start, edited_state):
     end_by_signals(start("window", edited_state), [signal.SIGTERM])
     again = start("window")

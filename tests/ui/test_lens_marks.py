@@ -51,6 +51,7 @@ def picture(painter, moment):
     return pixels(image)
 
 
+@pytest.mark.sweep("warp_specialised", "async_pipeline")
 @pytest.mark.parametrize("name", ["warp_specialised", "async_pipeline", "mma_pipeline"])
 def test_the_marked_tiles_are_the_cells_that_the_block_copies(name):
     playable, block = at_demo(name), opening(name).block

@@ -35,6 +35,8 @@ from gemmviz.ui.look.theme import THEMES, for_presenting
 OURS = ("thread tile", "pipeline", "stream-K", "tensor core", "owners")
 SHOWN = {k.name: k.demo.lens for k in ladder() if k.demo is not None and k.demo.lens in OURS}
 DRAWN = {**SHOWN, "register_block": "thread tile", "vectorised": "thread tile", "mma_swizzle": "tensor core"}
+PAINTED = [f"{name}-dark" for name in ("vectorised", "async_pipeline", "stream_k", "mma_swizzle", "gather")]
+"""The sample of the pictures: a rung for each lens."""
 SIZES = ((300, 220), (560, 330), (1200, 800))
 MARGIN = 12
 OUTSIDE = "#ff00ff"  # in no theme
@@ -77,7 +79,7 @@ def test_the_registry_has_these_lenses_in_the_order_of_their_names():
     assert set(SHOWN.values()) == set(OURS)
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*PAINTED)
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_lens_paints_at_each_size_inside_its_room_and_the_same_each_time(qapp, name, theme):

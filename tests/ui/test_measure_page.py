@@ -45,6 +45,7 @@ def in_sight(page):
     return [name for name in names if getattr(page, name).isVisible()]
 
 
+@pytest.mark.sweep("size0-*", "size2-*")
 @pytest.mark.parametrize(
     ("size", "seen"),
     [
@@ -154,7 +155,7 @@ def test_a_wheel_over_nothing_to_scroll_does_nothing(page):
     assert page.ladder.plot.mark_at(QPointF(-100, -100)) is None
 
 
-@pytest.mark.sweep("1.0-5e-324", "1.7e+308-1.0", "5e-324-5e-324")
+@pytest.mark.sweep("1.7e+308-1.0")
 @pytest.mark.parametrize("one", [5e-324, 1e-300, 1.0, 1.7e308])
 @pytest.mark.parametrize("other", [5e-324, 1.0, 1.7e308])
 def test_figures_of_a_damaged_file_can_be_drawn(page, one, other):

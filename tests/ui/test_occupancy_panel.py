@@ -136,6 +136,7 @@ def test_clusters_have_no_occupancy_on_a_device_without_clusters(panel):
         assert max(whatif.curve.getData()[1]) == 0
 
 
+@pytest.mark.sweep("size0")
 @pytest.mark.parametrize("size", [(420, 210), (900, 600), (1600, 900)])
 def test_no_text_is_cut(panel, qtbot, size):
     panel.resize(*size)

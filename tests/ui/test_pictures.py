@@ -104,7 +104,7 @@ def test_every_bar_has_a_name_of_its_own(window, qtbot):
     assert seen == {kernel.name for kernel in kernels}
 
 
-@pytest.mark.sweep("500", "1900")
+@pytest.mark.sweep("1900")
 @pytest.mark.parametrize("width", [500, 640, 900, 1900])
 def test_the_titles_of_shared_tiles_do_not_overlap(window, qtbot, width):
     choose(window, qtbot, "matmul_kernel_2d_thread_tiling", 64)

@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from sampled import FEW
 from window_driving import need_qt
 
 need_qt()
@@ -197,7 +198,7 @@ def painted(playable, theme, moments):
         yield np.array([colour.red(), colour.green(), colour.blue()], float)
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*(f"{name}-dark" for name in FEW), "gputiled-light")
 @pytest.mark.parametrize(
     ("name", "theme"),
     [(name, "dark") for name in RUNGS]

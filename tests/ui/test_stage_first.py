@@ -24,6 +24,7 @@ def cross(window):
     return box
 
 
+@pytest.mark.sweep("(1280, 800)")
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
 def test_the_matrices_take_a_third_of_the_window(window, qtbot, size):
     window.resize(*size)
@@ -142,6 +143,7 @@ def test_the_buttons_of_a_lesson_keep_their_place_from_stop_to_stop(window, qtbo
     qtbot.waitUntil(lambda: bar.lesson_button.isVisible() and not bar.on.isVisible())
 
 
+@pytest.mark.sweep("(1000, 640)")
 @pytest.mark.parametrize("size", [SMALL, (1920, 1080)], ids=str)
 def test_in_a_duel_the_lesson_stands_beside_both_stages_and_keeps_its_buttons_in_place(window, qtbot, size):
     session, bar = window.session, window.tour_bar
@@ -167,6 +169,7 @@ def test_in_a_duel_the_lesson_stands_beside_both_stages_and_keeps_its_buttons_in
     )
 
 
+@pytest.mark.sweep("(1280, 800)")
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)], ids=str)
 def test_the_text_of_a_lesson_with_a_lens_stands_left_of_a(window, qtbot, size):
     """Beside the lens, the text took so much room that the matrices had a sixth of the window."""

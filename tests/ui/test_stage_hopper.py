@@ -159,6 +159,7 @@ def test_cells_are_cut_into_rectangles_without_a_gap():
         assert (drawn == inside).all()
 
 
+@pytest.mark.sweep("4000")
 @pytest.mark.parametrize("width", [500, 1000, 4000])
 def test_boxes_in_flight_are_visible_at_any_size(qapp, width):
     playable, rect = specialised(), QRectF(0, 0, width, width * 0.64)

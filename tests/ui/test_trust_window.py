@@ -124,6 +124,7 @@ def open_lesson(window, path):
     assert window.session.tour.lesson is not None
 
 
+@pytest.mark.sweep("open_kernel", "open_state_with_text")
 @pytest.mark.parametrize(
     "bring",
     [

@@ -226,6 +226,7 @@ def test_with_little_height_only_the_plot_and_the_buttons_are_shown(charts, qtbo
     assert chart.hint.text().startswith("best TS=32 WPT=4")
 
 
+@pytest.mark.sweep("charts")
 @pytest.mark.parametrize("page", ["stage", "charts"])
 def test_many_parameters_are_readable_and_fit_a_small_screen(charts_in_window, qtbot, page):
     charts = charts_in_window

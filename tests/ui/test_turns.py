@@ -135,6 +135,7 @@ def test_a_slow_lens_has_a_frame_of_its_own_and_the_cells_follow_in_the_next_one
     assert "cells" in parts.follow(Moment(9, motion="full"), True, lens_seconds=0.01), "what flies belongs to the cells"
 
 
+@pytest.mark.sweep("gputiled-False", "async_pipeline-True")
 @pytest.mark.parametrize("lens", [True, False])
 @pytest.mark.parametrize("name", NAMES)
 def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
@@ -156,7 +157,7 @@ def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
     assert unchanged
 
 
-@pytest.mark.sweep("gputiled-False", "matmul_kernel_naive-True")
+@pytest.mark.sweep("matmul_kernel_naive-True")
 @pytest.mark.parametrize(("name", "at_lens"), [("gputiled", False), ("matmul_kernel_naive", True), ("stream_k", True)])
 def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, window, monkeypatch):
     """Each frame paints only the places that changed; when no part is late, all of the stage is of this step."""
@@ -206,6 +207,7 @@ def late_picture(stage, moment, late, part=RECT, over=None):
     return over
 
 
+@pytest.mark.sweep("gputiled-False", "async_pipeline-True")
 @pytest.mark.parametrize("lens", [True, False])
 @pytest.mark.parametrize("name", NAMES)
 def test_parts_that_are_not_late_look_as_ever(name, lens, qapp):

@@ -63,6 +63,7 @@ def test_no_text_of_the_window_is_cut(make_window, qtbot, language):
         assert [w.currentText() if isinstance(w, QComboBox) else w.text() for w in shown if cut(w)] == [], page
 
 
+@pytest.mark.sweep("ko")
 @LANGUAGE
 def test_the_titles_of_kernels_are_whole(make_window, qtbot, language):
     set_language(language)

@@ -24,6 +24,10 @@ SAMPLE = (
 )
 """A rung of each kind: each way to compute, to copy and to wait."""
 
+FEW = ("simd", "gputiled", "async_pipeline", "mma_swizzle", "warp_specialised")
+"""A rung of each generation of hardware. A costly sweep about `SAMPLE`'s kinds takes only these, if another test tries
+all of `SAMPLE`."""
+
 
 def mark_the_rest(items: Iterable[Any], whole: bool) -> None:
     """Mark all cases of sweeps `thorough` that are not in their sample.

@@ -56,6 +56,8 @@ class Evidence:
         The day of the measurement, ``"2026-11-21"``; empty if unknown.
     reference
         Whether the rows come from another machine.
+    changes
+        The number of figures taken so far: while it stays, verdicts stay.
     """
 
     def __init__(self, device: str = "", date: str = "", reference: bool = False) -> None:
@@ -63,6 +65,7 @@ class Evidence:
         self._rows: dict[Key, Row] = {}
         self._counts: dict[tuple[Key, bool], Counts] = {}
         self._profiles: dict[Key, Profile] = {}
+        self.changes = 0
 
     @classmethod
     def of(cls, document: Document, reference: bool = False) -> "Evidence":
@@ -114,6 +117,7 @@ class Evidence:
         if row["edited"] or (row["backend"] == TRANSFER and row["dtype_in"] != "float32"):
             return  # an edited kernel is no longer that of the document; and the documents copy only single precision
         self._rows[_key(row)] = row
+        self.changes += 1
 
     def add_rows(self, rows: Iterable[Row]) -> None:
         """Take several rows."""
@@ -124,6 +128,7 @@ class Evidence:
         """Take the result of `counted` for a recording."""
         # Counts without a view are from a version that had only one view.
         self._counts[_key(counts), counts.get("as_written", False)] = counts
+        self.changes += 1
 
     def add_fault(self, case: Case, message: str, kind: str = "other") -> None:
         """Keep the reason why a case could not be recorded; ``kind`` as in `gemmviz.engine.messages.Failed`."""
@@ -133,6 +138,7 @@ class Evidence:
         """Take the result of `gemmviz.proving.profiling.profile`."""
         for plain in profiles:
             self._profiles[_key(plain)] = plain
+            self.changes += 1
 
     def add_profile_fault(self, case: Case, message: str) -> None:
         """Keep the reason why a case could not be profiled."""

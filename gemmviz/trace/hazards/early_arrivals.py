@@ -51,6 +51,8 @@ def early_arrivals(recording: Recording, t: AccessIndex) -> Iterator[Finding]:
         return
     waits = _waits(recording)
     arrivals = _arrivals(recording, waits)
+    if not len(arrivals.key):
+        return
     first, end = (np.searchsorted(arrivals.key, key, side) for side in ("left", "right"))
     pair, arrival = _expanded(first, end)
     write = writes[pair]
@@ -137,6 +139,7 @@ def _waits(recording: Recording) -> _Waits:
 def _arrivals(recording: Recording, waits: _Waits) -> _Arrivals:
     events = recording.events
     mine = np.flatnonzero(_is_arrival(recording) & (events.remote == 0))
+    mine = mine[~_with_its_whole_warp(recording, mine)]
     phase, turn = waits.get(events.block[mine] * recording.threads + events.thread[mine], events.phase[mine])
     before = (phase >= 0) & (events.turn[mine] == 0)
     since = np.concatenate([events.phase[mine], phase[before]])
@@ -151,6 +154,24 @@ def _arrivals(recording: Recording, waits: _Waits) -> _Arrivals:
 def _is_arrival(recording: Recording) -> Flags:
     kind = recording.events.kind
     found: Flags = (kind == ARRIVE) | (kind == EXPECT)
+    return found
+
+
+def _with_its_whole_warp(recording: Recording, arrivals: Ints) -> Flags:
+    """Return for some arrivals (rows of the events) whether all lanes of the warp arrive in the same phase.
+
+    Then each lane's own arrival orders its accesses, and there are often hundreds of arrivals per write.
+    """
+    events, threads = recording.events, recording.threads
+    warps = -(-threads // WARP)
+    all_of_them = np.flatnonzero(_is_arrival(recording))
+    thread = events.block[all_of_them] * threads + events.thread[all_of_them]
+    once = np.unique(thread << 16 | events.phase[all_of_them])
+    block, lane = np.divmod(once >> 16, threads)
+    keys, lanes = np.unique((block * warps + lane // WARP) << 16 | once & 0xFFFF, return_counts=True)
+    whole = keys[lanes == np.minimum(WARP, threads - (keys >> 16) % warps * WARP)]
+    warp = events.block[arrivals] * warps + events.thread[arrivals] // WARP
+    found: Flags = np.isin(warp << 16 | events.phase[arrivals], whole)
     return found
 
 

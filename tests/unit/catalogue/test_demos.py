@@ -81,6 +81,7 @@ def test_a_demo_is_in_its_recording(name: str) -> None:
         assert found.cell is not None or kernel.exhibit  # outside C no thread owns an element
 
 
+@pytest.mark.sweep("*-conflict_free", "*-mma_swizzle", "uncoalesced-gpumult1")
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FREE.items() for name in names])
 def test_costs_that_a_kernel_avoids_are_not_found_at_its_demo(kind: str, name: str) -> None:
     assert [
@@ -115,7 +116,7 @@ def test_some_demos_have_findings_that_are_there_only_because_of_narrow_blocks(n
     assert any(cost.narrow for cost in costs(played(name)))
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep("gputiled", "CC", "mma_swizzle", "warp_specialised")
 @pytest.mark.parametrize("name", [name for name in ON_GPU if name != "mm_optimizado_printed"])
 def test_a_finding_that_is_there_only_because_of_narrow_blocks_is_gone_with_wide_ones(name: str) -> None:
     kernel, _ = demo_of(name)

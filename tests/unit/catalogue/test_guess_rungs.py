@@ -29,7 +29,7 @@ KINDS = ("hostmult1", "gpumult0", "mm", "matmul_kernel_naive", "RR", "gputiled_m
 SIZE = Problem(256, 512, 128)
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep("hostmult_threads", "gputiled", "CC", "vectorised", "mma_swizzle")
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung.name not in BEYOND], ids=lambda k: k.name)
 def test_the_source_of_a_rung_says_what_its_front_matter_says(rung: Kernel) -> None:
     made = bare(rung)

@@ -41,6 +41,7 @@ def within_seconds(act):
     return raised[0] if raised else None
 
 
+@pytest.mark.sweep("pipe-*", "device-*", "folder-*", "huge-.cu")
 @pytest.mark.parametrize("suffix", READERS)
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "huge"])
 def test_a_pipe_or_a_device_is_refused_at_once(tmp_path, suffix, kind):

@@ -17,6 +17,7 @@ from gemmviz.control.claims_runner import ClaimsRunner
 from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import BenchDone, Failed, RecordRequest, Result
 from gemmviz.engine.supervisor import Engine
+from gemmviz.language import set_language
 
 FAST = Quantity(Case("hostmult1", (64, 64, 64)), "gflops")
 SLOW = Quantity(Case("hostmult0", (64, 64, 64)), "gflops")
@@ -150,6 +151,20 @@ def test_claims_that_cannot_be_judged_by_running_are_said_so(session):
     runner = ClaimsRunner(session, engines, [hopeless], [])
     runner.run(["t-hopeless"])
     assert not runner.active and session.messages.current.text.startswith("Nothing to run")
+
+
+def test_a_verdict_is_kept_while_its_figures_and_the_language_stay(session, runner):
+    judge = runner.judge
+    judge.add_rows([row(session, "hostmult1", 20.0)])
+    first = judge.verdict(RATIO)
+    assert first.state == "not run" and judge.verdict(RATIO) is first
+    set_language("es")
+    try:
+        assert judge.verdict(RATIO) is not first
+    finally:
+        set_language("en")
+    judge.add_rows([row(session, "hostmult0", 5.0)])
+    assert judge.verdict(RATIO).state == "holds"
 
 
 def test_a_claim_never_compares_figures_of_two_devices(session, engines, runner):

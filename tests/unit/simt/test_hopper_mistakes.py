@@ -144,6 +144,14 @@ def test_a_warp_that_meets_after_the_next_wait_is_in_order() -> None:
     assert recording.wrong == 0 and find(recording) == []
 
 
+def test_a_warp_of_which_two_lanes_arrive_has_to_meet_before() -> None:
+    text = FFMA.replace("        __syncwarp();\n        if (t % 32 == 0) ", "        if (t % 32 < 2) ")
+    found = find(
+        recorded(text.replace("barrier_init(empty[s], 4);", "barrier_init(empty[s], 8);"), Problem(64, 32, 80))
+    )
+    assert {f.kind for f in found} == {"race"} and all("a __syncwarp() is missing" in f.text for f in found)
+
+
 def test_lanes_that_arrive_themselves_need_no_meeting() -> None:
     text = FFMA.replace("        __syncwarp();\n        if (t % 32 == 0) ", "        ")
     recording = recorded(

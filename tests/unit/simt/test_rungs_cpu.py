@@ -45,6 +45,7 @@ def named(recording: Recording, name: str) -> int:
     return [array.name for array in recording.arrays].index(name)
 
 
+@pytest.mark.sweep("97 x 75 x 29-*", "90 x 1 x 30-simd_threads")
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("problem", SIZES, ids=str)
 def test_blocks_of_any_number_add_up(name: str, problem: Problem) -> None:

@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from sampled import FEW
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
 from gemmviz.catalogue.kernel import Kernel
@@ -52,7 +53,7 @@ def right_at(sizes: list[Problem], rung: Kernel, params: dict[str, int]) -> None
 
 
 # Few blocks that stay, so that each takes several tiles, and computes whole ones.
-FEW = {"BLOCKS": 2, "SPLIT": 1}
+FEW_BLOCKS = {"BLOCKS": 2, "SPLIT": 1}
 
 
 @pytest.mark.sweep
@@ -61,14 +62,14 @@ def test_a_rung_computes_the_right_c_within_bounds_at_every_size_it_takes_or_off
     params: dict[str, int] = {}
     if is_ours(rung):  # with the smaller tiles of its demo
         assert rung.demo is not None
-        params = rung.demo.params | {name: value for name, value in FEW.items() if name in rung.params}
+        params = rung.demo.params | {name: value for name, value in FEW_BLOCKS.items() if name in rung.params}
     right_at(in_tiles(rung.defaults | params) if is_ours(rung) else SIZES, rung, params)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if is_ours(rung)], ids=lambda kernel: kernel.name)
 def test_our_own_rungs_do_so_with_their_large_tiles(rung: Kernel) -> None:
-    few = {name: value for name, value in FEW.items() if name in rung.params}
+    few = {name: value for name, value in FEW_BLOCKS.items() if name in rung.params}
     right_at(in_tiles(rung.defaults), rung, few)
 
 
@@ -85,9 +86,10 @@ def possible(rung: Kernel, offered: dict[str, tuple[int, ...]]) -> Launch | None
 
 
 WITH_PARAMETERS = [rung.name for rung in RUNGS if rung.params]
+FEW_WITH_PARAMETERS = [name for name in WITH_PARAMETERS if name in FEW]
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW_WITH_PARAMETERS)
 @pytest.mark.parametrize("name", WITH_PARAMETERS)
 def test_each_value_of_a_parameter_has_a_size_that_it_works_at(name: str) -> None:
     rung = find(name, LADDER)
@@ -95,7 +97,7 @@ def test_each_value_of_a_parameter_has_a_size_that_it_works_at(name: str) -> Non
         assert [value for value in values if possible(rung, rung.params | {one: (value,)}) is None] == []
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW_WITH_PARAMETERS)
 @pytest.mark.parametrize("name", WITH_PARAMETERS)
 def test_the_last_values_of_all_parameters_give_the_right_c(name: str) -> None:
     rung = find(name, LADDER)

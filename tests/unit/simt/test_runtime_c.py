@@ -3,6 +3,7 @@
 import ctypes
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -63,10 +64,14 @@ def test_a_prototype_of_the_runtime_stands_in_a_header() -> None:
     assert not {name: lines for name, lines in found.items() if lines}
 
 
+@cache
+def named_files() -> set[str]:
+    return {f.name for f in SIMT.parent.rglob("*.[chp]*")}
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.name)
 def test_comments_name_files_that_exist(file: Path) -> None:
-    package = SIMT.parent
-    known = {f.name for f in package.rglob("*.[chp]*")} | FOREIGN
+    known = named_files() | FOREIGN
     comments = re.findall(r"//.*", file.read_text())
     named = {name for line in comments for name in re.findall(r"\b\w+\.(?:c|h|py)\b", line)}
     assert named <= known

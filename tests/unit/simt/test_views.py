@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recordings import own
+from sampled import FEW
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -45,7 +46,7 @@ def of_rung(name: str, size: int, **params: int) -> tuple[dict[str, ArrayTraffic
     return counts(compiled), counts(written)
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW)
 @pytest.mark.parametrize("name", EVERY)
 def test_every_rung_records_in_both_views_and_the_text_names_no_fewer_accesses(name: str) -> None:
     compiled, written = both(shown(name))

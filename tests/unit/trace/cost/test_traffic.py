@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 from recordings import EXCHANGED_SUMS, RUNGS, SIZES, own, rung
+from sampled import FEW
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -105,7 +106,7 @@ def by_hand(recording: Recording, in_turns: bool = False) -> dict[tuple[int, str
     return found
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*(f"{name}-*" for name in FEW))
 @pytest.mark.parametrize("problem", SIZES, ids=str)
 @pytest.mark.parametrize("name", RUNGS)
 def test_totals_are_those_of_a_count_by_hand_with_and_without_a_timeline(name: str, problem: Problem) -> None:

@@ -37,6 +37,7 @@ def counted(shown, step, block):
     return reads, written
 
 
+@pytest.mark.sweep("which0", "which1", "which3")
 @pytest.mark.parametrize("which", RECORDINGS)
 def test_reads_are_those_of_the_accesses(which):
     shown = playable(*which)

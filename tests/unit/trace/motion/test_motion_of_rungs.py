@@ -5,6 +5,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from sampled import FEW
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
@@ -37,7 +38,7 @@ def shown(name):
     return Playable(recording, timeline, measure(recording, timeline))
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW)
 @pytest.mark.parametrize("name", RUNGS)
 def test_running_sums_end_in_the_stored_values(name):
     playable = shown(name)
