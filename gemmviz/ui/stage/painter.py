@@ -300,7 +300,7 @@ class StagePainter:
         self._marks.draw(painter, placed, seen, moment, near, shown)
         self._in_flight.draw(painter, shown, seen, moment)
         if placed[C] in shown:
-            self._sums.draw(painter, placed, seen, moment, font)
+            self._sums.draw(painter, placed, seen, moment, font, self._order.plates(placed[C], self._text, self.font))
             self._ownership.draw(painter, placed[C], seen, moment)
         for panel, image in zip(shown, images, strict=True):
             if image is not None:
