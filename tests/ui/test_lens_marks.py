@@ -11,7 +11,7 @@ from demo_recordings import at_demo, opening
 from pixels import pixels
 from presenting_driving import presenter_of
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QFont, QImage, QPainter
+from PySide6.QtGui import QFont, QImage, QPainter, QRegion
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.session import Session
@@ -20,6 +20,7 @@ from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.stage.quadrant import Late
 from gemmviz.ui.stage.view import View
 
 RECT = QRectF(0, 0, 1000, 700)
@@ -166,3 +167,40 @@ def test_in_front_of_an_audience_the_lens_beside_the_picture_marks_its_tiles(qtb
     session.lens.show("pipeline")
     lens, marked = shown()
     assert lens is None and {state for _, state in marked} == {"arriving", "ready", "multiplied", "done"}
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_of_the_marked_tiles_only_those_that_changed_are_painted_and_the_picture_is_the_same(qapp, ratio):
+    at = opening("warp_specialised")
+    kept, anew = stage("warp_specialised"), stage("warp_specialised")
+    anew.lens_marks._vector = True
+    steps = range(at.step - 2, at.step + 3)
+    for step in steps:
+        moment = Moment(step, at.block, motion="none")
+        one, other = (sharp_picture(painter, moment, ratio) for painter in (kept, anew))
+        assert np.array_equal(one, other)
+    places = [PIPELINE.places(kept.playable, step, at.block) for step in steps]
+    assert kept.lens_marks.pictures.painted == len({place for of_step in places for place in of_step})
+    assert anew.lens_marks.pictures.painted == sum(len(of_step) for of_step in places)
+
+
+def test_the_marks_of_one_matrix_are_the_same_when_the_other_is_not_painted(qapp):
+    at, painter = opening("warp_specialised"), stage("warp_specialised")
+    rect = QRectF(0, 0, 1800, 1100)  # the size of type grows with that of all marks
+    moment, panel = Moment(at.step, at.block, motion="none"), painter.panels(rect, View())[A]
+    inside = QRectF(panel.x, panel.y, panel.width, panel.height).toRect().adjusted(1, 1, -1, -1)
+    images = []
+    for part in (None, QRegion(inside)):
+        image = QImage(rect.size().toSize(), QImage.Format.Format_RGB32)
+        with QPainter(image) as into:
+            painter.paint(into, rect, moment, late=Late(moment, moment), part=part)
+        images.append(pixels(image.copy(inside)))
+    assert np.array_equal(*images)
+
+
+def sharp_picture(painter, moment, ratio):
+    image = QImage((RECT.size() * ratio).toSize(), QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    with QPainter(image) as into:
+        painter.paint(into, RECT, moment, ratio)
+    return pixels(image)

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from gemmviz.catalogue.matrices import A
 from gemmviz.catalogue.problem import Problem
 from gemmviz.ui.stage import scene
-from gemmviz.ui.stage.accessed_cells import AccessedCells
+from gemmviz.ui.stage.accessed_cells import AccessedCells, strength
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.lines import fitting
 
@@ -40,7 +40,7 @@ def test_c_becomes_brighter_with_the_work_and_again_when_it_is_written(window, q
     first, half, before = (brightness_of_c(window, step) for step in (0, last // 2, last - 1))
     assert first < half < before
     # The write glows amber: the colour under it is read without the glow.
-    image = window.stage._painter_now()._colours._base(2, last, 0)[7, 7]
+    image = window.stage._painter_now()._colours.image(2, last, 0, trail=0)[7, 7, :3]
     assert QColor(*(int(c) for c in image)).lightness() > before + 10
 
 
@@ -68,10 +68,9 @@ def test_a_cpu_loop_leaves_a_trail_as_long_as_its_inner_loop(window, qtbot):
     session = window.session
     assert session.playback.trail >= 3 * 16
     session.cursor.seek(session.cursor.steps - 1)
-    cells, strength, _ = AccessedCells(session.cursor.playable).glow(
-        A, session.cursor.step, None, session.playback.trail
-    )
-    assert ((cells // 16 == 15) & (strength > 0)).sum() >= 15
+    trail = session.playback.trail
+    cells, ages = AccessedCells(session.cursor.playable).glow(A, session.cursor.step, None, trail)
+    assert ((cells // 16 == 15) & (strength(trail)[ages] > 0)).sum() >= 15
 
 
 def test_a_cpu_loop_of_any_length_plays_in_half_a_minute(window, qtbot):

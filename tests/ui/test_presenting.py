@@ -315,3 +315,15 @@ def test_an_answer_is_chosen_with_the_mouse(presenter, session, qtbot):
     session.predict.toggle()
     qtbot.mouseClick(presenter.predict.answers[2], Qt.MouseButton.LeftButton)
     assert session.predict.chosen == 2
+
+
+def test_escape_closes_the_question_before_it_ends(presenter, session, qtbot):
+    ended = []
+    presenter.left.connect(lambda: ended.append(True))
+    press(presenter, qtbot, K.Key_P)
+    assert session.predict.on and "close the question" in presenter.hints.text()
+    press(presenter, qtbot, K.Key_Escape)
+    assert not session.predict.on and not ended
+    assert "close the question" not in presenter.hints.text()
+    press(presenter, qtbot, K.Key_Escape)
+    assert ended

@@ -29,7 +29,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.record import record
 from gemmviz.ui.look.theme import THEMES, contrast, rgb
 from gemmviz.ui.stage import legend, sum_owners
-from gemmviz.ui.stage.accessed_cells import AccessedCells
+from gemmviz.ui.stage.accessed_cells import AccessedCells, strength
 from gemmviz.ui.stage.borders import outline
 from gemmviz.ui.stage.caption import caption
 from gemmviz.ui.stage.cell_text import dark_on
@@ -113,14 +113,14 @@ def test_large_windows_glow_like_small_ones():
     playable = rung("gpumult1", 64, BX=16, BY=16)  # 4096 accesses a step: worked out step by step
     touched = AccessedCells(playable)
     step = 40
-    cells, strength, _ = touched.glow(0, step, None, 6)
+    cells, ages = touched.glow(0, step, None, 6)
     log = playable.recording.accesses
     newest = np.full(64 * 64, -1)
     for s in range(step - 5, step + 1):
         rows = playable.timeline.rows(s)
         newest[log.element[rows[log.array[rows] == 0]]] = s
     assert sorted(cells.tolist()) == np.flatnonzero(newest >= 0).tolist()
-    assert strength == pytest.approx(0.92 * (1 - (step - newest[cells]) / 6) ** 1.3, rel=1e-5)
+    assert strength(6)[ages] == pytest.approx(0.92 * (1 - (step - newest[cells]) / 6) ** 1.3, rel=1e-5)
 
 
 # Dimming

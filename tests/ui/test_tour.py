@@ -101,9 +101,10 @@ def test_no_text_of_a_lesson_is_cut_at_any_size_of_the_window(window, qtbot):
         for index in range(len(session.tour.stops)):
             session.tour.go(index)
             qtbot.waitUntil(lambda: is_whole(bar))
-    bar.onward.click()
+    assert bar.on.toolTip() == bar.onward.toolTip()
+    bar.on.click()
     wait_at(window, qtbot, 0)
-    assert session.choice.base.name == "gpumult1"
+    assert session.choice.base.name == "gpumult1" and bar.on.toolTip() != bar.onward.toolTip()
     session.preferences.set_type_scale(1.5)
     qtbot.waitUntil(lambda: is_whole(bar))
 

@@ -4,19 +4,25 @@
 from itertools import combinations
 
 import pytest
-from demo_recordings import at_demo
+from demo_recordings import at_demo, opening
 from window_driving import need_qt, wait_recorded
 
 need_qt()
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QSizePolicy, QStyle, QStyleOptionComboBox, QWidget
 
+from gemmviz.catalogue.matrices import C
 from gemmviz.language import LANGUAGES, set_language, tr
+from gemmviz.ui.look.theme import DARK
 from gemmviz.ui.stage import words
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.caption import number
 from gemmviz.ui.stage.cell_values import in_cell
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.painter import StagePainter
+from gemmviz.ui.stage.view import View
 from gemmviz.ui.window.key_names import key_text
 
 LANGUAGE = pytest.mark.parametrize("language", LANGUAGES)
@@ -172,3 +178,24 @@ def test_the_use_of_an_order_of_blocks_is_counted_on_its_tiles():
     rows, columns = ({tile[place] for tile in order.tiles[:count]} for place in (2, 1))
     assert (count, needed, by_rows) == (4, len(rows) + len(columns), 5) and needed < by_rows
     assert all(str(needed) in text and str(by_rows) in text for text in order._about())
+
+
+def test_the_name_of_a_warpgroup_and_the_number_of_its_block_do_not_lie_on_each_other(qapp, monkeypatch):
+    at, font, names = opening("panels"), QFont(), []
+    font.setPixelSize(13)
+    painter = StagePainter(at_demo("panels"), DARK, font)
+    write = QPainter.drawText
+
+    def drawn(into, box, *of):
+        if of and isinstance(of[-1], str) and of[-1] == tr("warpgroup {number}", number=1):
+            names.append(QRectF(box))
+        return write(into, box, *of)
+
+    monkeypatch.setattr(QPainter, "drawText", drawn)
+    image = QImage(1000, 700, QImage.Format.Format_RGB32)
+    with QPainter(image) as into:
+        painter.paint(into, QRectF(image.rect()), Moment(at.step, at.block, motion="none"))
+    panel = painter.panels(QRectF(image.rect()), View())[C]
+    numbers = painter._order.plates(panel, painter._text, font)
+    assert names and numbers
+    assert not any(name.intersects(number) for name in names for number in numbers)

@@ -11,6 +11,23 @@ from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.origin.staging import Staged
 from gemmviz.trace.recording.recording import Recording
 
+_MOST_PER_SLOT = 4
+"""Writes per slot: of more, the last one is searched for, as to look at all takes longer, and more memory."""
+
+
+@dataclass(frozen=True)
+class _Writes:
+    """The writes of one array in the order of `History.key`: the first slot, and the range of keys.
+
+    Their steps, and slots counted from the first one, int32 (writes,); no steps if there are too many writes or none.
+    """
+
+    first: int
+    begin: int
+    end: int
+    step: npt.NDArray[np.int32] | None
+    slot: npt.NDArray[np.int32]
+
 
 @dataclass(frozen=True)
 class History:
@@ -35,6 +52,8 @@ class History:
     item: Ints
     # The last result for each array: one picture needs the same several times.
     _asked: dict[int, tuple[int, int, Ints]] = field(default_factory=dict, compare=False, repr=False)
+    # The writes of each array, of the last block.
+    _writes: dict[int, "tuple[int, _Writes]"] = field(default_factory=dict, compare=False, repr=False)
 
     def _last(self, array: int, step: int, block: int) -> Ints:
         """Return, for each element of an array, the index in `key` of its last write up to `step`, or -1."""
@@ -44,16 +63,36 @@ class History:
         return known[2]
 
     def _find_last(self, array: int, step: int, block: int) -> Ints:
-        info = self.recording.arrays[array]
+        size = self.recording.arrays[array].size
+        writes = self._of(array, block)
+        found = np.full(size, -1)
+        if writes.step is not None:
+            # In the order of slots and steps: of several writes of a slot, the last one stays.
+            done = np.flatnonzero(writes.step <= step)
+            found[writes.slot[done]] = done + writes.begin
+        elif writes.begin < writes.end:
+            earliest = np.arange(writes.first, writes.first + size) * self.timeline.steps
+            mine = self.key[writes.begin : writes.end]
+            at = np.searchsorted(mine, earliest + step, side="right") - 1
+            found = np.where((at >= 0) & (mine[at] >= earliest), at + writes.begin, -1)
+        return found
+
+    def _of(self, array: int, block: int) -> "_Writes":
+        """Return the writes of an array, and of this block if it is a shared one."""
+        known = self._writes.get(array)
+        if known is None or known[0] != block:
+            known = self._writes[array] = block, self._find_writes(array, block)
+        return known[1]
+
+    def _find_writes(self, array: int, block: int) -> "_Writes":
+        info, steps = self.recording.arrays[array], self.timeline.steps
         first = self.base[array] + (block * info.size if info.space == "shared" else 0)
-        earliest = np.arange(first, first + info.size + 1) * self.timeline.steps
         # The keys of this array, and of this block, are adjacent.
-        begin, end = np.searchsorted(self.key, earliest[[0, -1]])
-        mine, earliest = self.key[begin:end], earliest[:-1]
-        if not len(mine):
-            return np.full(info.size, -1)
-        at = np.searchsorted(mine, earliest + step, side="right") - 1
-        return np.where((at >= 0) & (mine[at] >= earliest), at + begin, -1)
+        begin, end = np.searchsorted(self.key, (first * steps, (first + info.size) * steps)).tolist()
+        if not 0 < end - begin <= _MOST_PER_SLOT * info.size:
+            return _Writes(first, begin, end, None, np.zeros(0, np.int32))
+        slot, at = np.divmod(self.key[begin:end], steps)
+        return _Writes(first, begin, end, at.astype(np.int32), (slot - first).astype(np.int32))
 
     def last_write(self, array: int, step: int, block: int = 0) -> Ints:
         """Return, for each element of an array in memory order, the row that last wrote it up to `step`, or -1.

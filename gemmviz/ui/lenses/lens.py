@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QPainter
 
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.box_pictures import BoxPictures
 from gemmviz.ui.look.theme import Theme
 
 
@@ -103,7 +104,14 @@ class Marking(Protocol):
         """Return the places that it marks for a block at a step; where two overlap, the later one is on top."""
 
     def mark(
-        self, painter: QPainter, boxes: list[tuple[Place, QRectF]], with_values: bool, theme: Theme, font: QFont
+        self,
+        painter: QPainter,
+        boxes: list[tuple[Place, QRectF]],
+        whole: QRectF,
+        with_values: bool,
+        theme: Theme,
+        font: QFont,
+        pictures: BoxPictures,
     ) -> None:
         """Draw the marks of places.
 
@@ -111,8 +119,12 @@ class Marking(Protocol):
         ----------
         painter, boxes
             Where to: some of `places`, in their order, each with its rectangle in pixels.
+        whole
+            The rectangle around the marks of all matrices, which decides the size of type.
         with_values
             Whether the cells below show their values, which stay legible.
         theme, font
             As for `Lens.paint`.
+        pictures
+            The pictures of boxes that were drawn before.
         """

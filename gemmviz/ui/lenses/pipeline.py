@@ -11,6 +11,7 @@ from gemmviz.trace.lenses.fillings import Filling, Stages
 from gemmviz.trace.lenses.pipeline_events import pipeline_events
 from gemmviz.trace.lenses.stages import is_pipeline, stages
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.box_pictures import BoxPictures
 from gemmviz.ui.lenses.lens import LensMoment, Place
 from gemmviz.ui.lenses.ring import draw_ring
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
@@ -53,10 +54,17 @@ class PipelineLens:
         return tile_places(found, step) if found is not None else ()
 
     def mark(
-        self, painter: QPainter, boxes: list[tuple[Place, QRectF]], with_values: bool, theme: Theme, font: QFont
+        self,
+        painter: QPainter,
+        boxes: list[tuple[Place, QRectF]],
+        whole: QRectF,
+        with_values: bool,
+        theme: Theme,
+        font: QFont,
+        pictures: BoxPictures,
     ) -> None:
         """Draw tiles on their matrices: see `gemmviz.ui.lenses.lens.Marking`."""
-        draw_tiles(painter, boxes, with_values, theme, font)
+        draw_tiles(painter, boxes, whole, with_values, theme, font, pictures)
 
     def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""

@@ -1,6 +1,6 @@
 """The tiles of A and B that the stages of a pipeline hold, on the matrices: in the colour of their state, and named."""
 
-from typing import cast
+from typing import Any, cast
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import tr
 from gemmviz.trace.lenses.fillings import Filling, Stages, State
+from gemmviz.ui.lenses.box_pictures import BoxPictures
 from gemmviz.ui.lenses.lens import Place
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
 from gemmviz.ui.lenses.stage_colours import STATES, filled_box
@@ -42,24 +43,32 @@ def _places(filling: Filling, state: State) -> list[Place]:
 
 
 def draw_tiles(
-    painter: QPainter, boxes: list[tuple[Place, QRectF]], with_values: bool, theme: Theme, font: QFont
+    painter: QPainter,
+    boxes: list[tuple[Place, QRectF]],
+    whole: QRectF,
+    with_values: bool,
+    theme: Theme,
+    font: QFont,
+    pictures: BoxPictures,
 ) -> None:
     """Draw tiles, each with its number and its state; where the cells below show their values, only frames.
 
     Parameters
     ----------
-    painter, boxes, with_values, theme, font
+    painter, boxes, whole, with_values, theme, font, pictures
         As `gemmviz.ui.lenses.lens.Marking.mark` gets them.
     """
-    whole = QRectF()
-    for _, box in boxes:
-        whole = whole.united(box)
-    with Sheet(painter, whole, theme, font) as sheet:
-        for place, box in boxes:
-            number, state = cast(tuple[int, State], place.what)
-            fill = filled_box(sheet, box, state, not with_values)
-            if not with_values:
-                _write(sheet, box, number, state, fill)
+    size = Sheet(painter, whole, theme, font).small
+    for place, box in boxes:
+
+        def paint(into: QPainter, box: QRectF = box, what: tuple[int, State] = cast(Any, place.what)) -> None:
+            number, state = what
+            with Sheet(into, whole, theme, font) as sheet:
+                fill = filled_box(sheet, box, state, not with_values)
+                if not with_values:
+                    _write(sheet, box, number, state, fill)
+
+        pictures.draw(painter, box, (place.what, with_values, size), paint)
 
 
 def _write(sheet: Sheet, box: QRectF, number: int, state: State, fill: QColor) -> None:

@@ -238,7 +238,8 @@ class Presenter(QWidget):
 
     def _fit_hints(self) -> None:
         """Show the keys that a teacher needs beside the place in the lesson, as many as there is room for."""
-        words = tr("black"), tr("predict"), tr("keys"), tr("end")
+        escape = tr("close the question") if self.session.predict.on else tr("end")
+        words = tr("black"), tr("predict"), tr("keys"), escape
         keys = {action.id: key_text(action.keys[0]) for action in self.actions_table if action.id in _HINTS}
         hints = [f"{keys[name]}\N{NO-BREAK SPACE}{word}" for name, word in zip(_HINTS, words, strict=True)]
         metrics, margins = self.hints.fontMetrics(), self._words.contentsMargins()
@@ -275,9 +276,11 @@ class Presenter(QWidget):
         self.left.emit()
 
     def escape(self) -> None:
-        """Close the list of keys where it is open; else end presenting."""
+        """Close the list of keys, or else the question; if neither is open, end presenting."""
         if self.keys.isVisible():
             self.show_keys()
+        elif self.session.predict.on:
+            self.session.predict.toggle()
         else:
             self.end()
 

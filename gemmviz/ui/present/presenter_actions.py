@@ -25,7 +25,7 @@ class Presents(Protocol):
         """Show the list of keys, or hide it."""
 
     def escape(self) -> None:
-        """Hide the list of keys, or end presenting."""
+        """Hide the list of keys, or the question, or end presenting."""
 
     def end(self) -> None:
         """End presenting."""
@@ -46,7 +46,13 @@ def presenter_actions(presenter: Presents) -> list[Action]:
         Action("present_black", menu, tr("Black screen"), ("B", "."), presenter.blacken),
         Action("present_predict", menu, tr("Predict what comes next"), ("P",), session.predict.toggle),
         Action("present_keys", menu, tr("These keys"), ("F1",), presenter.show_keys),
-        Action("present_escape", menu, tr("Close these keys, or end presenting"), ("Esc",), presenter.escape),
+        Action(
+            "present_escape",
+            menu,
+            tr("Close these keys or the question, or end presenting"),
+            ("Esc",),
+            presenter.escape,
+        ),
         Action("present_end", menu, tr("End presenting"), ("F11", "Shift+F5"), presenter.end),
         Action("present_lesson", menu, tr("The lesson of this kernel"), ("Ctrl+L",), session.tour.toggle_lesson),
         Action("present_freeze", menu, tr("Freeze the warp / release it"), ("W",), presenter.freeze),

@@ -71,8 +71,8 @@ class AccessedCells:
         first = max(0, step - trail + 1)
         return bool((self._playable.timeline.array[first : step + 1] == array).any())
 
-    def glow(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Any, Any]:
-        """Return the cells that glow, how strongly (0 to 1), and whether by a write.
+    def glow(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Ints]:
+        """Return the cells that glow, and for how many steps: see `strength`.
 
         Parameters
         ----------
@@ -85,19 +85,19 @@ class AccessedCells:
         """
         playable = self._playable
         if not playable.timeline.steps:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, bool)
-        cells, ages = self._lately(array, step, block, trail)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        cells, ages, alone = self._lately(array, step, block, trail)
+        if alone:
+            return cells, ages
         # Oldest first: of several accesses to a cell, the newest counts.
         newest = self._newest.setdefault(array, np.zeros(playable.recording.arrays[array].size, np.int64))
         numbers = np.arange(len(cells))
         newest[cells] = numbers
         kept = newest[cells] == numbers
-        cells, ages = cells[kept], ages[kept]
-        strength = (_BRIGHTEST * (1 - ages / trail) ** _FADING).astype(np.float32)
-        return cells, strength, playable.timeline.write[step - ages]
+        return cells[kept], ages[kept]
 
-    def _lately(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Ints]:
-        """Return the cells touched in the last steps, oldest first, and how many steps ago."""
+    def _lately(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Ints, bool]:
+        """Return the cells touched in the last steps, oldest first; how many steps ago; whether each comes once."""
         playable = self._playable
         timeline, log = playable.timeline, playable.recording.accesses
         first = max(0, step - trail + 1)
@@ -109,10 +109,11 @@ class AccessedCells:
                 keep &= log.block[rows] == block
             rows, ages = rows[keep], ages[keep]
             cells, place = covered(playable, array, rows)
-            return cells, ages[place]
+            return cells, ages[place], False
         parts = [self.at(array, s, block) for s in steps.tolist()]
         none = [np.zeros(0, np.int64)]
-        return np.concatenate(none + parts), np.repeat(step - steps, [len(part) for part in parts])
+        ages = np.repeat(step - steps, [len(part) for part in parts])
+        return np.concatenate(none + parts), ages, len(parts) < 2
 
     def _rows_lately(self, step: int, trail: int) -> tuple[Ints, Ints, Any]:
         """Return the accesses of the last steps, how many steps ago, and their arrays: the same for every array."""
@@ -141,6 +142,11 @@ class AccessedCells:
             return nothing
         cells, _ = covered(playable, array, self.warp_rows(step, block, warp), memory_order=True)
         return np.unique(cells // length)[:, None] * length + np.arange(length)
+
+
+def strength(trail: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    """Return how strongly an access glows after each number of steps, float32 (trail,), 0 to 1."""
+    return (_BRIGHTEST * (1 - np.arange(trail) / trail) ** _FADING).astype(np.float32)
 
 
 def covered(playable: Playable, array: int, rows: Ints, memory_order: bool = False) -> tuple[Ints, Ints]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
@@ -66,20 +66,31 @@ class BlockOrder:
             tr("Blocks 0–{last}: {needed} tiles of A and B; row by row: {more}", **values),
         )
 
+    def plates(self, panel: Panel, text: CellText, font: QFont) -> list[QRectF]:
+        """Return the places of the numbers on C, in pixels; none where its cells have values, or are too small."""
+        if not self.tiles or panel.cell >= SUM_CELL:
+            return []
+        line = QFontMetricsF(font).height()
+        if self.tiles[0][3] * panel.cell < _LEAST_SIDE * line:
+            return []
+        widths = [text.width_of(str(block), round(line * 0.8)) + 0.6 * line for block, *_ in self.tiles]
+        middles = zip(self._middles(panel), widths, strict=True)
+        return [QRectF(at.x() - wide / 2, at.y() - 0.55 * line, wide, 1.1 * line) for at, wide in middles]
+
+    def _middles(self, panel: Panel) -> list[QPointF]:
+        return [QPointF(panel.x + x * panel.cell, panel.y + y * panel.cell) for _, x, y, _ in self.tiles]
+
     def draw(self, painter: QPainter, panels: list[Panel], theme: Theme, text: CellText, ratio: float) -> None:
         """Draw the order on C, unless its cells have values."""
         panel, font = panels[C], painter.font()
-        line = QFontMetricsF(font).height()
-        if not self.tiles or panel.cell >= SUM_CELL or self.tiles[0][3] * panel.cell < _LEAST_SIDE * line:
+        line, plates, middles = QFontMetricsF(font).height(), self.plates(panel, text, font), self._middles(panel)
+        if not plates:
             return
-        middles = [QPointF(panel.x + x * panel.cell, panel.y + y * panel.cell) for _, x, y, _ in self.tiles]
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(theme.text), 1.5))
         painter.drawPolyline(QPolygonF(middles))
-        for (block, *_), middle in zip(self.tiles, middles, strict=True):
-            wide = text.width_of(str(block), round(line * 0.8)) + 0.6 * line
-            plate = QRectF(middle.x() - wide / 2, middle.y() - 0.55 * line, wide, 1.1 * line)
+        for (block, *_), plate, middle in zip(self.tiles, plates, middles, strict=True):
             painter.setBrush(QColor(theme.background))
             painter.drawRoundedRect(plate, 4, 4)
             text.write_at(painter, str(block), theme.text, round(line * 0.8), middle.x(), middle.y(), ratio)

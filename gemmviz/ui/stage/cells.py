@@ -6,8 +6,9 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from gemmviz.ui.stage import vector
-from gemmviz.ui.stage.colours import Colours, Image
+from gemmviz.ui.stage.colours import Colours
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.palette import Image
 from gemmviz.ui.stage.related import Related
 from gemmviz.ui.stage.scene import Panel
 

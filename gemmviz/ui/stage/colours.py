@@ -4,6 +4,7 @@ Back to front: the cell's value and owner, cells unrelated to a chosen one (dimm
 a request moves, the accesses of the last steps.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.look.theme import Theme, rgb
-from gemmviz.ui.stage.accessed_cells import AccessedCells, as_drawn
-from gemmviz.ui.stage.hues import owner_colours
+from gemmviz.ui.stage.accessed_cells import AccessedCells, as_drawn, strength
+from gemmviz.ui.stage.hues import owner_palette
+from gemmviz.ui.stage.palette import Glow, Image, Palette, blend
 from gemmviz.ui.stage.related import Related
 
-Image = npt.NDArray[np.uint8]
 # Shares of an owner's hue in C: nothing done yet, all done but not written. And of a sector's tint.
 UNTOUCHED, WORKED = 0.26, 0.55
 SECTOR_TINT = 0.3
@@ -52,12 +53,12 @@ class Colours:
     def __init__(self, playable: Playable, theme: Theme, touched: AccessedCells) -> None:
         self._playable, self._theme, self._touched = playable, theme, touched
         recording, timeline = playable.recording, playable.timeline
-        full = owner_colours(recording, theme)
         self._background = np.array(rgb(theme.background), np.float32)
         # Not written yet: the hue grows with the share of the block's work that is done, and jumps when C is written.
-        self._depth = full - self._background
-        self._ground = np.full_like(full, self._background)
-        self._owner = np.maximum(recording.owners[0], 0)
+        hues, hue = owner_palette(recording, theme)
+        kinds, self._kind = _numbered(np.maximum(recording.owners[0], 0) * len(hues) + hue)
+        self._owner, kinds = kinds // len(hues), kinds % len(hues)
+        self._depth = hues[kinds] - self._background
         self._read = np.array(rgb(theme.read), np.float32)
         self._write = np.array(rgb(theme.write), np.float32)
         self._wrong = np.array(rgb(theme.bad), np.float32)
@@ -68,7 +69,7 @@ class Colours:
         self._held: dict[int, tuple[Any, Ints]] = {}
         self._sources: dict[int, tuple[Any, Ints]] = {}
         self._near: dict[int, tuple[Ints, npt.NDArray[np.bool_]]] = {}
-        self._bases: dict[int, tuple[Any, Ints | None, Image]] = {}
+        self._bases: dict[int, tuple[Any, Ints | None, Image, Palette | None]] = {}
         self._states: dict[int, Any] = {}
         self._states_at = (-1, -1)
 
@@ -106,7 +107,7 @@ class Colours:
         info = self._playable.recording.arrays[array]
         columns = info.grid[1]
         near = related.cells.get(array) if related is not None else None
-        base = self._kept_base(array, step, block, near, shrink)
+        base, palette = self._kept_base(array, step, block, near, shrink)
         if not self._touched.lately(array, step, trail):
             return base
         out = base.copy()
@@ -122,23 +123,36 @@ class Colours:
             r, c = info.cells(moved[moved < info.size])
             tinted = np.zeros(len(flat), bool)
             tinted[at(r * columns + c)] = True
-            _blend(flat, np.flatnonzero(tinted), SECTOR_TINT, self._write if write else self._read)
-        cells, strength, written = self._touched.glow(array, step, block if info.space == "shared" else None, trail)
-        if len(cells):
-            if near is not None:
-                strength = np.where(self._is_near(array, near, info.size)[cells], strength, strength * _DIMMED_GLOW)
+            blend(flat, np.flatnonzero(tinted), SECTOR_TINT, self._write if write else self._read)
+            palette = None
+        glow = self._glow(array, step, block if info.space == "shared" else None, trail, near)
+        if len(glow.cells):
             if shrink > 1:
-                order = np.argsort(strength, kind="stable")
+                order = np.argsort(glow.strength[glow.kind], kind="stable")
                 brightest = np.full(len(flat), -1)
-                brightest[at(cells[order])] = order  # of several at one place the last one stays
+                brightest[at(glow.cells[order])] = order  # of several at one place the last one stays
                 cells = np.flatnonzero(brightest >= 0)
-                kept = brightest[cells]
-                strength, written = strength[kept], written[kept]
-            glow = np.where(written[:, None], self._write, self._read)
-            if array == C and shrink == 1 and self._playable.wrong_at(step):
-                glow[self._playable.wrong_from.reshape(-1)[cells] <= step] = self._wrong
-            _blend(flat, cells, strength[:, None], glow)
+                glow = replace(glow, cells=cells, kind=glow.kind[brightest[cells]])
+            glow.blend(out, palette)
         return out
+
+    def _glow(self, array: int, step: int, block: int | None, trail: int, near: Ints | None) -> Glow:
+        """Return the accesses of the last steps: a kind per number of steps, again if dimmed, and again if wrong."""
+        playable, info = self._playable, self._playable.recording.arrays[array]
+        cells, kind = self._touched.glow(array, step, block, trail)
+        shares, steps = strength(trail), np.maximum(step - np.arange(trail), 0)
+        if not len(cells):
+            return Glow(cells, kind, shares, np.zeros((trail, 3), np.float32))
+        colours = np.where(playable.timeline.write[steps, None], self._write, self._read)
+        if near is not None:
+            kind = np.where(self._is_near(array, near, info.size)[cells], kind, kind + trail)
+            shares, colours = np.concatenate([shares, shares * _DIMMED_GLOW]), np.concatenate([colours, colours])
+        if array == C and playable.wrong_at(step):
+            wrong = playable.wrong_from.reshape(-1)[cells] <= step
+            kind = kind + len(shares) * wrong
+            colours = np.concatenate([colours, np.full_like(colours, self._wrong)])
+            shares = np.concatenate([shares, shares])
+        return Glow(cells, kind, shares, colours)
 
     def _is_near(self, array: int, near: Ints, size: int) -> npt.NDArray[np.bool_]:
         """Return which cells of an array are not dimmed; the same object as long as they are the same ones."""
@@ -149,40 +163,27 @@ class Colours:
             kept = self._near[array] = near, inside
         return kept[1]
 
-    def _kept_base(self, array: int, step: int, block: int, near: Ints | None, shrink: int) -> Image:
+    def _kept_base(
+        self, array: int, step: int, block: int, near: Ints | None, shrink: int
+    ) -> tuple[Image, Palette | None]:
         """Return the colours under the accesses; they are worked out again only when something in them changed."""
         state = self.state(array, step, block)
         kept = self._bases.get(array)
         if kept is None or kept[0] != (state, shrink) or kept[1] is not near:
-            direct = array != C and shrink == 1
-            base = self._of_few(array, step, block, near) if direct else self._of_any(array, step, block, near, shrink)
-            kept = self._bases[array] = (state, shrink), near, base
-        return kept[2]
-
-    def _of_any(self, array: int, step: int, block: int, near: Ints | None, shrink: int) -> Image:
-        """Return the colours under the accesses, computed for each cell."""
-        colours = self._base(array, step, block)
-        if near is not None:
-            dimmed = self._dimmed(colours, DIMMED_SUMS if array == C else DIMMED)
-            dimmed.reshape(-1, 3)[near] = colours.reshape(-1, 3)[near]
-            colours = dimmed
-        if shrink > 1:
-            colours = _means(colours, shrink)
-        base = np.full((*colours.shape[:2], 4), 255, np.uint8)
-        base[..., :3] = np.rint(colours)
-        return base
-
-    def _of_few(self, array: int, step: int, block: int, near: Ints | None) -> Image:
-        """Return the same for an array whose cells have few colours: each colour is computed once."""
-        colours, which = self._palette(array, step, block)
-        if near is not None:
-            size = self._playable.recording.arrays[array].size
-            which = np.where(self._is_near(array, near, size).reshape(which.shape), which, which + len(colours))
-            colours = np.concatenate([colours, self._dimmed(colours, DIMMED)])
-        whole = np.full((len(colours), 4), 255, np.uint8)
-        whole[:, :3] = np.rint(colours)
-        base: Image = np.take(whole.view(np.uint32)[:, 0], which).view(np.uint8).reshape(*which.shape, 4)
-        return base
+            palette = self._palette(array, step, block)
+            if near is not None:
+                dimmed = self._dimmed(palette.colours, DIMMED_SUMS if array == C else DIMMED)
+                size = self._playable.recording.arrays[array].size
+                palette = palette.with_dimmed(dimmed, self._is_near(array, near, size).reshape(palette.which.shape))
+            if shrink > 1:
+                means = _means(np.take(palette.colours, palette.which, axis=0), shrink)
+                base = np.full((*means.shape[:2], 4), 255, np.uint8)
+                base[..., :3] = np.rint(means)
+                kept = (state, shrink), near, base, None
+            else:
+                kept = (state, shrink), near, palette.image(), palette
+            self._bases[array] = kept
+        return kept[2:]
 
     def _dimmed(self, colours: npt.NDArray[np.float32], share: float) -> npt.NDArray[np.float32]:
         return self._background + (colours - self._background) * np.float32(share)
@@ -210,27 +211,13 @@ class Colours:
             return np.full(self._playable.recording.blocks, _PROGRESS_LEVELS, np.int16)
         return np.rint(self._playable.progress(step) * _PROGRESS_LEVELS).astype(np.int16)
 
-    def _base(self, array: int, step: int, block: int) -> npt.NDArray[np.float32]:
+    def _palette(self, array: int, step: int, block: int) -> Palette:
+        """Return the colours under the accesses, nothing dimmed."""
         # `np.take` picks whole colours many times faster than an index or `np.where` does.
-        playable = self._playable
-        info = playable.recording.arrays[array]
-        if array == C:
-            share = UNTOUCHED + (WORKED - UNTOUCHED) / np.float32(_PROGRESS_LEVELS) * self._progress(step)
-            waiting = np.take(share.astype(np.float32), self._owner)
-            strength = np.where(drawn(info, playable.first_write <= step), np.float32(1), waiting)
-            colours = self._ground + self._depth * strength[..., None]
-            if playable.wrong_at(step):
-                wrong = playable.wrong_from <= step
-                colours[wrong] += (self._wrong - colours[wrong]) * np.float32(WRONG_TINT)
-            return colours
-        few, which = self._palette(array, step, block)
-        cells: npt.NDArray[np.float32] = np.take(few, which, axis=0)
-        return cells
-
-    def _palette(self, array: int, step: int, block: int) -> tuple[npt.NDArray[np.float32], Any]:
-        """Return the colours of A, B or a shared array, (n, 3), and which of them each cell has."""
         playable, theme = self._playable, self._theme
         recording, info = playable.recording, playable.recording.arrays[array]
+        if array == C:
+            return self._palette_of_sums(step)
         cell = np.array(theme.cell, np.float32)
         hue = np.array(theme.owner(*recording.block_index(block)[:2]), np.float32)
         if info.space == "shared":
@@ -240,10 +227,23 @@ class Colours:
             which = np.where(playable.history.last_write(array, step, block) >= 0, 1 + bank, 0)
         else:
             tints = np.array([HELD_TINT], np.float32)
-            which = np.zeros(info.size, np.int8)
+            which = np.zeros(info.size, np.int64)
             which[self.held(array, step, block)] = 1
         tint = np.concatenate([[np.float32(0)], tints])[:, None]
-        return cell * (1 - tint) + hue * tint, which.reshape(info.grid)
+        return Palette(cell * (1 - tint) + hue * tint, which.reshape(info.grid))
+
+    def _palette_of_sums(self, step: int) -> Palette:
+        """Return the colours of C: of each kind of element before and after it is written; again if it is wrong."""
+        playable, depth = self._playable, self._depth
+        share = UNTOUCHED + (WORKED - UNTOUCHED) / np.float32(_PROGRESS_LEVELS) * self._progress(step)
+        waiting = np.take(share.astype(np.float32), self._owner)
+        colours = np.concatenate([self._background + depth * waiting[:, None], self._background + depth])
+        is_written = drawn(playable.recording.arrays[C], playable.first_write <= step)
+        which = np.where(is_written, self._kind + len(depth), self._kind)
+        if playable.wrong_at(step):
+            which = which + len(colours) * (playable.wrong_from <= step)
+            colours = np.concatenate([colours, colours + (self._wrong - colours) * np.float32(WRONG_TINT)])
+        return Palette(colours, which)
 
     def held(self, array: int, step: int, block: int) -> Ints:
         """Return the drawn cells of A or B whose values a block's shared memory holds at a step.
@@ -277,8 +277,11 @@ class Colours:
         return kept[1]
 
 
-def _blend(flat: Image, cells: Ints, share: Any, colour: Any) -> None:
-    flat[cells, :3] = np.rint(flat[cells, :3] * (1 - share) + colour * share)
+def _numbered(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the different keys, ascending, and the number of each key among them; keys are not negative."""
+    flags = np.zeros(int(keys.max(initial=0)) + 1, bool)
+    flags[keys] = True
+    return np.flatnonzero(flags), (np.cumsum(flags) - 1)[keys]
 
 
 def _means(colours: npt.NDArray[np.float32], side: int) -> npt.NDArray[np.float32]:

@@ -23,6 +23,12 @@ _MOST_WARPS = 32
 
 def owner_colours(recording: Recording, theme: Theme) -> Colour:
     """Return the colour of each element of C once it is written, float32 (m, n, 3); neutral where it never is."""
+    table, which = owner_palette(recording, theme)
+    return table[which]
+
+
+def owner_palette(recording: Recording, theme: Theme) -> tuple[Colour, npt.NDArray[np.int64]]:
+    """Return the colours of `owner_colours`, float32 (n, 3), and which of them each element has, int64 (m, n)."""
     block, thread = recording.owners
     written, thread = block >= 0, np.maximum(thread, 0)
     if recording.backend != "cuda":
@@ -40,7 +46,7 @@ def owner_colours(recording: Recording, theme: Theme) -> Colour:
         table = by_owner.reshape(-1, 3)
         colour = (base * warps + thread // WARP % _MOST_WARPS) * groups + thread % WARP * LANE_GROUPS // WARP
     table = np.vstack([table, theme.cell]).astype(np.float32)
-    return table[np.where(written, colour, len(table) - 1)]
+    return table, np.where(written, colour, len(table) - 1)
 
 
 def group_colour(recording: Recording, theme: Theme, block: int, group: int) -> Rgb:

@@ -96,7 +96,7 @@ class StagePainter:
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
-        self.lens_marks = LensMarks(playable, theme, self.font)
+        self.lens_marks = LensMarks(playable, theme, self.font, vector)
         self._barriers = BarrierStrip(playable, theme, vector)
         self._ways = ValuePaths(playable, theme, self.font)
         self._sentences = Sentences(playable)
@@ -296,11 +296,11 @@ class StagePainter:
         near = self._near.at(moment)
         images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
-        self.lens_marks.draw(painter, shown, seen, moment, self.lens)
+        self.lens_marks.draw(painter, placed, seen, moment, self.lens, ratio, shown)
         self._marks.draw(painter, placed, seen, moment, near, shown)
         self._in_flight.draw(painter, shown, seen, moment)
         if placed[C] in shown:
-            self._sums.draw(painter, placed, seen, moment, font)
+            self._sums.draw(painter, placed, seen, moment, font, self._order.plates(placed[C], self._text, self.font))
             self._ownership.draw(painter, placed[C], seen, moment)
         for panel, image in zip(shown, images, strict=True):
             if image is not None:

@@ -1,5 +1,6 @@
 """The owners of C where warpgroups multiply, and of the parts that threads of a CPU write: outlines and names."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,15 @@ class Sums:
         recording = playable.recording
         self._threads = recording.backend != "cuda" and recording.threads > 1
 
-    def draw(self, painter: QPainter, placed: list[Panel], seen: QRectF, moment: Moment, font: QFont) -> None:
+    def draw(
+        self,
+        painter: QPainter,
+        placed: list[Panel],
+        seen: QRectF,
+        moment: Moment,
+        font: QFont,
+        taken: Sequence[QRectF] = (),
+    ) -> None:
         """Outline and name the elements of each warpgroup of the chosen block, or of each thread of a CPU.
 
         Parameters
@@ -46,6 +55,8 @@ class Sums:
             The step, and the choice.
         font
             Of the names.
+        taken
+            Places that the names leave free.
         """
         known, panel = self._playable.warpgroups, placed[C]
         if not known.count and not self._threads:
@@ -62,7 +73,7 @@ class Sums:
             painter.drawLines([line(panel, *edge) for edge in edges])
         if panel.cell < (_LARGE if self._threads else _LEGIBLE) and (moment.cell is None or moment.cell[0] != C):
             for group, _, area in self._kept[1]:
-                self._name(painter, panel, seen, group, area, font)
+                self._name(painter, panel, seen, group, area, font, taken)
         painter.restore()
 
     def _of_threads(self) -> list[tuple[int, Any]]:
@@ -72,9 +83,16 @@ class Sums:
         return [part for part in parts if np.outer(part[1].any(axis=1), part[1].any(axis=0)).sum() == part[1].sum()]
 
     def _name(
-        self, painter: QPainter, panel: Panel, seen: QRectF, group: int, area: tuple[int, int, int, int], font: QFont
+        self,
+        painter: QPainter,
+        panel: Panel,
+        seen: QRectF,
+        group: int,
+        area: tuple[int, int, int, int],
+        font: QFont,
+        taken: Sequence[QRectF],
     ) -> None:
-        """Write an owner's name into the middle of its elements, as long as there is room for it."""
+        """Write an owner's name into the middle of its elements, or below what is there, if there is room for it."""
         top, bottom, left, right = (side * panel.cell for side in area)
         box = QRectF(panel.x + left, panel.y + top, right - left, bottom - top).intersected(seen)
         metrics = QFontMetricsF(font)
@@ -87,6 +105,13 @@ class Sums:
         else:
             return
         label = QRectF(box.center().x() - wide / 2, box.center().y() - high / 2, wide, high)
+        for other in taken:
+            if other.intersects(label):
+                label.moveTop(other.bottom() + 2)
+                if label.bottom() > box.bottom():
+                    label.moveBottom(other.top() - 2)
+                if label.top() < box.top():
+                    return
         painter.fillRect(label, QColor(self._theme.background))
         painter.setPen(QPen(QColor(self._theme.text), 1))
         painter.drawRect(label)

@@ -4,7 +4,7 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from gemmviz.ui.stage.colours import Image
+from gemmviz.ui.stage.palette import Image
 from gemmviz.ui.stage.scene import Panel
 
 _RGB = 0xFFFFFF

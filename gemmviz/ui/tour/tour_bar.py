@@ -49,8 +49,10 @@ class TourBar(QFrame):
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.where = QLabel()
         self.back = _button("◀", tr("Previous stop (Ctrl+Page Up)"), lambda: tour.next(-1))
-        self.on = _button("▶", tr("Next stop (Ctrl+Page Down)"), lambda: tour.next(1))
-        self.onward = _button("", tr("To the next kernel and its lesson (Ctrl+Page Down)"), lambda: tour.next(1))
+        onward = tr("To the next kernel and its lesson (Ctrl+Page Down)")
+        self._tips = {True: tr("Next stop (Ctrl+Page Down)"), False: onward}
+        self.on = _button("▶", self._tips[True], lambda: tour.next(1))
+        self.onward = _button("", onward, lambda: tour.next(1))
         self.close_button = _button("×", tr("Leave: size and parameters as they were before (Ctrl+L)"), tour.leave)
         self.sentence = QLabel()
         self.sentence.setWordWrap(True)
@@ -113,10 +115,13 @@ class TourBar(QFrame):
         self.where.setText(tr("{at} of {count}", at=tour.at + 1, count=count) if tour.at is not None and count else "")
         self.sentence.setText(self._text())
         self.back.setEnabled(bool(tour.at))
-        self.on.setEnabled(count > 0 and (tour.at is None or tour.at < count - 1))
         following = (
             next((k for k in self.session.choice.kernels if k.name == tour.onward), None) if tour.onward else None
         )
+        more = tour.at is None or tour.at < count - 1
+        self.on.setEnabled(count > 0 and (more or following is not None))
+        self.on.setToolTip(self._tips[more])
+        self.on.setAccessibleName(self._tips[more])
         self.onward.setVisible(following is not None)
         if following is not None:
             self.onward.setText(tr("Next kernel: {rung}", rung=following.alias))
