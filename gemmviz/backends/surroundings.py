@@ -50,7 +50,7 @@ def surroundings(path: Path, text: str) -> Surroundings:
     if used := given_launches(text).union(*map(given_launches, others)):
         others += [body for body in _using(used, path, project, files) if body not in others]
     if _MAP_PARAMETER.search(text) and not any(_MAKES_MAPS in body for body in (text, *headers, *others)):
-        others += _making_maps(path, project, files)
+        others += _making_maps(path, nearest_first((path.parent, *project), path), files)
     scripts = _defining(path, [text, *headers], project, files)
     return Surroundings(tuple(headers), tuple(others), tuple(scripts), tuple(_missing(text, path, places)))
 
@@ -143,7 +143,7 @@ def _code_in(file: Path, body: str) -> list[str]:
     return [text[2] for text in _LONG_TEXT.finditer(body)]
 
 
-def _making_maps(path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[str]:
+def _making_maps(path: Path, folders: list[Path], files: scratch.Files) -> list[str]:
     """Return the texts that make tensor maps: a kernel that gets one may have it from a function of another file."""
     found: list[str] = []
     for file in files.neighbours(folders):

@@ -173,7 +173,7 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     for name in order:
         if name not in roles.of:
             # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
-            same = next((role for role in ("M", "N", "K") if role in votes[name]), "")
+            same = next((role for role in ("M", "N") if role in votes[name]), "")
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
             roles.of[name] = free
