@@ -64,6 +64,28 @@ void made(CUtensorMap *map, half *from, uint64_t rows, uint64_t columns) {
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 """
+IN_A_STRUCTURE = """#include <cuda_fp16.h>
+using Element = half;
+template <int BM, int BN, int BK, int STAGES = 2>
+struct Tiles {
+    alignas(128) float a[STAGES][BM * BK];
+    alignas(128) Element b[STAGES * BK * BN];
+    uint64_t full[STAGES], done;
+};
+template <int BM, int BN, int BK>
+__global__ void gemm(const float *A, const half *B, float *C, int M, int N, int K) {
+    extern __shared__ __align__(128) unsigned char bytes[];
+    Tiles<BM, BN, BK> &tiles = *reinterpret_cast<Tiles<BM, BN, BK> *>(bytes);
+    tiles.a[0][threadIdx.x] = A[blockIdx.y * BM * K + threadIdx.x];
+    C[blockIdx.y * BM * N + blockIdx.x * BN + threadIdx.x] = tiles.a[0][0] + (float)B[blockIdx.x * BN];
+}
+void run(const float *A, const half *B, float *C, int M, int N, int K) {
+    constexpr int BM = 64, BN = 32, BK = 16;
+    auto *kernel = gemm<BM, BN, BK>;
+    size_t bytes = sizeof(Tiles<BM, BN, BK, 2>);
+    kernel<<<dim3(N / BN, M / BM), 128, bytes>>>(A, B, C, M, N, K);
+}
+"""
 
 
 def _right(made: Guess, problem: Problem) -> None:
@@ -99,3 +121,8 @@ def test_another_file_of_the_project_makes_the_maps(tmp_path: Path) -> None:
     path.write_text(MAPPED)
     made = guess(MAPPED, path, around=surroundings(path, MAPPED))
     assert made.boxes == {"A": ("BM", "BK", 32, 2), "B": ("BN", "BK", 32, 2)}
+
+
+def test_the_bytes_of_a_structure_in_shared_memory_follow_from_its_members() -> None:
+    made = guess(IN_A_STRUCTURE, Path("gemm.cu"))
+    assert made.shared == "8 * BK * BM + 4 * BK * BN + 24"
