@@ -20,6 +20,8 @@ _GIVES = re.compile(r"(?<![\w-])-D\s*[A-Za-z_]|_(?i:compile_definitions)\b")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)|\bconst(?:expr)?\b[^;=(){}]*?(\w+)\s*=", re.MULTILINE)
 _BY_DEFAULT = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)\s*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+\S", re.MULTILINE)
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
+_MAP_PARAMETER = re.compile(r"\b(?:CUtensorMap|tensor_map)\b")
+_MAKES_MAPS = "CU_TENSOR_MAP_DATA_TYPE_"
 _SCRIPTS = (".py", ".ipynb")
 _LONG_TEXT = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 _MOST_NEIGHBOURS = 12
@@ -47,6 +49,8 @@ def surroundings(path: Path, text: str) -> Surroundings:
     # A template that launches the kernel gets its arguments where it is used.
     if used := given_launches(text).union(*map(given_launches, others)):
         others += [body for body in _using(used, path, project, files) if body not in others]
+    if _MAP_PARAMETER.search(text) and not any(_MAKES_MAPS in body for body in (text, *headers, *others)):
+        others += _making_maps(path, nearest_first((path.parent, *project), path), files)
     scripts = _defining(path, [text, *headers], project, files)
     return Surroundings(tuple(headers), tuple(others), tuple(scripts), tuple(_missing(text, path, places)))
 
@@ -137,6 +141,18 @@ def _code_in(file: Path, body: str) -> list[str]:
         cells = json.loads(body)["cells"] if '"cells"' in body else []
         return ["".join(cell.get("source", ())) for cell in cells]
     return [text[2] for text in _LONG_TEXT.finditer(body)]
+
+
+def _making_maps(path: Path, folders: list[Path], files: scratch.Files) -> list[str]:
+    """Return the texts that make tensor maps: a kernel that gets one may have it from a function of another file."""
+    found: list[str] = []
+    for file in files.neighbours(folders):
+        if file == path or len(found) == _MOST_NEIGHBOURS:
+            continue
+        with suppress(OSError):
+            body = files.text_of(file)
+            found += [body] if _MAKES_MAPS in body else []
+    return found
 
 
 def _using(names: frozenset[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[str]:

@@ -125,7 +125,7 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
         text = plain[declaration.start : declaration.end]
         using = _USING.match(text)
         named = (using and using[1].strip(":") in spaces and "=" not in text) or text.startswith("static_assert")
-        if using and _of_left_out(declaration, text, kept, by_name):
+        if using and (_of_left_out(declaration, text, kept, by_name) or _of_host(text, seen)):
             continue
         if named and (not text.startswith("static_assert") or not _unknown(declaration, kept, by_name)):
             kept.add(declaration)
@@ -142,6 +142,12 @@ def _of_left_out(
     member = _MEMBER.fullmatch(text.strip())
     others = [one for one in by_name.get(member[1], []) if one is not using] if member else []
     return bool(others) and not set(kept) & set(others)
+
+
+def _of_host(text: str, used: set[str]) -> bool:
+    """Return whether a declaration names something of the standard library that no kept code uses."""
+    member = _MEMBER.fullmatch(text.strip())
+    return member is not None and re.search(r"\bstd\b", text) is not None and member[1] not in used
 
 
 def _made_by_macro(declaration: Declaration, plain: str, defined: Mapping[str, frozenset[str]]) -> bool:

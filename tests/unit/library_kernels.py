@@ -87,6 +87,26 @@ __global__ void gemm(const float *A, const float *B, float *C, int M, int N, int
 }
 """
 
+# A tile of two warps copies a row of 64 elements, and waits for itself alone.
+TILES_OF_WARPS = """#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ float rows[2][64];
+    auto block = cg::this_thread_block();
+    auto tile = cg::tiled_partition<64>(block);
+    int row = blockIdx.y * 2 + tile.meta_group_rank(), col = blockIdx.x * 64 + tile.thread_rank();
+    float sum = 0;
+    for (int k0 = 0; k0 < K; k0 += 64) {
+        rows[tile.meta_group_rank()][tile.thread_rank()] = A[row * K + k0 + tile.thread_rank()];
+        tile.sync();
+        for (int k = 0; k < 64; k++) sum += rows[tile.meta_group_rank()][k] * B[(k0 + k) * N + col];
+        tile.sync();
+    }
+    C[row * N + col] = sum;
+}
+"""
+
 COPIED_BY_TILES = f"""#include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda/barrier>
@@ -350,6 +370,11 @@ ROW_OF_BLOCKS = {"block": "[16]", "grid": '["N / 16", "M"]'}
 LIBRARY = [
     LibraryKernel("groups", GROUPS, "        cooperative_groups::sync(block);\n", ""),
     LibraryKernel("reduced", REDUCED, "cg::plus<float>", "cg::greater<float>"),
+    LibraryKernel(
+        *("tiles_of_warps", TILES_OF_WARPS, "        tile.sync();\n        for", "        for"),
+        **{"block": "[128]", "grid": '["N / 64", "M / 2"]'},
+        problem=Problem(4, 64, 128),
+    ),
     LibraryKernel("copied_by_tiles", COPIED_BY_TILES, "cg::wait(block)", "block.sync()"),
     LibraryKernel(
         *("copied_as_they_lie", COPIED_AS_THEY_LIE, "cg::wait(block)", "block.sync()"),

@@ -257,6 +257,16 @@ _WORDS = [
         'asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x) : "f"(__uint_as_float(a & 0xbfffffff)));',
         "x = ((a & 0xbfffffff) + 0x1000) & 0xffffe000;",
     ),
+    (
+        "tf32_even",
+        'asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(x) : "f"(__uint_as_float(a & 0xbffff000)));',
+        "x = (a & 0xbffff000) + ((a & 0x3000) == 0x3000 ? 0x1000 : 0) & 0xffffe000;",
+    ),
+    (
+        "tf32_cut",
+        'asm("cvt.rz.tf32.f32 %0, %1;" : "=r"(x) : "r"(a & 0xbfffffff));',
+        "x = a & 0xbfffe000;",
+    ),
     ("cvt_s8", 'asm("cvt.s32.s8 %0, %1;" : "=r"(x) : "r"(a));', "x = (signed char)a;"),
     (
         "f32_pack",

@@ -172,7 +172,9 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
         roles.why[name] = GuessReason(min(0.95, 0.3 + 0.08 * score), whys[name, role])
     for name in order:
         if name not in roles.of:
-            free = next((role for role in ("M", "N", "K") if role not in taken), "")
+            # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
+            same = next((role for role in ("M", "N") if role in votes[name]), "")
+            free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
             roles.of[name] = free
             why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")

@@ -10,6 +10,11 @@ from gemmviz.catalogue.guessing.host.launched import evaluated
 from gemmviz.catalogue.guessing.launches import HostLaunch
 
 _LINE = re.compile(r"^([ \t]*)//+([^\n]*(?:<<<[^\n]*>>>[^\n]*;|\bdim3\s+\w+\s*[({=][^\n]*;)[^\n]*)$", re.MULTILINE)
+_LINES = re.compile(r"(?:^[ \t]*//[^\n]*\n)*^[ \t]*//[^\n]*<<<(?:[^\n]*\n[ \t]*//)*[^\n]*$", re.MULTILINE)
+_VALUE = re.compile(
+    r"^([ \t]*)//+([ \t/]*(?:const(?:expr)?\s+)?(?:unsigned(?:\s+int)?|int|size_t|auto|uint\w*)\s+\w+\s*=[^\n;]*;\s*)$",
+    re.MULTILINE,
+)
 
 
 def launches_in_comments(text: str, kernel: Function, around: Surroundings | None) -> tuple[HostLaunch, ...]:
@@ -33,4 +38,12 @@ def launches_in_comments(text: str, kernel: Function, around: Surroundings | Non
 
 
 def _without_marks(text: str) -> str:
-    return _LINE.sub(lambda line: line[1] + line[2], text) if "<<<" in text else text
+    if "<<<" not in text:
+        return text
+    # What a launch in a comment needs stands in the lines of the same comment.
+    text = _LINES.sub(lambda lines: _VALUE.sub(_code, lines[0]), text)
+    return _LINE.sub(_code, text)
+
+
+def _code(line: re.Match[str]) -> str:
+    return line[1] + line[2].lstrip("/ \t")

@@ -31,6 +31,7 @@ from gemmviz.catalogue.guessing.sized import Sized, sized
 from gemmviz.catalogue.guessing.struct_parameters import StructParameter, flattened, own_arguments
 from gemmviz.catalogue.guessing.tokens import tokens_of
 from gemmviz.catalogue.guessing.tunable import whole_params
+from gemmviz.catalogue.guessing.unused_pointers import with_unused
 from gemmviz.catalogue.plain_code import without_comments
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.catalogue.tensor_map import SUFFIX
@@ -136,7 +137,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
     read.roles.column_major |= _by_columns(read.roles, maps)
     dtype, stored = (_dtype(read.function, read.roles, matrix, maps) for matrix in ("A", "C"))
     shapes, computed = _shapes(read, dtype, is_cuda(path))
-    named = with_fourth(read.function, read.index, read.roles)
+    named = with_fourth(read.function, read.index, with_unused(whole, read.roles))
 
     def role_of(name: str) -> str:
         role = named.of.get(name, "")

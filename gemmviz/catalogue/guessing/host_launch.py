@@ -13,6 +13,7 @@ from gemmviz.catalogue.guessing.folding import bracket, fold
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
+from gemmviz.catalogue.guessing.literal_sizes import with_names
 from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
@@ -38,7 +39,7 @@ def find(source: ParsedSource, function: Function) -> list[HostLaunch]:
     found = [launch for launch in source.launches if launch.name == plain]
     # Another function may have the same name in another file.
     fitting = [one for one in found if len(one.arguments) in (0, len(function.parameters))]
-    return fitting or found
+    return [with_names(one, function) for one in fitting or found]
 
 
 def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles, made: Shape) -> Shape | None:
@@ -153,7 +154,10 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
-        if parameter.pointer or parameter.type not in WHOLE or roles.of.get(parameter.name) in _GIVEN:
+        role = roles.of.get(parameter.name, "")
+        # Of two parameters that seem to be one size, the second may be a part of it: the number of vectors, of tiles.
+        given = role in _GIVEN and parameter.name == roles.parameter(role)
+        if parameter.pointer or parameter.type not in WHOLE or given:
             continue
         text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):

@@ -8,7 +8,7 @@ _NEEDED = (
     (
         re.compile(
             r"cp\.async\.bulk|mbarrier\.(?:try_wait|arrive\.expect_tx)|\bmapa\b|stmatrix|barrier\.cluster|"
-            r"\bcluster_dims\b|__cluster_dims__|\bCUtensorMap\b|\bthis_cluster\b"
+            r"\bcluster_dims\b|__cluster_dims__|\bCUtensorMap\b|\bthis_cluster\b|cvt\.r[nz](?:\.\w+)?\.tf32"
         ),
         "9.0",
     ),

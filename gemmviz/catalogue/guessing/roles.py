@@ -34,7 +34,7 @@ MATRIX_WORDS = {
     "C": {"c", "out", "output", "res", "result", "dst", "d", "p", "z", "r", "prod", "product", "3", "o"},
 }
 _MAP_TYPES = {"tensor_map", "CUtensorMap"}
-_MAP_WORDS = re.compile(r"(?i)(?:tensor|tma)?_?(?:map|desc(?:riptor)?)|tma")
+_MAP_WORDS = re.compile(r"(?i)(?:tensor|tma|(?<![a-z])t)?_?(?:map|desc(?:riptor)?)|tma")
 _AFFIX = re.compile(
     r"^(device|dev|matrix|mat|ptr|gm|g|d|p|h)_?(?=\w)|_(d|dev|device|ptr|gpu|data)$|(?<=\w)_?(mat|matrix)$"
 )

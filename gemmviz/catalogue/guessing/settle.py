@@ -40,7 +40,8 @@ _MOST_VALUES, _MOST_DIVISORS = 8, 20
 _MOST_ELEMENTS = 512 * 512
 # Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
 _MOST_PRODUCTS = 3 * 2**19
-_WIDE = 64
+_MOST_IN_ONE_TRIAL = 8 * 2**19
+_WIDE, _MANY, _FEW = 64, 3, 16
 _LEAST_DIVISOR = 8
 C_IS_ZERO_BEFORE = "C is zero before the launch: the kernel reads it, and nothing in the files was seen to set it"
 ONLY_WHERE_EQUAL = "C is wrong with the launch in the file itself"
@@ -177,7 +178,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     odd = _odd(right, "MNK", size)
     if odd is None or odd == size:
         return replace(right, settled=summary, right=True)
-    wrong = _wrong(right, odd, try_one)
+    wrong, odd = _wrong_somewhere(right, odd, try_one)
     if not wrong:
         return replace(right, settled=f"{summary} and at {odd}", right=True)
     if isinstance(wrong, Verdict) and wrong.only_reads and is_stated(right, "block"):
@@ -195,7 +196,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
                 break
             made, alone = more, _odd(more, name, size)
     last = _odd(made, "MNK", size)
-    if made is right or last is None or _wrong(made, last, try_one):
+    if made is right or last is None or _wrong_somewhere(made, last, try_one)[0]:
         made, last = _equal(right, size, try_one)
     if last is None:
         made, last = _on_whole_grid(right, try_one)
@@ -205,6 +206,22 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
         return replace(right, settled=f"{summary}, but at {odd}: {wrong}{also}")
     asked = " and ".join(condition for condition in made.requires if condition not in right.requires)
     return replace(made, settled=f"{summary} and at {last}; at {odd} it is wrong, so it asks for {asked}", right=True)
+
+
+def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, Problem]:
+    """Return what is wrong at a size, or at one with more rows if this one has few; and that size.
+
+    A condition that makes N large may only hide that the grid leaves out rows.
+    """
+    wrong = _wrong(made, size, try_one)
+    if wrong or size.n < _MANY * size.m:
+        return wrong, size
+    kernel = guessed_kernel(made)
+    tall = nearest_size(kernel, Problem(size.n, size.n, _FEW), kernel.defaults)
+    if tall is None or tall.m * tall.n * tall.k > _MOST_IN_ONE_TRIAL or not _has_blocks(kernel, tall):
+        return "", size
+    wrong = _wrong(made, tall, try_one)
+    return wrong, tall if wrong else size
 
 
 def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
@@ -226,7 +243,7 @@ def _on_whole_grid(right: Guess, try_one: TryOne) -> tuple[Guess, Problem | None
     odd = _odd(made, "MNK", size) if size is not None else None
     at = odd or size
     fits = at is not None and at.m * at.n <= _MOST_ELEMENTS
-    return (made, at) if fits and at and not _wrong(made, at, try_one) else (right, None)
+    return (made, at) if fits and at and not _wrong_somewhere(made, at, try_one)[0] else (right, None)
 
 
 def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem | None]:
@@ -234,7 +251,7 @@ def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem
     for equal in (("M == N",), ("K == N",), ("M == N", "K == N")):
         made = replace(right, requires=tuple(dict.fromkeys((*right.requires, *equal))))
         odd = _odd(made, "MNK", size)
-        if odd is not None and odd != size and not _wrong(made, odd, try_one):
+        if odd is not None and odd != size and not _wrong_somewhere(made, odd, try_one)[0]:
             return made, odd
     return right, None
 

@@ -2,6 +2,8 @@
 // refuses all other groups: they need several blocks, or the threads that are active by chance.
 #pragma once
 
+#include "../runtime/kernel_calls/hopper.h"
+
 namespace cooperative_groups {
 
 struct thread_block {
@@ -41,10 +43,18 @@ GV_DEVICE grid_group this_grid() { return {}; }
 template <unsigned Size, class Parent = thread_block> struct thread_block_tile {
     thread_block_tile() = default;
     template <class Other> GV_METHOD thread_block_tile(const thread_block_tile<Size, Other> &) {}
-    static_assert(Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads");
-    GV_METHOD static unsigned mask() { return Size == 32 ? ~0u : ((1u << Size % 32) - 1) << (gv_lane() & -Size); }
-    GV_METHOD static void sync() { gv_sync_warp(mask()); }
-    GV_METHOD static unsigned thread_rank() { return gv_lane() % Size; }
+    static_assert(Size <= 512 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4 and so on, up to 512 threads");
+    template <unsigned Some = Size> GV_METHOD static unsigned mask()
+    {
+        static_assert(Some <= 32, "in a tile of several warps, threads cannot exchange values here");
+        return Some == 32 ? ~0u : ((1u << Some % 32) - 1) << (gv_lane() & -Some);
+    }
+    GV_METHOD static void sync()
+    {
+        if constexpr (Size <= 32) gv_sync_warp(mask());
+        else gv_named_barrier(1 + meta_group_rank() % 15, Size); // 0 is the barrier of the block
+    }
+    GV_METHOD static unsigned thread_rank() { return Size <= 32 ? gv_lane() % Size : thread_block::thread_rank() % Size; }
     GV_METHOD static constexpr unsigned num_threads() { return Size; }
     GV_METHOD static constexpr unsigned size() { return Size; }
     GV_METHOD static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }

@@ -78,6 +78,10 @@ GV_DEVICE bool operator>=(const nv_bfloat16 &a, const nv_bfloat16 &b) { return (
 GV_DEVICE nv_bfloat16 __hadd(nv_bfloat16 a, nv_bfloat16 b) { return a + b; }
 GV_DEVICE nv_bfloat16 __hsub(nv_bfloat16 a, nv_bfloat16 b) { return a - b; }
 GV_DEVICE nv_bfloat16 __hmul(nv_bfloat16 a, nv_bfloat16 b) { return a * b; }
+// The ones with _rn stay as they are written: the compiler joins none with another to a fused one.
+GV_DEVICE nv_bfloat16 __hadd_rn(nv_bfloat16 a, nv_bfloat16 b) { return __hadd(a, b); }
+GV_DEVICE nv_bfloat16 __hsub_rn(nv_bfloat16 a, nv_bfloat16 b) { return __hsub(a, b); }
+GV_DEVICE nv_bfloat16 __hmul_rn(nv_bfloat16 a, nv_bfloat16 b) { return __hmul(a, b); }
 GV_DEVICE nv_bfloat16 __hdiv(nv_bfloat16 a, nv_bfloat16 b) { return a / b; }
 GV_DEVICE nv_bfloat16 __hneg(nv_bfloat16 v) { return -v; }
 GV_DEVICE nv_bfloat16 __habs(nv_bfloat16 v) { return __ushort_as_bfloat16(v.gv_bits & 0x7fff); }
@@ -118,6 +122,9 @@ GV_DEVICE float __high2float(nv_bfloat162 v) { return (float)v.y; }
 GV_DEVICE nv_bfloat162 __hadd2(nv_bfloat162 a, nv_bfloat162 b) { return nv_bfloat162(a.x + b.x, a.y + b.y); }
 GV_DEVICE nv_bfloat162 __hsub2(nv_bfloat162 a, nv_bfloat162 b) { return nv_bfloat162(a.x - b.x, a.y - b.y); }
 GV_DEVICE nv_bfloat162 __hmul2(nv_bfloat162 a, nv_bfloat162 b) { return nv_bfloat162(a.x * b.x, a.y * b.y); }
+GV_DEVICE nv_bfloat162 __hadd2_rn(nv_bfloat162 a, nv_bfloat162 b) { return __hadd2(a, b); }
+GV_DEVICE nv_bfloat162 __hsub2_rn(nv_bfloat162 a, nv_bfloat162 b) { return __hsub2(a, b); }
+GV_DEVICE nv_bfloat162 __hmul2_rn(nv_bfloat162 a, nv_bfloat162 b) { return __hmul2(a, b); }
 GV_DEVICE nv_bfloat162 __hfma2(nv_bfloat162 a, nv_bfloat162 b, nv_bfloat162 c)
 {
     return nv_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));

@@ -19,6 +19,10 @@ GV_DEVICE half __short_as_half(short v) { return __builtin_bit_cast(half, v); }
 GV_DEVICE half __hadd(half a, half b) { return a + b; }
 GV_DEVICE half __hsub(half a, half b) { return a - b; }
 GV_DEVICE half __hmul(half a, half b) { return a * b; }
+// The ones with _rn stay as they are written: the compiler joins none with another to a fused one.
+GV_DEVICE half __hadd_rn(half a, half b) { return __hadd(a, b); }
+GV_DEVICE half __hsub_rn(half a, half b) { return __hsub(a, b); }
+GV_DEVICE half __hmul_rn(half a, half b) { return __hmul(a, b); }
 GV_DEVICE half __hdiv(half a, half b) { return a / b; }
 GV_DEVICE half __hneg(half v) { return -v; }
 GV_DEVICE half __habs(half v) { return v < (half)0 ? -v : v; }
@@ -66,6 +70,9 @@ GV_DEVICE float __high2float(half2 v) { return (float)v.y; }
 GV_DEVICE half2 __hadd2(half2 a, half2 b) { return half2(a.x + b.x, a.y + b.y); }
 GV_DEVICE half2 __hsub2(half2 a, half2 b) { return half2(a.x - b.x, a.y - b.y); }
 GV_DEVICE half2 __hmul2(half2 a, half2 b) { return half2(a.x * b.x, a.y * b.y); }
+GV_DEVICE half2 __hadd2_rn(half2 a, half2 b) { return __hadd2(a, b); }
+GV_DEVICE half2 __hsub2_rn(half2 a, half2 b) { return __hsub2(a, b); }
+GV_DEVICE half2 __hmul2_rn(half2 a, half2 b) { return __hmul2(a, b); }
 GV_DEVICE half2 __hfma2(half2 a, half2 b, half2 c) { return half2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)); }
 GV_DEVICE half2 __hmax2(half2 a, half2 b) { return half2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
 GV_DEVICE half2 __hmin2(half2 a, half2 b) { return half2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }

@@ -9,7 +9,8 @@ _WHOLE_ROUNDING = {"rni": "NEAREST", "rzi": "TO_ZERO", "rmi": "DOWN", "rpi": "UP
 _FLOATS = {"f16", "bf16", "f32", "f64"}
 _PAIRS = {"f16x2": "_Float16", "bf16x2": "nv_bfloat16"}
 _SMALL = {"e4m3x2": "e4m3", "e5m2x2": "e5m2"}
-_MODIFIERS = {"rn", "rna", "ftz", "sat", "satfinite", "relu", *_WHOLE_ROUNDING}
+_TF32 = {"rna": "gv_tf32_bits", "rn": "gv_ptx::tf32_nearest", "rz": "gv_ptx::tf32_cut"}
+_MODIFIERS = {"rn", "rna", "rz", "ftz", "sat", "satfinite", "relu", *_WHOLE_ROUNDING}
 
 
 def cvt(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
@@ -17,9 +18,10 @@ def cvt(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:
     if len(parts) < 2 or set(parts[:-2]) - _MODIFIERS:
         raise NotPtx
     to, source, how = parts[-2], parts[-1], set(parts[:-2])
-    if to == "tf32" and source == "f32" and "rna" in how:
-        return values.store(operands[0], f"gv_tf32_bits({values.value(operands[1], 'float')})")
-    if "relu" in how or "rna" in how:
+    if to == "tf32" and source == "f32" and how in ({"rna"}, {"rn"}, {"rz"}):
+        name = _TF32[next(iter(how))]
+        return values.store(operands[0], f"{name}({values.value(operands[1], 'float')})")
+    if how & {"relu", "rna", "rz"}:
         raise NotPtx
     if to in _PAIRS and source == "f32" and len(operands) == 3:
         high, low = (f"({_PAIRS[to]}){values.value(operand, 'float')}" for operand in operands[1:])

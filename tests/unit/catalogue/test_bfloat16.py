@@ -47,9 +47,10 @@ __global__ void k(const float *A, const float *B, float *C, int N, int K)
 {
     int i = threadIdx.x;
     __nv_bfloat16 a = __float2bfloat16(A[i]), b = __float2bfloat16(B[i]);
-    float results[] = {__bfloat162float(a), __bfloat162float(a + b), (float)(a * b), (float)__hsub(a, b),
+    float results[] = {__bfloat162float(a), __bfloat162float(a + b), (float)(a * b), (float)__hsub_rn(a, b),
                        (float)(a / b),
-                       (float)__hfma(a, b, a), __low2float(__hmul2(__bfloat162bfloat162(a), __halves2bfloat162(b, a))),
+                       (float)__hfma(a, b, a),
+                       __low2float(__hmul2_rn(__bfloat162bfloat162(a), __halves2bfloat162(b, a))),
                        (float)(__nv_bfloat16)(1.0 + 0.00390625 + 1e-12)};
     for (int r = 0; r < 8; r++) C[r * N + i] = results[r];
 }

@@ -154,3 +154,12 @@ def test_a_name_from_a_namespace_is_left_out_with_what_it_names() -> None:
     assert "using config::SIDE;" in kept
     assert "using config::OTHER;" not in kept
     assert any("SIDE = 16" in line for line in kept)
+
+
+def test_using_declarations_of_the_standard_library_stay_only_where_device_code_uses_them() -> None:
+    text = (
+        "#include <ctime>\nusing std::time;\nusing std::max;\nint now() { return time(nullptr); }\n"
+        "__global__ void k(int *c) { c[0] = max(c[1], 2); }\n"
+    )
+    code = device_code(text, "k")
+    assert "using std::max;" in code and "time" not in code

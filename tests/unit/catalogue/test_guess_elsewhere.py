@@ -66,6 +66,18 @@ def test_a_launch_in_a_comment_is_likely_and_not_sure(tmp_path: Path) -> None:
     assert not is_stated(made, "block") and not is_launched_so(made)
 
 
+def test_a_launch_in_a_comment_has_the_values_that_stand_there(tmp_path: Path) -> None:
+    lines = [
+        "{",
+        "const unsigned threads = 24;",
+        "dim3 grid((N + 23) / 24, M);",
+        "gemm<<<grid, threads>>>(A, B, C, M, N, K);",
+    ]
+    host = "void run(float *A, float *B, float *C, int M, int N, int K) {\n"
+    made = read(tmp_path, KERNEL + host + "".join(f"    // // {line}\n" for line in [*lines, "}"]) + "}\n")
+    assert (made.block, made.grid) == (("24",), ("ceil(N / 24)", "M"))
+
+
 def test_a_launch_in_code_counts_more_than_one_in_a_comment(tmp_path: Path) -> None:
     disused = HOST.replace("(4, 12)", "(2, 2)").replace("    gemm<<<", "    // gemm<<<").replace("run", "old")
     assert read(tmp_path, KERNEL + disused + HOST).block == ("4", "12")

@@ -50,6 +50,16 @@ def test_a_size_is_tried_at_a_multiple_of_what_is_asked_and_of_no_more() -> None
     assert "out of bounds" in hopeless.settled
 
 
+def test_a_size_of_many_columns_does_not_hide_rows_that_are_left_out() -> None:
+    made = guess(
+        written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C"), Path("m.cu")
+    )
+    wide = dataclasses.replace(made, requires=("N % 128 == 0",))
+    settled = settle(wide, lambda kernel, size: "elements are wrong" if 2 * size.m > size.n else "", alternatives=False)
+    assert not settled.right and "at 256 x 256 x 16" in settled.settled
+    assert settle(wide, lambda kernel, size: "", alternatives=False).right
+
+
 def test_a_source_that_does_not_compile_is_tried_once() -> None:
     count = []
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from gemmviz.catalogue.guessing.host.expressions import WORDS_OF_TYPES, Node, Tokens, read
 from gemmviz.catalogue.guessing.host.names import DEEPEST, LONGEST, Names, Stop
+from gemmviz.catalogue.guessing.host.struct_sizes import struct_size
 from gemmviz.catalogue.guessing.host.values import (
     Address,
     Array,
@@ -71,7 +72,10 @@ class Evaluation(Names):
             return Code(("8",))
         kind = self.kind(words, frame)
         size = SIZES.get(kind[-1]) if kind else None
-        return Code((str(size),)) if size else None
+        if size:
+            return Code((str(size),))
+        of_struct = struct_size(kind, [tuple(file.tokens) for file in self.files]) if kind else ()
+        return self.value(read(of_struct), frame) if of_struct else None
 
     def _name(self, node: Node, frame: Frame) -> Value:
         cell = self.cell(node, frame)

@@ -31,6 +31,17 @@ template <class T> GV_DEVICE T whole(double v, int rounding)
     if (v >= limits<T>::high) return T(-1) < T(0) ? (T)(~(word)0 >> 1 >> (64 - 8 * sizeof(T))) : (T) ~(word)0;
     return (T)v;
 }
+// cvt.rn.tf32.f32 and cvt.rz.tf32.f32: 10 bits after the point, ties to even, or the bits behind left out.
+GV_DEVICE unsigned tf32_nearest(float v)
+{
+    unsigned bits = __builtin_bit_cast(unsigned, v);
+    return v - v != 0 ? bits : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
+GV_DEVICE unsigned tf32_cut(float v)
+{
+    unsigned bits = __builtin_bit_cast(unsigned, v);
+    return v - v != 0 ? bits : bits & 0xffffe000;
+}
 // Converts a whole number to a smaller type; a number out of range becomes the limit.
 template <class T, class V> GV_DEVICE T clamped(V v)
 {
