@@ -1,7 +1,8 @@
 """One product on several GPUs, through a CuPy that the caller passes.
 
-One process drives all GPUs. Each of them has two streams: one for its products, one for the copies of the other GPUs'
-panels of A, which its copy engines read from the other GPU's memory. Events order both, and GPU 0 times the whole.
+One process drives all GPUs. Each of them has two streams: one for its products, one for the copies of its panel of A,
+which its copy engine writes to the other GPUs' memories. Events order both, and GPU 0 times the whole. A graph keeps
+all launches and copies of a product, so that the host queues them by one call.
 """
 
 from dataclasses import replace
@@ -20,8 +21,9 @@ from gemmviz.catalogue.problem import Matrix, Problem, stored
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
-# Each clears L2. While the last ones run, the host queues the launches of all GPUs, so that none waits for the host.
-_CLEARINGS_PER_DEVICE = 8
+# Each clears L2. While the last ones run, the host queues the launches of all GPUs, so that none waits for the host. It
+# changes the device as seldom as it can: that takes longer than to queue a write.
+_CLEARINGS_IN_TURN = 8
 _UNFILLED = 0xFF  # NaN in every float type: a panel that was multiplied before it was there shows
 
 
@@ -64,8 +66,10 @@ class _Part:
         Room for all rows of A (M x K), of which the GPU's own ones, or all, are filled by `load`.
     b, c
         Its columns of B and of C.
-    multiplies, copies
+    multiplies, sends
         Its streams.
+    done
+        The event after its products.
     """
 
     def __init__(self, cp: Any, launch: Launch, device: int, kernel: Any, types: Types) -> None:
@@ -77,23 +81,30 @@ class _Part:
         self.columns = Problem(problem.m, part.problem.n, problem.k)
         self.c = Guarded(cp, replace(part, problem=self.columns))
         self._scratch = cp.empty(2 * l2_bytes(), "uint8")
-        self.multiplies, self.copies = (cp.cuda.Stream(non_blocking=True) for _ in range(2))
+        self.multiplies, self.sends = (cp.cuda.Stream(non_blocking=True) for _ in range(2))
         self.done = cp.cuda.Event(disable_timing=True)
         division = launch.kernel.division
-        self._products = [
-            (one.owner, self._arguments(one.owner if division.in_panels else 0, types))
-            for one in launch.panels
-            if one.device == device
-        ]
-        owners = [(device + turn) % launch.devices for turn in range(1, launch.devices)] if division.crossing else []
-        self._arrived = {owner: cp.cuda.Event(disable_timing=True) for owner in owners}
+        self._division, self._types = division, types
+        self._products: list[tuple[int, tuple[Any, ...]]] = []
+        self._others = [other for other in range(launch.devices) if other != device] if division.crossing else []
+        self._sent = {other: cp.cuda.Event(disable_timing=True) for other in self._others}
 
-    def _arguments(self, panel: int, types: Types) -> tuple[Any, ...]:
-        """Return the arguments of the product of a panel: its rows of A and C begin where those of earlier ones end."""
-        part, cp = self._part, self._cp
+    def prepare(self, parts: list["_Part"]) -> None:
+        """Prepare the products, where all GPUs have their memory."""
+        self._products = []
+        for owner in (one.owner for one in self._launch.panels if one.device == self.device):
+            holder = parts[owner] if self._division.crossing == "reads" else self
+            self._products.append((owner, self._arguments(owner if self._division.in_panels else 0, holder)))
+
+    def _arguments(self, panel: int, holder: "_Part") -> tuple[Any, ...]:
+        """Return the arguments of the product of a panel: its rows of A and C begin where those of earlier ones end.
+
+        Its rows of A are read in the memory of `holder`.
+        """
+        part, cp, types = self._part, self._cp, self._types
         a, c = part.elements("A"), part.elements("C")
         memory = {
-            "A": self.a[panel * a : (panel + 1) * a],
+            "A": holder.a[panel * a : (panel + 1) * a],
             "B": self.b,
             "C": self.c.view[panel * c : (panel + 1) * c],
         }
@@ -111,7 +122,7 @@ class _Part:
         columns = b[:, self.device * n : (self.device + 1) * n]
         self.b.set(stored(part.kernel, "B", columns).view(self.b.dtype))
         flat = np.ascontiguousarray(a).reshape(-1).view(self.a.dtype)
-        if not self._arrived:
+        if not self._others:
             self.a.set(flat)
             return
         self.forget()
@@ -120,27 +131,25 @@ class _Part:
 
     def forget(self) -> None:
         """Fill the rows of the other GPUs with a pattern that is no number."""
-        for owner in self._arrived:
+        for owner in self._others:
             self.rows_of(owner).view("uint8").fill(_UNFILLED)
 
-    def copy(self, parts: list["_Part"]) -> None:
-        """Queue the copies of the other GPUs' rows."""
-        for owner, arrived in self._arrived.items():
-            to, of = self.rows_of(owner), parts[owner].rows_of(owner)
-            self._cp.cuda.runtime.memcpyPeerAsync(
-                to.data.ptr, self.device, of.data.ptr, owner, to.nbytes, self.copies.ptr
-            )
-            arrived.record(self.copies)
+    def send(self, to: "_Part") -> None:
+        """Queue the copy of its own rows to another GPU."""
+        there, here = to.rows_of(self.device), self.rows_of(self.device)
+        runtime = self._cp.cuda.runtime
+        # Not memcpyPeerAsync, which a graph does not take.
+        runtime.memcpyAsync(there.data.ptr, here.data.ptr, here.nbytes, runtime.memcpyDefault, self.sends.ptr)
+        self._sent[to.device].record(self.sends)
 
-    def multiply(self) -> None:
+    def multiply(self, parts: list["_Part"]) -> None:
         """Queue the products, each after the copies that it needs."""
-        part, division = self._part, self._launch.kernel.division
-        assert division is not None
-        with self.multiplies:
-            for owner, values in self._products:
-                for needed in [owner] if division.in_panels else self._arrived:
-                    if needed in self._arrived:
-                        self.multiplies.wait_event(self._arrived[needed])
+        part = self._part
+        for owner, values in self._products:
+            for needed in [owner] if self._division.in_panels else self._others:
+                if needed != self.device and self._division.copied:
+                    self.multiplies.wait_event(parts[needed]._sent[self.device])
+            with self.multiplies:
                 self._kernel(part.grid, part.block, values, shared_mem=part.shared_bytes)
         self.done.record(self.multiplies)
 
@@ -179,10 +188,14 @@ class SeveralPrepared(Prepared):
             with cp.cuda.Device(device):
                 _let_read(cp, device, launch.devices)
                 self._parts.append(_Part(cp, launch, device, kernel, types))
+        for part in self._parts:
+            with cp.cuda.Device(part.device):
+                part.prepare(self._parts)
         with cp.cuda.Device(0):
             self._began, self._ended = cp.cuda.Event(), cp.cuda.Event()
             self._go = cp.cuda.Event(disable_timing=True)
         self._lead = self._parts[0].multiplies
+        self._graph: Any = None
 
     def load(self, a: Matrix, b: Matrix) -> None:
         """Copy to each GPU its parts of A and B; the rows that it does not own are filled with a pattern."""
@@ -214,11 +227,13 @@ class SeveralPrepared(Prepared):
     def sample(self, launches: int, cold: bool) -> float:
         """Time by two events on GPU 0: before any GPU starts, and after all have ended."""
         with faults(self._cp, self._launch):
+            self._capture()
             if cold:
-                for _ in range(_CLEARINGS_PER_DEVICE * len(self._parts)):
+                for _ in range(_CLEARINGS_IN_TURN):
                     for part in self._parts:
                         with self._cp.cuda.Device(part.device):
-                            part.clear_l2()
+                            for _ in self._parts:
+                                part.clear_l2()
                 self._join()
             self._began.record(self._lead)
             for _ in range(launches):
@@ -230,6 +245,7 @@ class SeveralPrepared(Prepared):
     def queue_s(self) -> float:
         """Return the host's time to queue the launches and copies of all GPUs, each time into empty queues."""
         with faults(self._cp, self._launch):
+            self._capture()
             return queue_seconds(self._start, self._lead.synchronize)
 
     def fetch(self) -> Matrix:
@@ -250,6 +266,7 @@ class SeveralPrepared(Prepared):
 
     def close(self) -> None:
         """Free the memory on all GPUs."""
+        self._graph = None
         for part in self._parts:
             with self._cp.cuda.Device(part.device):
                 part.close()
@@ -257,13 +274,43 @@ class SeveralPrepared(Prepared):
 
     def _start(self) -> None:
         """Queue one product on all GPUs: none starts before GPU 0 has ended what was queued earlier."""
+        if self._graph is None:
+            self._queue()
+        else:
+            self._graph.launch(self._lead)
+
+    def _capture(self) -> None:
+        """Make the graph of a product, once."""
+        if self._graph is not None:
+            return
+        # CUDA loads a kernel when it is launched for the first time. That cannot be part of a graph.
+        self._queue()
+        self._lead.synchronize()
+        self._lead.begin_capture()
+        try:
+            self._queue()
+        finally:
+            self._graph = self._lead.end_capture()
+
+    def _queue(self) -> None:
+        """Queue one product, launch by launch.
+
+        In each turn every GPU sends its rows to one other, and gets those of another one. The turns are queued one
+        after the other: a GPU's copies run in the order in which the host queued them, whatever stream they are on, so
+        that one that has to wait stops all later ones.
+        """
         self._go.record(self._lead)
+        division, devices = self._launch.kernel.division, len(self._parts)
+        assert division is not None
+        for part in self._parts:
+            for stream in (part.multiplies, part.sends) if division.copied else (part.multiplies,):
+                stream.wait_event(self._go)
+        for turn in range(1, devices if division.copied else 1):
+            for part in self._parts:
+                part.send(self._parts[(part.device - turn) % devices])
         for part in self._parts:
             with self._cp.cuda.Device(part.device):
-                part.multiplies.wait_event(self._go)
-                part.copies.wait_event(self._go)
-                part.copy(self._parts)
-                part.multiply()
+                part.multiply(self._parts)
         for part in self._parts[1:]:
             self._lead.wait_event(part.done)
 

@@ -76,7 +76,9 @@ def describe_launch(row: Row, launch: Launch) -> None:
     if division := launch.kernel.division:
         a_bytes = launch.elements("A") * np.dtype(launch.kernel.dtype).itemsize
         row["devices"] = launch.devices
-        row["link_bytes"] = division.link_bytes(launch.devices, a_bytes)
+        crossing = division.link_bytes(launch.devices, a_bytes)
+        if crossing is not None:
+            row["link_bytes"] = crossing
 
 
 def describe_build(row: Row, build: Build) -> None:

@@ -241,7 +241,9 @@ class Row(Launched, Outcome):
     layout: Layout
     devices: NotRequired[Annotated[FromOne, Meta(description="the GPUs of a product that several compute together")]]
     link_bytes: NotRequired[
-        Annotated[FromZero, Meta(description="bytes that cross the links between these GPUs in one product")]
+        Annotated[
+            FromZero, Meta(description="bytes that copies bring over the links between these GPUs in one product")
+        ]
     ]
 
 

@@ -1,7 +1,7 @@
 """How one product is divided among several GPUs, as the front matter declares it.
 
 Each GPU holds some columns of B and computes the same columns of C. Of A it holds all rows, or only its own ones: then
-it copies the rows of the other GPUs, one panel from each of them, over the link between the GPUs.
+the rows of the other GPUs, one panel from each of them, are copied over the link between the GPUs, or read over it.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _FORM = (
     'devices, a number of GPUs, needs divided = { B = "columns", C = "columns" }, with A = "rows" too if each GPU '
     "holds only its rows of A"
 )
-Crossing = Literal["", "before", "meanwhile"]
+Crossing = Literal["", "before", "meanwhile", "reads"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,9 @@ class Division:
     devices
         The number of GPUs, an expression of parameters.
     crossing
-        When the panels of A cross the link: ``"before"`` the product of all rows, or ``"meanwhile"``: each panel has a
-        product of its own, and crosses while earlier ones are multiplied. Empty if each GPU holds all of A.
+        How the panels of A cross the link: copied ``"before"`` the product of all rows, or ``"meanwhile"``: each panel
+        has a product of its own, and crosses while earlier ones are multiplied. With ``"reads"`` nothing is copied, and
+        the product of a panel reads it in its owner's memory. Empty if each GPU holds all of A.
     """
 
     devices: Expression
@@ -42,7 +43,12 @@ class Division:
     @property
     def in_panels(self) -> bool:
         """Whether each panel of A has a product of its own."""
-        return self.crossing == "meanwhile"
+        return self.crossing in ("meanwhile", "reads")
+
+    @property
+    def copied(self) -> bool:
+        """Whether each GPU gets a copy of the panels that it does not own."""
+        return self.crossing in ("before", "meanwhile")
 
     def sides(self) -> dict[str, str]:
         """Return M, N and K of one launch, as expressions of those of the whole product."""
@@ -55,8 +61,10 @@ class Division:
         for size in ("M", "N") if self.crossing else ("N",):
             yield Expression(f"{size} % ({self.devices.text}) == 0")
 
-    def link_bytes(self, devices: int, a_bytes: int) -> int:
-        """Return the bytes that cross the links in one product: each GPU copies the rows of A that others hold."""
+    def link_bytes(self, devices: int, a_bytes: int) -> int | None:
+        """Return the bytes that copies bring over the links in one product; None where the kernel's reads cross."""
+        if self.crossing == "reads":
+            return None
         return (devices - 1) * a_bytes if self.crossing else 0
 
 
@@ -97,5 +105,5 @@ def read_division(matter: "Matter") -> Division | None:
     if "devices" not in matter or divided not in (_DIVIDED, _DIVIDED | {"A": "rows"}):
         raise FrontMatterError(_FORM)
     if ("A" in divided) != bool(crossing):
-        raise FrontMatterError('crossing ("before" or "meanwhile") says when the rows of a divided A are copied')
+        raise FrontMatterError('crossing ("before", "meanwhile" or "reads") says how the rows of a divided A cross')
     return Division(Expression(str(matter["devices"])), crossing)

@@ -74,7 +74,7 @@ class Matter(TypedDict, total=False):
     strides: dict[Literal["A", "B", "C"], Words]
     devices: Words
     divided: dict[Literal["A", "B", "C"], Literal["rows", "columns"]]
-    crossing: Literal["before", "meanwhile"]
+    crossing: Literal["before", "meanwhile", "reads"]
     zero: list[Literal["C"]]
     unaligned: list[Literal["A", "B", "C"]]
     epilogue: Literal["", "relu"]
@@ -101,7 +101,7 @@ _WANTED: Mapping[str, str] = {
     "stores": _A_SUM_TYPE,
     "devices": "be an expression: how many GPUs compute the product",
     "divided": 'give matrices "rows" or "columns", for example divided = { A = "rows", B = "columns", C = "columns" }',
-    "crossing": 'be "before" or "meanwhile": when the rows of A that other GPUs hold are copied',
+    "crossing": 'be "before", "meanwhile" or "reads": how the rows of A that other GPUs hold cross the link',
     "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
     "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',

@@ -23,7 +23,7 @@ from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Heard, Job
 from gemmviz.cluster.piece import Scheduler, free_seat
-from gemmviz.cluster.pieces import deadline_s, joined, piece_document
+from gemmviz.cluster.pieces import deadline_s, flops, joined, piece_document
 from gemmviz.cluster.remote_engine import RemoteEngine, look
 from gemmviz.cluster.sources import collected
 from gemmviz.engine.consent import Consent, Named, refused
@@ -242,7 +242,7 @@ def _served(
         raise GemmvizError("a text without your consent is not sent")
     shipped = ladder()
     on_gpu = gpu and any(kernel.backend in ON_GPU for kernel in kernels)
-    jobs = [Job(*collected(request, shipped), on_gpu, deadline_s(request)) for request in requests]
+    jobs = [Job(*collected(one, shipped), on_gpu, deadline_s(one), flops(one)) for one in requests]
     cancel = threading.Event()
     with connected(args.cluster, tls(args)) as client, ctrl_c(cancel), progress_bar() as bar:
         course = Course(client, jobs)

@@ -42,12 +42,16 @@ class Job:
         Whether it needs a worker with a GPU, alone on it.
     deadline_s
         The longest time that it may take.
+    flops
+        Floating-point operations of one launch of each kernel, added up; 0 if unknown. Larger pieces start first, so
+        that no worker begins the largest one when the others have nothing left to do.
     """
 
     request: Request
     sources: SentSources
     gpu: bool
     deadline_s: float
+    flops: int = 0
 
 
 @dataclass
@@ -209,12 +213,16 @@ class Course:
         # Where all workers are alike, one that joins later is used, too.
         where = {"workers": self._only} if self._at or len(self._only) < len(self._workers) else {}
         futures = {}
-        for number, job in enumerate(self._jobs):
+        order = list(range(len(self._jobs)))
+        if len(self._only) > 1:  # a single worker keeps the order of the request
+            order.sort(key=lambda number: -self._jobs[number].flops)
+        for place, number in enumerate(order):
+            job = self._jobs[number]
             request, sources = pack(job.request), job.sources
             piece = Piece(self.id, number, software(), request, sources, job.deadline_s, every_s, self._samples)
             gpu = {"resources": {GPU: 1}} if job.gpu and self.has_gpu else {}
             future = self._client.submit(
-                work.work, pack(piece), key=f"gemmviz-{self.id}-{number}", pure=False, priority=-number, **gpu, **where
+                work.work, pack(piece), key=f"gemmviz-{self.id}-{number}", pure=False, priority=-place, **gpu, **where
             )
             future.add_done_callback(lambda done, number=number: self._inbox.put((number, done)))
             futures[number] = future

@@ -6,6 +6,7 @@ from dataclasses import replace
 from gemmviz.bench import results
 from gemmviz.bench.document import Document
 from gemmviz.bench.protocol import Protocol
+from gemmviz.catalogue.problem import Problem
 from gemmviz.cluster.course import Heard
 from gemmviz.engine.attempts import Attempts
 from gemmviz.engine.ledger import Ledger
@@ -44,6 +45,13 @@ def deadline_s(piece: Request) -> float:
         case CountRequest():
             return len(piece.launches) * _EXTRA_S + _START_S
     return _START_S
+
+
+def flops(piece: Request) -> int:
+    """Return the floating-point operations of one launch of each kernel of a benchmark, added up; else 0: unknown."""
+    if isinstance(piece, BenchRequest):
+        return len(piece.kernels) * sum(Problem(*size).flops for size in piece.sizes)
+    return 0
 
 
 def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -> Reply:

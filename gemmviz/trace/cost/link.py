@@ -59,10 +59,19 @@ def sentence(recording: Recording) -> str:
     found, devices = links(recording), recording.sharing.devices
     if not found:
         return tr("{devices} GPUs, each with all of A: nothing crosses the links between them", devices=devices)
+    values = {
+        "devices": devices,
+        "once": f"{sum(one.once_bytes for one in found):,}",
+        "read": f"{sum(one.read_bytes for one in found):,}",
+    }
+    if recording.sharing.crossing == "reads":
+        return tr(
+            "{devices} GPUs: {read} bytes of A cross the links between them, as each read goes to the owner's memory; "
+            "copies would bring {once} bytes",
+            **values,
+        )
     return tr(
         "{devices} GPUs: {once} bytes of A cross the links between them; if each read went to the owner's memory, "
         "{read} bytes would",
-        devices=devices,
-        once=f"{sum(one.once_bytes for one in found):,}",
-        read=f"{sum(one.read_bytes for one in found):,}",
+        **values,
     )

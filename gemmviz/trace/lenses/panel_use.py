@@ -59,8 +59,15 @@ class SharedProduct:
     panels: tuple[PanelUse, ...]
 
     def crosses(self, panel: PanelUse, step: int) -> bool:
-        """Return whether a panel crosses its link at a step, while its GPU has other work."""
+        """Return whether a panel crosses its link at a step: while its GPU has other work, or while it is read."""
+        if self.crossing == "reads":
+            its = next(one for one in self.launches if (one.device, one.owner) == (panel.device, panel.owner))
+            return its.first <= step <= its.last
         return self.in_panels and step < panel.needed
+
+    def held(self, panel: PanelUse, step: int) -> bool:
+        """Return whether a panel's copy is there at a step."""
+        return self.crossing != "reads" and not self.crosses(panel, step)
 
     def done(self, launch: LaunchSteps, step: int) -> float:
         """Return the share of a launch's steps that have begun at a step, 0 to 1."""

@@ -54,11 +54,15 @@ def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
         lines = [tr("Nothing crosses: each GPU holds all of A.")]
     else:
         values = {"once": f"{once:,}", "read": f"{read:,}"}
-        before = tr("{once} bytes cross, before the first product.", **values)
-        lines = [
-            tr("{once} bytes cross, while other rows are multiplied.", **values) if known.in_panels else before,
-            *([tr("If each read went to the owner's memory: {read} bytes.", **values)] if read > once else []),
-        ]
+        other = tr("If each read went to the owner's memory: {read} bytes.", **values)
+        if known.crossing == "reads":
+            said = tr("{read} bytes cross: each read goes to the owner's memory.", **values)
+            other = tr("If the rows were copied: {once} bytes.", **values)
+        elif known.crossing == "meanwhile":
+            said = tr("{once} bytes cross, while other rows are multiplied.", **values)
+        else:
+            said = tr("{once} bytes cross, before the first product.", **values)
+        lines = [said, *([other] if read > once else [])]
     line = QRectF(room.left(), room.bottom() - len(lines) * 1.15 * sheet.small, room.width(), 1.15 * sheet.small)
     top = line.top()
     for text in lines:
@@ -111,7 +115,7 @@ class _Picture:
         sheet.text(line, tr("GPU {number}", number=device), sheet.theme.text if mine else sheet.theme.muted, bold=mine)
         for owner in range(known.devices):
             panel = next((p for p in known.panels if (p.device, p.owner) == (device, owner)), None)
-            held = panel is None or not known.crosses(panel, self._step)
+            held = panel is None or known.held(panel, self._step)
             strength = (_OWN if panel is None else _COPIED) if held else _TO_COME
             self._draw_band(self._band(a, owner, True), owner, strength, not held)
             for matrix, strength in ((b, _OWN), (c, _TO_COME)):
@@ -146,7 +150,7 @@ class _Picture:
             sheet.box(part, QColor(sheet.theme.selection), None)
 
     def _draw_crossing(self, panel: PanelUse) -> None:
-        """Draw an arrow from the owner's rows to the place of their copy."""
+        """Draw an arrow from the owner's rows to their place in the A of the GPU that needs them."""
         sheet = self._sheet
         begin, end = (self._band(self._places(at)[0], panel.owner, True) for at in (panel.owner, panel.device))
         colour = sheet.mixed(sheet.theme.owners[panel.owner % len(sheet.theme.owners)], 1.0)

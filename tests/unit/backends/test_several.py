@@ -1,7 +1,7 @@
 """Several GPUs without one: the host's calls, with a CuPy that keeps the order which streams and events make."""
 
 import ctypes
-from contextlib import nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
@@ -34,6 +34,7 @@ HOW = {
     "whole": {"a": "", "crossing": ""},
     "before": {"a": 'A = "rows", ', "crossing": '// crossing = "before"\n'},
     "meanwhile": {"a": 'A = "rows", ', "crossing": '// crossing = "meanwhile"\n'},
+    "reads": {"a": 'A = "rows", ', "crossing": '// crossing = "reads"\n'},
 }
 
 
@@ -55,10 +56,27 @@ class Event:
         self.before = frozenset()
 
     def record(self, stream):
-        self.before = stream.before
+        Graph.now_or_later(lambda: setattr(self, "before", stream.before))
 
     def synchronize(self):
         pass
+
+
+class Graph:
+    """What was queued while a stream was captured."""
+
+    captured: ClassVar = None
+
+    def __init__(self):
+        self.calls = []
+
+    @classmethod
+    def now_or_later(cls, call):
+        call() if cls.captured is None else cls.captured.calls.append(call)
+
+    def launch(self, stream):
+        for call in self.calls:
+            call()
 
 
 class Stream:
@@ -75,7 +93,17 @@ class Stream:
         self.before |= {what}
 
     def wait_event(self, event):
-        self.before |= event.before
+        def wait():
+            self.before |= event.before
+
+        Graph.now_or_later(wait)
+
+    def begin_capture(self):
+        Graph.captured = Graph()
+
+    def end_capture(self):
+        found, Graph.captured = Graph.captured, None
+        return found
 
     def synchronize(self):
         pass
@@ -91,11 +119,12 @@ class FakeCuPy:
     """Runs everything at once, and keeps what each copy and product waited for: `ran`, as (what, its predecessors)."""
 
     def __init__(self):
-        self.ran = []
-        self.number = 0
+        self.ran, self.memory = [], []
+        self.number = self.current = 0
         runtime = SimpleNamespace(
             CUDARuntimeError=type("CUDARuntimeError", (Exception,), {}),
-            memcpyPeerAsync=self.copy,
+            memcpyAsync=self.copy,
+            memcpyDefault=4,
             memsetAsync=lambda *_: None,
             deviceSynchronize=lambda: None,
             deviceEnablePeerAccess=lambda other: None,
@@ -107,15 +136,23 @@ class FakeCuPy:
             driver=driver,
             Event=Event,
             Stream=Stream,
-            Device=nullcontext,
+            Device=self.device,
             get_elapsed_time=lambda *_: 3.0,
         )
 
     def dtype(self, name):
         return np.dtype(name)
 
+    @contextmanager
+    def device(self, number):
+        before, self.current = self.current, number
+        yield
+        self.current = before
+
     def empty(self, size, dtype):
-        return np.empty(size, dtype).view(Memory)
+        found = np.empty(size, dtype).view(Memory)
+        self.memory.append((self.current, found))
+        return found
 
     zeros = empty
 
@@ -125,9 +162,15 @@ class FakeCuPy:
     def get_default_memory_pool(self):
         return SimpleNamespace(free_all_blocks=lambda: None)
 
-    def copy(self, to, device, of, owner, size, stream):
-        ctypes.memmove(to, of, size)
-        self.note(("copy", device, owner, self.number), Stream.ptr_of[stream])
+    def device_of(self, pointer):
+        return next(device for device, one in self.memory if 0 <= pointer - one.ctypes.data < one.nbytes)
+
+    def copy(self, to, of, size, kind, stream):
+        def run():
+            ctypes.memmove(to, of, size)
+            self.note(("copy", self.device_of(to), self.device_of(of), self.number), Stream.ptr_of[stream])
+
+        Graph.now_or_later(run)
 
     def note(self, what, stream):
         self.ran.append((what, stream.before))
@@ -136,9 +179,14 @@ class FakeCuPy:
     def kernel(self, device):
         def product(grid, block, values, shared_mem):
             a, b, c, m, n, k = values
-            assert (grid, block) == ((n // 8, m // 8, 1), (8, 8, 1))
-            c.reshape(m, n)[...] = a.reshape(m, k) @ b.reshape(k, n)
-            self.note(("product", device, m, self.number), Stream.current)
+            assert (grid, block) == ((n // 8, m // 8, 1), (8, 8, 1)) and self.current == device
+            stream = Stream.current
+
+            def run():
+                c.reshape(m, n)[...] = a.reshape(m, k) @ b.reshape(k, n)
+                self.note(("product", device, m, self.number), stream)
+
+            Graph.now_or_later(run)
 
         return product
 
@@ -162,14 +210,14 @@ def test_all_gpus_together_make_c(how, gpus):
     made.run()
     assert np.array_equal(made.fetch(), expected) and made.intact()
     kinds = [what[0] for what, _ in cp.ran]
-    assert kinds.count("copy") == (0 if how == "whole" else gpus * (gpus - 1))
-    assert kinds.count("product") == (gpus * gpus if how == "meanwhile" else gpus)
+    assert kinds.count("copy") == (gpus * (gpus - 1) if how in ("before", "meanwhile") else 0)
+    assert kinds.count("product") == (gpus * gpus if how in ("meanwhile", "reads") else gpus)
     made.close()
 
 
 def test_a_row_that_did_not_cross_is_no_number():
     cp, made, _ = prepared("meanwhile", 2)
-    cp.cuda.runtime.memcpyPeerAsync = lambda *_: None
+    cp.cuda.runtime.memcpyAsync = lambda *_: None
     made.run()
     wrong = np.isnan(made.fetch())
     assert wrong[24:, :48].all() and wrong[:24, 48:].all() and not wrong[:24, :48].any()
@@ -181,11 +229,33 @@ def test_a_product_waits_for_the_copies_that_it_reads_and_only_for_these(how):
     made.run()
     needed = [{("copy", d, o, 0) for o in range(3) if o != d} for d in range(3)]
     for device in range(3):
-        waited = [{w for w in before if w[0] == "copy"} for what, before in cp.ran if what[:2] == ("product", device)]
+        mine = [before for what, before in cp.ran if what[:2] == ("product", device)]
+        waited = [{one for one in before if one[:2] == ("copy", device)} for before in mine]
         if how == "before":
             assert waited == [needed[device]]
         else:  # none for its own rows, then one more panel each time
             assert [len(one) for one in waited] == [0, 1, 2] and waited[2] == needed[device]
+
+
+@pytest.mark.parametrize("gpus", [2, 3, 4])
+@pytest.mark.parametrize("how", ["before", "meanwhile"])
+def test_each_gpu_sends_and_gets_one_panel_at_a_time_and_none_is_held_up(how, gpus):
+    cp, made, _ = prepared(how, gpus, (96, 96, 16))
+    made.run()
+    # The copies of an owner run in the order in which the host queues them; so do those that one GPU gets.
+    sent, got = dict.fromkeys(range(gpus), 0), dict.fromkeys(range(gpus), 0)
+    for _, device, owner, _ in (what for what, _ in cp.ran if what[0] == "copy"):
+        sent[owner] = got[device] = max(sent[owner], got[device]) + 1
+    assert set(sent.values()) == set(got.values()) == {gpus - 1}
+
+
+def test_panels_are_queued_in_the_order_in_which_they_are_multiplied():
+    cp, made, _ = prepared("meanwhile", 4, (64, 128, 16))
+    made.run()
+    copies = [what for what, _ in cp.ran if what[0] == "copy"]
+    for device in range(4):
+        owners = [owner for _, to, owner, _ in copies if to == device]
+        assert owners == [(device + turn) % 4 for turn in range(1, 4)]
 
 
 @pytest.mark.parametrize("how", ["before", "meanwhile"])
@@ -195,7 +265,23 @@ def test_no_gpu_begins_again_before_all_have_ended(how):
     first = {what for what, _ in cp.ran}
     cp.number = 1
     assert made.sample(1, True) == 3.0 / 1e3
+    cp.number = 2
+    made.sample(2, False)
+    again = {what for what, _ in cp.ran if what[3] == 1}
+    assert {what[:3] for what in again} == {what[:3] for what in first}
     assert all(first <= before for what, before in cp.ran if what[3] == 1)
+    assert all(again <= before for what, before in cp.ran if what[3] == 2)
+
+
+def test_a_product_is_queued_by_one_call_of_the_host(monkeypatch):
+    cp, made, _ = prepared("meanwhile", 3)
+    made.sample(1, True)
+    for name in ("memcpyAsync", "memsetAsync"):
+        monkeypatch.setattr(cp.cuda.runtime, name, None)
+    made.load(np.ones((48, 16), np.float32), np.ones((16, 96), np.float32))
+    made.poison()
+    made.sample(2, False)
+    assert (made.fetch() == 16).all() and made.intact()
 
 
 def test_too_few_gpus_or_gpus_without_a_link_are_said(monkeypatch):

@@ -73,6 +73,8 @@ def test_conditions_are_those_of_the_part_and_the_nearest_size_meets_them() -> N
 def test_the_bytes_that_cross_are_all_foreign_rows_of_each_gpu() -> None:
     division = kernel().division
     assert division is not None and division.link_bytes(4, 1000) == 3000
+    read = kernel(crossing='"reads"').division  # what crosses depends on the kernel
+    assert read is not None and read.link_bytes(4, 1000) is None and read.in_panels and not read.copied
     whole = kernel(divided='{ B = "columns", C = "columns" }', crossing="").division
     assert whole is not None and whole.link_bytes(4, 1000) == 0
 
@@ -86,7 +88,7 @@ def test_the_bytes_that_cross_are_all_foreign_rows_of_each_gpu() -> None:
         ({"divided": '{ A = "rows", B = "columns" }'}, "needs divided"),
         ({"divided": '{ B = "columns", C = "columns" }'}, "crossing"),
         ({"crossing": ""}, "crossing"),
-        ({"crossing": '"later"'}, 'crossing must be "before" or "meanwhile"'),
+        ({"crossing": '"later"'}, 'crossing must be "before", "meanwhile" or "reads"'),
         ({"divided": '{ A = "halves" }'}, "divided must give matrices"),
         ({"devices": '"CARDS"'}, "'CARDS', which is not declared"),
         ({"layout": '{ A = "column" }'}, "stored by rows"),
@@ -106,7 +108,8 @@ def test_a_kernel_in_c_is_refused() -> None:
 
 def test_the_digest_follows_the_division() -> None:
     one = kernel(devices="", divided="", crossing="")
-    assert len({one.sha256, kernel().sha256, kernel(crossing='"before"').sha256, kernel(devices='"2"').sha256}) == 4
+    crossing = {kernel(crossing=f'"{how}"').sha256 for how in ("before", "meanwhile", "reads")}
+    assert len({one.sha256, kernel().sha256, kernel(devices='"2"').sha256, *crossing}) == 5
 
 
 def test_the_rungs_choose_their_tiles_by_the_part_of_each_gpu() -> None:

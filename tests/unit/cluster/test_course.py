@@ -7,6 +7,7 @@ import pytest
 from gemmviz.cluster import course
 from gemmviz.cluster.course import Course, Job
 from gemmviz.cluster.piece import SentSources
+from gemmviz.cluster.pieces import flops
 from gemmviz.cluster.software import software
 from gemmviz.cluster.wire import pack
 from gemmviz.engine.messages import BenchRequest
@@ -52,3 +53,33 @@ def test_pieces_do_not_wait_for_ever_for_workers_that_are_gone(later, monkeypatc
     assert list(one.run(threading.Event())) == []
     assert one.heard[0].why == "the cluster has no worker any more that could serve it"
     assert client.cancelled
+
+
+class Recording(Client):
+    """A client that keeps the keys of the submitted pieces, in the order in which workers begin them."""
+
+    def __init__(self, workers):
+        known = {f"at{number}": {"name": number, "host": "desk", "resources": {"GPU": 1}} for number in range(workers)}
+        super().__init__(known)
+        self._answers = [known]
+        self.submitted = []
+
+    def run(self, function, on_error):
+        return {at: pack(software()) for at in self._answers[0]}
+
+    def submit(self, function, piece, key, pure, priority, **where):
+        self.submitted.append((priority, int(key.rpartition("-")[2])))
+        return Future()
+
+
+@pytest.mark.parametrize(("workers", "order"), [(1, [0, 1, 2]), (2, [1, 2, 0])])
+def test_larger_pieces_start_first_where_several_workers_share_them(workers, order):
+    requests = [
+        BenchRequest(1, [{"path": "a.cu", "text": "", "params": {}}], [(size, size, size)]) for size in (8, 32, 16)
+    ]
+    jobs = [Job(one, SentSources([]), True, 1.0, flops(one)) for one in requests]
+    client, cancel = Recording(workers), threading.Event()
+    cancel.set()
+    list(Course(client, jobs).run(cancel))
+    assert [number for _, number in client.submitted] == order
+    assert [priority for priority, _ in client.submitted] == sorted((p for p, _ in client.submitted), reverse=True)

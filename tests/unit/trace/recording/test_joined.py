@@ -71,7 +71,9 @@ def test_elements_are_numbered_as_in_the_whole_matrices(order: str) -> None:
     assert_parts_are_those_of_one_product(plain(order))
 
 
-@pytest.mark.parametrize(("name", "gpus"), [("whole_a", 2), ("gather", 2), ("panels", 2), ("panels", 4)])
+@pytest.mark.parametrize(
+    ("name", "gpus"), [("whole_a", 2), ("gather", 2), ("panels", 2), ("panels", 4), ("peer_tiles", 2)]
+)
 def test_boxes_and_mbarriers_of_all_launches_are_kept(name: str, gpus: int) -> None:
     found = of_rung(name, gpus)
     assert_parts_are_those_of_one_product(found)
@@ -118,6 +120,21 @@ def test_rows_of_others_cross_once_and_are_read_by_each_tile_of_their_columns(na
         (1, 0, half, 2 * half),
     ]
     assert f"{2 * half:,} bytes of A cross" in sentence(found) and f"{4 * half:,} bytes would" in sentence(found)
+
+
+def test_rows_that_are_read_in_their_owners_memory_cross_for_each_tile_and_are_never_copied() -> None:
+    found = of_rung("peer_tiles")
+    timeline = build(found, "grid")
+    known = shared_product(Playable(found, timeline, measure(found, timeline)))
+    assert known is not None
+    once = found.m * found.k * 2
+    assert f"{2 * once:,} bytes of A cross" in sentence(found) and f"copies would bring {once:,} bytes" in sentence(
+        found
+    )
+    panel, (first, second, *_) = known.panels[0], known.launches
+    assert (panel.device, panel.owner) == (second.device, second.owner)
+    for step, crosses in ((first.last, False), (second.first, True), (second.last, True)):
+        assert known.crosses(panel, step) == crosses and not known.held(panel, step)
 
 
 def test_nothing_crosses_where_each_gpu_holds_all_of_a_or_is_alone() -> None:
