@@ -88,6 +88,13 @@ GEMMVIZ_PTX void ldmatrix_x4_trans(unsigned (&r)[4], const void *row)
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(shared_address(row)) : "memory");
 }
 
+// Stores four matrices; the lanes hold them and give the addresses as they do for ldmatrix. From compute capability 9.0 on.
+GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :: "r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+}
+
 // ---- mma: a warp computes d = a b + c on tensor cores, a by rows, b by columns. The names say: shape, type of the sums,
 // ---- type of the operands. A register holds two halves or bfloat16, or one float or tf32.
 

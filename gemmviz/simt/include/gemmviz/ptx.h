@@ -39,6 +39,7 @@ GEMMVIZ_PTX void ldmatrix_x4(unsigned (&r)[4], const void *row) { gv_ldmatrix(r,
 GEMMVIZ_PTX void ldmatrix_x1_trans(unsigned (&r)[1], const void *row) { gv_ldmatrix(r, row, 1, 1); }
 GEMMVIZ_PTX void ldmatrix_x2_trans(unsigned (&r)[2], const void *row) { gv_ldmatrix(r, row, 2, 1); }
 GEMMVIZ_PTX void ldmatrix_x4_trans(unsigned (&r)[4], const void *row) { gv_ldmatrix(r, row, 4, 1); }
+GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4]) { gv_stmatrix(row, r, 4, 0); }
 
 GEMMVIZ_PTX void mma_m16n8k16_f32_f16(
     float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
