@@ -39,7 +39,6 @@ GEMMVIZ_PTX void ldmatrix_x4(unsigned (&r)[4], const void *row) { gv_ldmatrix(r,
 GEMMVIZ_PTX void ldmatrix_x1_trans(unsigned (&r)[1], const void *row) { gv_ldmatrix(r, row, 1, 1); }
 GEMMVIZ_PTX void ldmatrix_x2_trans(unsigned (&r)[2], const void *row) { gv_ldmatrix(r, row, 2, 1); }
 GEMMVIZ_PTX void ldmatrix_x4_trans(unsigned (&r)[4], const void *row) { gv_ldmatrix(r, row, 4, 1); }
-GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4]) { gv_stmatrix(row, r, 4, 0); }
 
 GEMMVIZ_PTX void mma_m16n8k16_f32_f16(
     float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], const float (&c)[4])
@@ -132,6 +131,8 @@ GEMMVIZ_PTX void tma_store_wait_written() { gv_box_store_wait_written(); }
 GEMMVIZ_PTX void global_read() { gv_global_read(); }
 GEMMVIZ_PTX void tma_prefetch(const tensor_map &map) { (void)map; }
 GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
+
+GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4]) { gv_stmatrix(row, r, 4, 0); }
 
 GEMMVIZ_PTX void threads_meet(int number, int threads) { gv_named_barrier(number, threads); }
 GEMMVIZ_PTX unsigned cluster_rank() { return gv_cluster_rank(); }
