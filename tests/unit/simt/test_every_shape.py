@@ -20,8 +20,6 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         # Only later blocks store C: an access must not be taken for one of the array around its tile.
         ("every_shape_c16", (64, 128, 256), {**SMALL, "SPLIT": 2}),
         ("every_shape_bf16_c16", (67, 71, 201), {**SMALL, "BLOCKS": 16, "SPLIT": 4}),
-        # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
-        ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
         ("every_shape", (130, 136, 100), {**SMALL, "BLOCKS": 4, "CLUSTER": 2, "ACROSS": 2, "BOXES": 1}),
         # Two instructions for a tile's columns, and parts with five k-steps and four.
         ("every_shape", (64, 320, 520), {**SMALL, "BN": 320, "BLOCKS": 2, "ACROSS": 1, "SPLIT": 2, "BOXES": 1}),
@@ -29,6 +27,8 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape_fp32", (33, 131, 77), FP32),
         ("every_shape_fp32", (33, 134, 77), FP32),
         ("every_shape_fp32", (70, 133, 39), {**FP32, "TM": 8, "TN": 16, "BLOCKS": 3}),
+        # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
+        ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
     ],
 )
 def test_parts_and_odd_sizes_are_right_and_without_findings(name: str, size: tuple[int, int, int], params) -> None:
