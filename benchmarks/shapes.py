@@ -5,7 +5,7 @@
 The sizes are in shapes.toml: square, tall, wide, deep, shallow, projections of language models, odd ones. Needs a GPU.
 
 At each size the rung, cuBLAS's usual call, and the fastest of the algorithms that cuBLASLt's heuristic proposes take
-turns in rounds, in the opposite order every other round, the L2 cache cleared before each launch. A ratio is the
+turns in rounds, each round in another random order, the L2 cache cleared before each launch. A ratio is the
 library's time over the rung's, of the medians of one round; the table gives its geometric mean over the rounds, and its
 95% interval (Student's t, of the logarithms). Before and after the race the rung's C is computed on random numbers over
 memory that was filled with a pattern, and held element by element against the product in float64 and the bound of
@@ -23,6 +23,7 @@ texts are not measured again, so that an interrupted run goes on.
 
 import argparse
 import json
+import random
 import sys
 import time
 import tomllib
@@ -200,9 +201,10 @@ def raced(race: Race, reference: DevicePrepared) -> dict[str, Any]:
     }
     racing = ["rung", "cublas", *(name for name in best.values() if name)]
     each = max(1, min(EACH, int(_RACE_S / ROUNDS / sum(look[name] + 1e-4 for name in racing))))
-    gpu = driver().device
+    gpu, order = driver().device, random.Random(1)
     with watch_gpu(sensors(gpu.uuid) if gpu else None) as seen:
-        rounds = [race.round(racing[:: -1 if number % 2 else 1], each) for number in range(ROUNDS)]
+        # What ran before it may change the time of a launch of a few microseconds: so nobody has fixed neighbours.
+        rounds = [race.round(order.sample(racing, len(racing)), each) for _ in range(ROUNDS)]
     found: dict[str, Any] = {"rung_s": median(one["rung"] for one in rounds), "algorithms": len(names) - 2}
     for kind, name in (("cublas", "cublas"), *best.items()):
         if name:

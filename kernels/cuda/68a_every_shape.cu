@@ -82,41 +82,51 @@ template <> struct pair_of<__nv_bfloat16> {
     static __device__ __nv_bfloat162 of(float x, float y) { return __floats2bfloat162_rn(x, y); }
 };
 
-// A group's box of 64 rows and 32 columns; one is written while the copy engine reads the other.
-template <typename C> using box_of = C[64][32];
+// A group's box of 64 rows; one is written while the copy engine reads the other.
+template <typename C, int COLUMNS> using box_of = C[64][COLUMNS];
 
-// Rows of 64 bytes are swizzled in pairs: the piece p of row r stands at piece p ^ (r / 2 % 4).
-template <typename C>
-__device__ __forceinline__ void put_narrow(box_of<C> &box, int r, int h, int j, const float *sum)
+// For elements of 16 bits: the sums of columns 8 j to 8 j + 15, as four matrices of 8 x 8. Rows of 128 bytes are swizzled one by
+// one: the piece p of row r stands at piece p ^ (r % 8); those of 64 bytes in pairs: at piece p ^ (r / 2 % 4).
+template <typename C, int COLUMNS>
+__device__ __forceinline__ void put_narrow(box_of<C, COLUMNS> &box, int j, const float *sum)
 {
-    int row = r + 8 * h, piece = j ^ row / 2 % 4;
-    *(typename pair_of<C>::type *)&box[row][piece * 8 + threadIdx.x % 4 * 2] =
-        pair_of<C>::of(sum[4 * j + 2 * h], sum[4 * j + 2 * h + 1]);
+    union {
+        typename pair_of<C>::type pair[4];
+        unsigned bits[4];
+    } matrices;
+    #pragma unroll
+    for (int i = 0; i < 4; i++)
+        matrices.pair[i] = pair_of<C>::of(sum[4 * j + 2 * i], sum[4 * j + 2 * i + 1]);
+    int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+    int piece = j + lane / 16 ^ (COLUMNS == 64 ? row % 8 : row / 2 % 4);
+    stmatrix_x4(&box[row][piece * 8], matrices.bits);
 }
 
 // Stores a warpgroup's sums, which begin at (row, col) of C, through its boxes.
-template <int BN, int BOXES, typename C>
+template <int BN, int BOXES, typename C, int COLUMNS>
 __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int col, const float (&sum)[BN / 2],
-                                            box_of<C> *boxes)
+                                            box_of<C, COLUMNS> *boxes)
 {
     int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     bool sends = threadIdx.x % 128 == 0;
     #pragma unroll
-    for (int part = 0; part < BN; part += 32) {
-        auto &box = boxes[part / 32 % BOXES];
+    for (int part = 0; part < BN; part += COLUMNS) {
+        auto &box = boxes[part / COLUMNS % BOXES];
         // The copy engine has to have read the box: all stores but the last one, or that too where it used this box.
         if (sends)
-            BOXES == 1 || BN % 64 && part == 0 ? tma_store_wait<0>() : tma_store_wait<1>();
+            BOXES == 1 || BN / COLUMNS % 2 && part == 0 ? tma_store_wait<0>() : tma_store_wait<1>();
         threads_meet(group, 128);
-        #pragma unroll
-        for (int h = 0; h < 2; h++) {
+        if constexpr (sizeof(C) == 4) {
             #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                if constexpr (sizeof(C) == 4)
+            for (int h = 0; h < 2; h++) {
+                #pragma unroll
+                for (int j = 0; j < COLUMNS / 8; j++)
                     put(&box, r, h, j, &sum[part / 2]);
-                else
-                    put_narrow<C>(box, r, h, j, &sum[part / 2]);
             }
+        } else {
+            #pragma unroll
+            for (int j = 0; j < COLUMNS / 8; j += 2)
+                put_narrow<C, COLUMNS>(box, j, &sum[part / 2]);
         }
         shared_written();
         threads_meet(group, 128);
@@ -142,11 +152,11 @@ __device__ __forceinline__ void store_elements(T *C, int M, int N, int row, int 
 }
 
 // Dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
-// columns, or of 32 where BN is no multiple of 64. C leaves in boxes of 32 columns.
+// columns, or of 32 where BN is no multiple of 64. C leaves in boxes as wide as these, a C of floats in boxes of 32 columns.
 template <typename T, typename OUT, int BM, int BN, int STAGES, int BOXES> struct tiles {
-    enum { BOX = 64 - BN % 64 };
+    enum { BOX = 64 - BN % 64, OUT_BOX = sizeof(OUT) == 4 ? 32 : BOX };
     T a[STAGES][BM][64], b[STAGES][BN / BOX][64][BOX];
-    box_of<OUT> c[BM / 64][BOXES];
+    box_of<OUT, OUT_BOX> c[BM / 64][BOXES];
 };
 
 template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int BOXES>
@@ -280,7 +290,7 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
             }
             int row = (p.row * CLUSTER + row_in) * BM + group * 64, col = (p.col * ACROSS + col_in) * BN;
             if (N % (16 / (int)sizeof(OUT)) == 0)
-                store_boxes<BN, BOXES, OUT>(C, row, col, sum, tile.c[group]);
+                store_boxes<BN, BOXES, OUT, memory_of::OUT_BOX>(C, row, col, sum, tile.c[group]);
             else
                 store_elements<BN>(C_elements, M, N, row, col, sum);
         }

@@ -5,7 +5,7 @@
 // idea       = "The sums stay in float and are rounded once, when C is stored: half the bytes to write."
 // entry      = "every_shape<half, half, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, BOXES>"
 // stores     = "float16"
-// maps.C     = { box = [64, 32], swizzle = 64 }
+// maps.C     = { box = [64, "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
 // ---
 
 // ---gemmviz breaks

@@ -6,7 +6,7 @@
 // entry      = "every_shape<__nv_bfloat16, __nv_bfloat16, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, BOXES>"
 // dtype      = "bfloat16"
 // stores     = "bfloat16"
-// maps.C     = { box = [64, 32], swizzle = 64 }
+// maps.C     = { box = [64, "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
 // ---
 
 // ---gemmviz breaks

@@ -1,6 +1,6 @@
 // Thin names for the PTX instructions that fast GEMM kernels use and CUDA C++ has no function for. One function is one
-// instruction, or the few that belong together (PTX ISA, "Asynchronous copy", "ldmatrix", "mma", "mbarrier", "wgmma"). The
-// first half needs compute capability 8.0; from "Hopper" on, 9.0, compiled for sm_90a.
+// instruction, or the few that belong together (PTX ISA, "Asynchronous copy", "ldmatrix", "mma", "mbarrier", "stmatrix",
+// "wgmma"). The first half needs compute capability 8.0; from "Hopper" on, 9.0, compiled for sm_90a.
 //
 // The recorder has a header of the same name with the same functions: a kernel that keeps to these can be recorded.
 #pragma once
@@ -284,6 +284,15 @@ GEMMVIZ_PTX void tma_prefetch(const tensor_map &map)
 }
 // Lets the copy engine and the tensor cores see the thread's writes to shared memory.
 GEMMVIZ_PTX void shared_written() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+// ---- stmatrix: the reverse of ldmatrix. A warp stores 4 matrices of 8 x 8 halves to shared memory; the lanes hold them, and
+// ---- give the addresses of the rows, as they do for ldmatrix.
+
+GEMMVIZ_PTX void stmatrix_x4(void *row, const unsigned (&r)[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :: "r"(shared_address(row)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+}
 
 // ---- Waits between threads, beside __syncthreads.
 

@@ -27,6 +27,8 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape_fp32", (33, 131, 77), FP32),
         ("every_shape_fp32", (33, 134, 77), FP32),
         ("every_shape_fp32", (70, 133, 39), {**FP32, "TM": 8, "TN": 16, "BLOCKS": 3}),
+        # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
+        ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
     ],
 )
 def test_parts_and_odd_sizes_are_right_and_without_findings(name: str, size: tuple[int, int, int], params) -> None:
@@ -45,3 +47,12 @@ def test_the_parts_of_a_tile_take_the_k_steps_in_turns_and_blocks_with_successiv
 
     assert [asked(block, 0) for block in range(4)] == 2 * [[0, 128, 256], [64, 192]]
     assert [set(asked(block, 1)) for block in range(4)] == [{0}, {0}, {64}, {64}]
+
+
+@pytest.mark.parametrize(("columns", "box"), [(64, 64), (96, 32)])
+def test_a_c_of_16_bits_leaves_in_boxes_as_wide_as_those_of_b(columns: int, box: int) -> None:
+    params = {**SMALL, "BN": columns, "BLOCKS": 1}
+    recording = record(launch(find("every_shape_c16", ladder()), Problem(64, 2 * columns, 64), params))
+    boxes = recording.boxes
+    assert boxes.column[boxes.store == 1].tolist() == [*range(0, 2 * columns, box)]
+    assert recording.wrong == 0

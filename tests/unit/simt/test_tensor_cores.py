@@ -252,6 +252,26 @@ __global__ void gemm(const __UINT16_TYPE__ *A, const float *B, float *C, int M, 
     assert (recording.c[:, 12] == 8 * row + pair).all()
 
 
+def test_stmatrix_puts_the_registers_of_the_lanes_into_rows() -> None:
+    text = """#include <gemmviz/ptx.h>
+__global__ void gemm(const __UINT16_TYPE__ *A, const float *B, float *C, int M, int N, int K)
+{
+    __shared__ __align__(16) unsigned short tile[32][8];
+    unsigned r[4];
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned first = 64 * i + 2 * threadIdx.x;
+        r[i] = first | (first + 1) << 16;
+    }
+    gemmviz::ptx::stmatrix_x4(tile[threadIdx.x], r);
+    __syncthreads();
+    for (int i = 0; i < 8; i++) C[threadIdx.x * 8 + i] = tile[threadIdx.x][i];
+}
+"""
+    recording = recorded(text, Problem(32, 8, 8), grid="[1]")
+    # Lane l holds elements 2 l and 2 l + 1 of each matrix; row r of matrix i is written where lane 8 i + r says.
+    assert (recording.c.ravel() == np.arange(256)).all()
+
+
 def declared(header: Path) -> list[str]:
     text = " ".join(header.read_text().split()).replace("( ", "(")
     return re.findall(r"(?:template <[^>]*> )?GEMMVIZ_PTX (?!static|GV)[^{]*?\)(?= \{)", text)
@@ -260,7 +280,7 @@ def declared(header: Path) -> list[str]:
 def test_both_headers_declare_the_same_functions() -> None:
     functions = declared(GPU_HEADER)
     assert functions == declared(RECORDER_HEADER)
-    assert len(functions) == 57
+    assert len(functions) == 58
 
 
 ALL = """#include <gemmviz/ptx.h>
