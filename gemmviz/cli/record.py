@@ -76,7 +76,8 @@ def _run(args: argparse.Namespace) -> int:
     job = launch(kernel, problem, params)
     request = RecordRequest(
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params),
-        order="none" if args.accesses else "totals",
+        # What crosses the links between several GPUs is counted from the accesses.
+        order="none" if args.accesses or kernel.division else "totals",
         deadline_s=args.deadline,
         blocks=args.blocks,
         as_written=args.as_written,

@@ -77,3 +77,14 @@ def test_totals_alone_need_no_timeline() -> None:
     reply = engine_reply(request, Named([kernel]))
     assert reply.timeline == {} and len(reply.traffic["running"]) == 0
     assert [a["reads"] for a in reply.traffic["arrays"]] == [128, 128, 0, 512, 512]
+
+
+def test_what_crosses_between_gpus_is_counted_without_the_accesses_in_the_file(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    size = ("--m", "128", "--n", "256", "--k", "64")
+    tile = (f"--set={one}" for one in ("BM=64", "BN=64", "STAGES=2", "BLOCKS=2", "CLUSTER=1", "SPLIT=1"))
+    found = document(capsys, "peer_tiles", *size, *tile)
+    rows = 64 * 64 * 2  # 64 rows of the other GPU, in bfloat16; two columns of tiles read them
+    assert [(one["once_bytes"], one["read_bytes"]) for one in found["links"]] == 2 * [(rows, 2 * rows)]
+    assert found["gpus"] == 2 and "columns" not in found
