@@ -176,9 +176,11 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
             same = next((role for role in ("M", "N") if role in votes[name]), "")
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
-            roles.of[name] = free
+            one = not free and "batch" in name.lower()
+            roles.of[name] = "1" if one else free
             why = mark("{name} is the remaining parameter") if free else mark("the role of {name} is unknown")
-            roles.why[name] = GuessReason(0.2, tr(why, name=name))
+            why = mark("{name} counts products, and one is enough") if one else why
+            roles.why[name] = GuessReason(0.5 if one else 0.2, tr(why, name=name))
     for role in ("M", "N", "K"):
         owner = next((n for n in order if votes[n].get(role)), "")
         given = roles.of.get(owner, "")

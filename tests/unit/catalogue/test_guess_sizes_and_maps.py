@@ -64,6 +64,19 @@ void made(CUtensorMap *map, half *from, uint64_t rows, uint64_t columns) {
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 }
 """
+OF_A_BATCH = """__global__ void products(const float *A, const float *B, float *C, int BATCH, int M, int N, int K) {
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    const float *left = A + blockIdx.z * M * K, *right = B + blockIdx.z * K * N;
+    float sum = 0;
+    if (row >= M || col >= N) return;
+    for (int k = 0; k < K; k++) sum += left[row * K + k] * right[k * N + col];
+    C[blockIdx.z * M * N + row * N + col] = sum;
+}
+void solve(const float *A, const float *B, float *C, int BATCH, int M, int N, int K) {
+    dim3 grid((N + 7) / 8, (M + 7) / 8, BATCH);
+    products<<<grid, dim3(8, 8)>>>(A, B, C, BATCH, M, N, K);
+}
+"""
 IN_A_STRUCTURE = """#include <cuda_fp16.h>
 using Element = half;
 template <int BM, int BN, int BK, int STAGES = 2>
@@ -126,3 +139,9 @@ def test_another_file_of_the_project_makes_the_maps(tmp_path: Path) -> None:
 def test_the_bytes_of_a_structure_in_shared_memory_follow_from_its_members() -> None:
     made = guess(IN_A_STRUCTURE, Path("gemm.cu"))
     assert made.shared == "8 * BK * BM + 4 * BK * BN + 24"
+
+
+def test_of_a_batch_one_product_is_described() -> None:
+    made = guess(OF_A_BATCH, Path("products.cu"))
+    assert made.roles == ("A", "B", "C", "1", "M", "N", "K") and len(made.grid) == 2
+    _right(made, Problem(12, 20, 24))
