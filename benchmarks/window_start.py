@@ -15,7 +15,8 @@ STARTED = "gputiled"
 # Prints the time at which the command's window is first painted, and the time at which it first shows a recording of
 # the chosen kernel; then closes the window. Its arguments are those of the command.
 _FIRST_FRAMES = """
-import sys, time
+import gc, sys, time
+gc.disable()  # as the command does before it imports anything large: see gemmviz.cli
 from gemmviz.ui.stage.stage import Stage
 paint, asked = Stage.paintEvent, sys.argv[1:]
 seen = []

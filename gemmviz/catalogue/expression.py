@@ -2,7 +2,9 @@
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,11 +20,12 @@ _OPERATORS = (
 )
 _FUNCTIONS: dict[str, Callable[..., Number]] = {"ceil": math.ceil, "floor": math.floor, "min": min, "max": max}
 LONGEST = 200
+_CHECKED_LATER = ContextVar("_CHECKED_LATER", default=False)
 
 
 @dataclass(frozen=True)
 class Expression:
-    """One expression of the front matter, checked when it is made and evaluated later.
+    """One expression of the front matter, checked when it is made (but see `checked_later`) and evaluated later.
 
     Division is exact (rational), so ``ceil(N / TS)`` is right for every integer. Conditions may be joined with
     ``and`` / ``or`` / ``not``.
@@ -41,11 +44,12 @@ class Expression:
     text: str
 
     def __post_init__(self) -> None:
-        _read(self.text)
+        if not _CHECKED_LATER.get():
+            _names(self.text)
 
     def names(self) -> set[str]:
         """Return the names that need a value."""
-        return set(_read(self.text)[1])
+        return set(_names(self.text))
 
     def evaluate(self, values: Mapping[str, int]) -> Number:
         """Return the value of the expression.
@@ -61,7 +65,7 @@ class Expression:
             For a name without a value, and for a division by zero.
         """
         try:
-            return _read(self.text)[0](values)
+            return _compiled(self.text)(values)
         except KeyError as error:
             raise FrontMatterError(f"{self.text!r} names {error.args[0]!r}, which is not declared") from None
         except ZeroDivisionError:
@@ -81,19 +85,33 @@ class Expression:
         return int(value)
 
 
+@contextmanager
+def checked_later() -> Iterator[None]:
+    """Let expressions be made from texts that were checked before: each is checked again when it is first used."""
+    token = _CHECKED_LATER.set(True)
+    try:
+        yield
+    finally:
+        _CHECKED_LATER.reset(token)
+
+
 @lru_cache(maxsize=2048)  # most kernels have expressions of others
-def _read(text: str) -> tuple[_Compiled, frozenset[str]]:
-    """Return a checked text as a function of its names' values, and the names in it that need a value."""
+def _names(text: str) -> frozenset[str]:
+    """Check a text, and return the names in it that need a value."""
+    return frozenset(n.id for n in ast.walk(_checked(text)) if isinstance(n, ast.Name)) - _FUNCTIONS.keys()
+
+
+def _checked(text: str) -> ast.expr:
+    """Return the tree of a text, if that is nothing but arithmetic."""
     if len(text) > LONGEST:
         raise FrontMatterError(f"an expression of {len(text)} characters is too long")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise FrontMatterError(f"{text!r} is not an expression") from None
-    nodes = list(ast.walk(tree))
-    for node in nodes:
+    for node in ast.walk(tree):
         _check(node, text)
-    return _compiled(tree.body), frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - _FUNCTIONS.keys()
+    return tree.body
 
 
 def _decimal(value: Number) -> str:
@@ -118,13 +136,14 @@ def _check(node: ast.AST, text: str) -> None:
         raise FrontMatterError(f"{text!r} may hold only arithmetic on names and integers, ceil, floor, min and max")
 
 
-def _compiled(tree: ast.expr) -> _Compiled:
-    """Return a function that evaluates a checked tree. Sizes are found by trying thousands: Python compiles it.
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> _Compiled:
+    """Return a function that evaluates a text, after a check. Sizes are found by trying thousands: Python compiles it.
 
     The code has arithmetic, subscripts of its argument, and calls of the functions in `_KNOWN`; it can do nothing else.
     """
     argument = ast.arguments([], [ast.arg(_VALUES)], kwonlyargs=[], kw_defaults=[], defaults=[])
-    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, _Exact().visit(tree))))
+    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, _Exact().visit(_checked(text)))))
     compiled: _Compiled = eval(compile(code, "<expression>", "eval"), {"__builtins__": {}, **_KNOWN})
     return compiled
 

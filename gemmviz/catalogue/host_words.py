@@ -1,6 +1,7 @@
 """Words and headers of host code. A CUDA file may use them, but a compiler of kernels does not have them."""
 
 import re
+from functools import cache
 
 # A call or type of the CUDA runtime, of its libraries, of PyTorch, or of the C++ library's host side.
 _RUNTIME = (
@@ -28,26 +29,26 @@ _STREAMS = (
 )
 # Texture references, which the host binds; CUDA 12 has removed them.
 _TEXTURES = r"\btexture\s*<"
-_OF_HOST = re.compile("|".join(["<<<", _TEXTURES, _RUNTIME, _LIBRARIES, _FRAMEWORKS, _C_LIBRARY, _STREAMS]))
+_OF_HOST = "|".join(["<<<", _TEXTURES, _RUNTIME, _LIBRARIES, _FRAMEWORKS, _C_LIBRARY, _STREAMS])
 # A function that uses one of these without a mark of the device runs on the host.
-_OF_HOST_FUNCTION = re.compile(rf"{_OF_HOST.pattern}|\bcuda[A-Z]\w*|\bstd\s*::|\b(?:malloc|free)\s*\(")
+_OF_HOST_FUNCTION = rf"{_OF_HOST}|\bcuda[A-Z]\w*|\bstd\s*::|\b(?:malloc|free)\s*\("
 
 # A compiler of kernels has the content of these headers built in, and has no files for them.
-_BUILT_IN = re.compile(
+_BUILT_IN = (
     r"cuda\.h|cuda_runtime(?:_api)?\.h|device_launch_parameters\.h|vector_types\.h|vector_functions\.h\w*|"
     r"builtin_types\.h|driver_types\.h|device_functions\.h|device_atomic_functions\.h|math_functions\.h|"
     r"host_defines\.h|crt/\w+\.h|sm_\d+_\w+\.h\w*|cuda_device_runtime_api\.h|device_types\.h|common_functions\.h|"
     r"math_constants\.h|texture_\w+\.h|surface_\w+\.h"
 )
 # Headers with CUDA for the device, or with the parts of C and C++ that a kernel may use.
-_OF_DEVICE = re.compile(
+_OF_DEVICE = (
     r"cuda_(?:fp16|bf16|fp8|fp4|fp6|tf32)\.h(?:pp)?|mma\.h|cuda_pipeline\w*\.h|cuda_awbarrier\w*\.h|"
     r"cooperative_groups(?:\.h|/[\w/.]+)|cuda/[\w/.]+|gemmviz/[\w/.]+|nv/target|"
     r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdbool|stdio)\.h|"
     r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility|concepts"
 )
 # Headers of the host, with any suffix: the C++ library, the C library, CUDA's libraries and samples, frameworks.
-_HOST_HEADERS = re.compile(
+_HOST_HEADERS = (
     r"[a-z_]+|(?:sys|arpa|netinet|linux|bits|x86_64-linux-gnu)/\w+\.h|"
     r"(?:stdlib|string|strings|time|unistd|errno|signal|memory|malloc|getopt|pthread|dirent|fcntl|locale|wchar|ctype|"
     r"setjmp|stdarg|alloca|omp|mpi|immintrin|x86intrin|xmmintrin|emmintrin|windows|Windows|conio|io|process|direct|"
@@ -60,6 +61,10 @@ _HOST_HEADERS = re.compile(
 )
 
 
+# They are compiled when they are first used: it takes long, and the first window needs none of them.
+_compiled = cache(re.compile)
+
+
 def is_host(text: str, *, function: bool) -> bool:
     """Return whether code that is not marked for the device can only run on the host.
 
@@ -70,11 +75,11 @@ def is_host(text: str, *, function: bool) -> bool:
     function
         Whether it is a function. If it is, every name of the C++ library counts as code of the host.
     """
-    return (_OF_HOST_FUNCTION if function else _OF_HOST).search(text) is not None
+    return _compiled(_OF_HOST_FUNCTION if function else _OF_HOST).search(text) is not None
 
 
 def header_kind(name: str) -> str:
     """Return the kind of an included file from its name: ``"device"``, ``"host"`` (or built in), ``""`` if unknown."""
-    if _OF_DEVICE.fullmatch(name):
+    if _compiled(_OF_DEVICE).fullmatch(name):
         return "device"
-    return "host" if _BUILT_IN.fullmatch(name) or _HOST_HEADERS.fullmatch(name) else ""
+    return "host" if _compiled(_BUILT_IN).fullmatch(name) or _compiled(_HOST_HEADERS).fullmatch(name) else ""

@@ -17,6 +17,7 @@ import msgspec
 
 from gemmviz import __version__, data
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.expression import checked_later
 from gemmviz.catalogue.kernel import Kernel, read
 
 _KEY_BYTES = hashlib.sha256().digest_size
@@ -35,7 +36,8 @@ def find(files: Iterable[Path]) -> list[Kernel] | None:
         kept = _file(texts).read_bytes()
         if kept[:_KEY_BYTES] != _key(texts):
             return None
-        kernels: list[Kernel] = _decoder().decode(kept[_KEY_BYTES:])
+        with checked_later():
+            kernels: list[Kernel] = _decoder().decode(kept[_KEY_BYTES:])
     except (OSError, GemmvizError, msgspec.MsgspecError):
         return None
     return kernels if {kernel.path: kernel.text for kernel in kernels} == texts else None

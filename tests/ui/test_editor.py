@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
+from gemmviz.ui.source.highlighter import AFTER_RECORDING_MS
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
@@ -121,3 +122,18 @@ def test_a_change_of_two_lines_far_apart_paints_their_numbers_alone(qtbot, monke
     written.clear()
     editor.gutter.repaint(QRegion(0, top[2] + 2, 9, 2) | QRegion(0, top[20] + 2, 9, 2))
     assert written == [2, 20]
+
+
+def test_colours_wait_for_the_first_recording_and_no_longer(qtbot):
+    editor = Editor(THEMES["dark"])
+    qtbot.addWidget(editor)
+    highlighter = editor.highlighter
+    highlighter.begin_soon()
+    late = highlighter._begin.remainingTime()
+    highlighter.begin_soon(AFTER_RECORDING_MS)
+    soon = highlighter._begin.remainingTime()
+    highlighter.begin_soon()  # painted once more
+    assert highlighter._begin.remainingTime() <= soon <= AFTER_RECORDING_MS < late
+    qtbot.waitUntil(lambda: highlighter.begun)
+    highlighter.begin_soon(AFTER_RECORDING_MS)
+    assert not highlighter._begin.isActive()

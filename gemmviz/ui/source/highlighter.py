@@ -32,7 +32,9 @@ _CUDA_WORDS = frozenset(
 )
 _CODE, _IN_COMMENT = 0, 1
 _LINES_KEPT = 2048
-_AFTER_PAINT_MS = 80  # the first recording comes before
+_AFTER_PAINT_MS = 500  # the first recording comes before
+AFTER_RECORDING_MS = 30
+"""From the first recording until colouring begins: its first frame comes before."""
 
 
 class _Style(TypedDict):
@@ -44,7 +46,8 @@ class _Style(TypedDict):
 class Highlighter(QSyntaxHighlighter):
     """Colours a document with Pygments. A line's only state for the next one is whether a comment is open.
 
-    It begins a moment after the text is first painted: Pygments takes as long to begin as a third of the window.
+    It begins a moment after the first recording, or later after the text is first painted if there is none: Pygments
+    takes as long to begin as a third of the window.
     """
 
     def __init__(self, document: QTextDocument, theme: Theme) -> None:
@@ -55,13 +58,12 @@ class Highlighter(QSyntaxHighlighter):
         """Whether it colours."""
         self._begin = QTimer(self)
         self._begin.setSingleShot(True)
-        self._begin.setInterval(_AFTER_PAINT_MS)
         self._begin.timeout.connect(self.begin)
 
-    def begin_soon(self) -> None:
-        """Colour the text in a moment, and from then on at once."""
-        if not self.begun and not self._begin.isActive():
-            self._begin.start()
+    def begin_soon(self, wait_ms: int = _AFTER_PAINT_MS) -> None:
+        """Colour the text after some milliseconds, or when it was to be coloured anyway, and from then on at once."""
+        if not self.begun and (not self._begin.isActive() or self._begin.remainingTime() > wait_ms):
+            self._begin.start(wait_ms)
 
     def begin(self) -> None:
         """Colour the text now, and from now on each line that changes."""

@@ -13,6 +13,7 @@ from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.source.editor import Editor
 from gemmviz.ui.source.gutter import Mark
+from gemmviz.ui.source.highlighter import AFTER_RECORDING_MS
 from gemmviz.ui.turns import InTurn
 
 # Together with the controller's delay, a recording starts some 600 ms after the last key.
@@ -151,6 +152,8 @@ class Source(Editor):
         self.executed = {s.line for s in playable.recording.sites} if playable is not None else set()
         self._error = None
         self._on_found()
+        if playable is not None:
+            self.highlighter.begin_soon(AFTER_RECORDING_MS)
 
     def _on_message(self) -> None:
         self.load()
