@@ -33,10 +33,12 @@ def pairs(copies: Copies, column: Mapping[str, npt.NDArray[Any]]) -> Ints:
         arrived, owner = arrived[order], owner[order]
     # A block that was started again reports the same copies again; the last report counts.
     again = (owner[1:] == owner[:-1]) & (arrived["order"][1:] == arrived["order"][:-1])
-    arrived, owner = (values[np.append(~again, True)] for values in (arrived, owner))
+    if again.any():
+        arrived, owner = (values[np.append(~again, True)] for values in (arrived, owner))
     written = _found(owner, arrived["writes"], *_rows(copies.writing, column))
     read = _found(owner, arrived["reads"], *_rows(copies.reading, column))
-    return np.stack([written, read, arrived["phase"].astype(np.int64)], axis=1)[written >= 0]
+    found = np.stack([written, read, arrived["phase"].astype(np.int64)], axis=1)
+    return found if (written >= 0).all() else found[written >= 0]
 
 
 def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) -> tuple[Ints, Ints]:
@@ -48,10 +50,22 @@ def _rows(sites: npt.NDArray[np.bool_], column: Mapping[str, npt.NDArray[Any]]) 
 
 
 def _by_owner(block: npt.NDArray[np.uint32], thread: npt.NDArray[np.uint16]) -> Ints:
-    """Return the stable order by block and thread: sorting 16 bits twice is much faster than sorting 64 bits once."""
-    order = np.argsort(thread, kind="stable")
-    small = block.max(initial=0) < 1 << 16
-    return order[np.argsort(block[order].astype(np.uint16 if small else np.uint32), kind="stable")]
+    """Return the stable order by block and thread: sorting 16 bits is much faster than sorting 64 bits."""
+    if len(block) and (block[1:] < block[:-1]).any():
+        order = np.argsort(thread, kind="stable")
+        small = block.max() < 1 << 16
+        return order[np.argsort(block[order].astype(np.uint16 if small else np.uint32), kind="stable")]
+    # As many successive blocks at once as have different numbers of 16 bits for all of their threads.
+    threads = int(thread.max(initial=0)) + 1
+    blocks = max(1, (1 << 16) // threads)
+    order = np.empty(len(block), np.int64)
+    begin = 0
+    while begin < len(block):
+        end = int(np.searchsorted(block, block.dtype.type(int(block[begin]) + blocks)))
+        key = ((block[begin:end] - block[begin]) * threads + thread[begin:end]).astype(np.uint16)
+        order[begin:end] = begin + np.argsort(key, kind="stable")
+        begin = end
+    return order
 
 
 def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> Ints:
@@ -70,6 +84,9 @@ def _found(owner: Ints, made: npt.NDArray[Any], rows: Ints, row_owner: Ints) -> 
     first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     copies = np.diff(np.append(first, len(owner)))
     place = before + np.repeat(np.searchsorted(row_owner, owner[first]) - before[first], copies)
+    if made.all():
+        found: Ints = rows[place]
+        return found
     found = np.full(len(owner), -1, np.int64)
     found[made > 0] = rows[place[made > 0]]
     return found

@@ -268,18 +268,25 @@ def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tup
 
 def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
     """Return, for each piece of each box loaded to shared memory: write, read (-1: none), and phase of issue."""
-    found = [np.zeros((0, 3), np.int64)]
-    for box, (read, reads, write, writes, *_) in zip(raw, boxes.tolist(), strict=True):
-        rows, pieces = int(box["rows"]), int(box["pieces"])
-        inside = np.s_[int(box["first_row"]) : int(box["end_row"]), int(box["first_piece"]) : int(box["end_piece"])]
-        source = np.full((rows, pieces), -1, np.int64)
-        if box["store"] or writes != rows * pieces or (reads and source[inside].size != reads):
+    read, reads, write, writes = boxes[:, :4].T
+    inside = (raw["end_row"] - raw["first_row"]).clip(0) * (raw["end_piece"] - raw["first_piece"]).clip(0)
+    complete = writes == raw["rows"].astype(np.int64) * raw["pieces"]
+    kept = np.flatnonzero((raw["store"] == 0) & complete & ((reads == 0) | (inside == reads)))
+    pieces = writes[kept]
+    begin = np.cumsum(pieces) - pieces
+    number = np.arange(pieces.sum()) - np.repeat(begin, pieces)
+    # The source of a box that has all of its pieces in the matrix; of the others, below.
+    whole = reads[kept] == pieces
+    source = np.where(np.repeat(whole, pieces), np.repeat(read[kept], pieces) + number, -1)
+    for at, index in zip(begin[~whole].tolist(), kept[~whole].tolist(), strict=True):
+        if not reads[index]:
             continue
-        if reads:
-            source[inside] = read + np.arange(reads).reshape(source[inside].shape)
-        target = write + np.arange(writes)
-        found.append(np.stack([target, source.ravel(), np.full(writes, int(box["issued"]))], axis=1))
-    return np.concatenate(found)
+        box = raw[index]
+        part = source[at : at + writes[index]].reshape(int(box["rows"]), int(box["pieces"]))
+        of_it = part[int(box["first_row"]) : int(box["end_row"]), int(box["first_piece"]) : int(box["end_piece"])]
+        of_it[:] = read[index] + np.arange(reads[index]).reshape(of_it.shape)
+    issued = raw["issued"].astype(np.int64)[kept]
+    return np.stack([np.repeat(write[kept], pieces) + number, source, np.repeat(issued, pieces)], axis=1)
 
 
 def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:
