@@ -87,10 +87,11 @@ def main() -> int:
     for _ in range(2 if args.quick else args.rounds):
         for confined_too in random.sample((True, False), 2):
             found[confined_too].append(one(confined_too, size))
-    ratios, more_ms = [], []
-    for inside, outside in zip(found[True], found[False], strict=True):
-        ratios.append(inside["large_s"] / outside["large_s"])
-        more_ms.append(1e3 * (inside["start_s"] - outside["start_s"]))
+    pairs = zip(found[True], found[False], strict=True)
+    more = statistics.median(1e3 * (inside["start_s"] - outside["start_s"]) for inside, outside in pairs)
+    # Other work only adds to a time: the best of all rounds varies less than their median.
+    best = {confined_too: min(row["large_s"] for row in rows) for confined_too, rows in found.items()}
+    ratio = best[True] / best[False]
     for confined_too, name in ((False, "without"), (True, "with")):
         start_s, large_s = (
             statistics.median(row[key] for row in found[confined_too]) for key in ("start_s", "large_s")
@@ -101,8 +102,8 @@ def main() -> int:
             f"{name:8} start {1e3 * start_s:7.1f} ms   {millions:6.2f} M accesses: "
             f"recorded {1e3 * recorded_s:7.1f} ms, answer {1e3 * large_s:8.1f} ms"
         )
-    ratio, more = statistics.median(ratios), statistics.median(more_ms)
-    print(f"in pairs: start {more:+.1f} ms (at most {_MOST_START_MS:.0f}), large x {ratio:.3f} (at most {_MOST_RATIO})")
+    print(f"start, in pairs: {more:+.1f} ms (at most {_MOST_START_MS:.0f})")
+    print(f"answer, the best of all rounds: x {ratio:.3f} (at most {_MOST_RATIO})")
     print(f"load of the machine {' '.join(f'{load:.1f}' for load in os.getloadavg())} on {os.cpu_count()} cores")
     return 0 if more <= _MOST_START_MS and ratio <= _MOST_RATIO else 1
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from gemmviz.catalogue.errors import BuildError, KernelFault
 from gemmviz.language import language, set_language, tr
-from gemmviz.sandbox import libc, output, processes, result_memory, rules, warden, wire
+from gemmviz.sandbox import libc, output, processes, result_memory, warden, wire
 from gemmviz.sandbox.ends import by_signal, too_much
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
@@ -179,7 +179,7 @@ class Session:
         ours, theirs = socket.socketpair()
         self._channel = ours
         given = self._token, language(), tuple(self._classes.values()), answer, arguments
-        job = warden.Run(_serve, given, rules.running(library), forks, before)
+        job = warden.Run(_serve, given, library, forks, before)
         try:
             left_at = [] if left is None else [left.descriptor]
             _submit(job, [theirs.fileno(), self._printed.fileno(), *left_at])

@@ -81,11 +81,12 @@ def _systems(library_path: str) -> list[Path]:
 
 def running(library: Path) -> Access:
     """Return the files for a process that runs a kernel: the kernel's library and those of the system, to read."""
-    return Access(read=[library, *_needed_to_run()], devices=[Path("/dev/null")])
+    return Access(read=[library, *needed_to_run()], devices=[Path("/dev/null")])
 
 
 @cache
-def _needed_to_run() -> tuple[Path, ...]:
+def needed_to_run() -> tuple[Path, ...]:
+    """Return the files that every process needs that runs a kernel."""
     libraries = _sane([*map(Path, _LIBRARIES), Path(os.__file__).parent, *_packages(), *_library_path(), *_ours()])
     return *libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))
 

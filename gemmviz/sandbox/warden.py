@@ -16,9 +16,10 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from gemmviz.sandbox import heap, landlock, libc, limits, memory, namespaces, processes, seccomp
+from gemmviz.sandbox import heap, landlock, libc, limits, memory, namespaces, processes, rules, seccomp
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
 
@@ -64,8 +65,8 @@ class Run:
         Called as ``function(channel, memory, *arguments)``: the number of the socket, and that of the memory or None.
     arguments
         Plain data.
-    access
-        The files and folders that it may open.
+    library
+        The compiled kernel: the only file that it may open beside those of the system.
     forks
         Whether it may make processes.
     before
@@ -74,7 +75,7 @@ class Run:
 
     function: Callable[..., None]
     arguments: tuple[Any, ...]
-    access: Access
+    library: Path
     forks: bool
     before: Callable[[], None] | None = None
 
@@ -128,6 +129,7 @@ def main(control: socket.socket, given: Limits) -> None:
     if seccomp.offered():
         for forks in (True, False):
             seccomp.packed(seccomp.Filter.RUNNING, forks)
+    rules.needed_to_run()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -260,7 +262,7 @@ def _run(job: Run, descriptors: list[int], given: Limits) -> None:
         if not name.startswith(_KEPT_VARIABLES):
             del os.environ[name]
     limits.lower(given.run_s, min(_MOST_PRINTED, given.file_bytes))
-    confine(job.access, seccomp.Filter.RUNNING, forks=job.forks)
+    confine(rules.running(job.library), seccomp.Filter.RUNNING, forks=job.forks)
     job.function(channel, memories[0] if memories else None, *job.arguments)
     os._exit(0)
 

@@ -8,7 +8,7 @@
 // demo       = { size = [128, 128, 128], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 1, BOXES = 2, GPUS = 2 }, block = [0, 1], stop = { share = 0.4 }, lens = "owners" }
 // dtype      = "bfloat16"
 // stores     = "bfloat16"
-// maps.C     = { box = [64, 32], swizzle = 64 }
+// maps.C     = { box = [64, "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
 // unaligned  = []
 // devices    = "GPUS"
 // divided    = { A = "rows", B = "columns", C = "columns" }
