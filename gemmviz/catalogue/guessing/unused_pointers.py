@@ -17,6 +17,8 @@ def with_unused(kernel: Function, roles: Roles) -> Roles:
     roles
         The roles so far.
     """
+    if not kernel.body:
+        return roles
     unused = [
         p.name
         for p in kernel.parameters

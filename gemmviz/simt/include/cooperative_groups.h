@@ -54,7 +54,10 @@ template <unsigned Size, class Parent = thread_block> struct thread_block_tile {
         if constexpr (Size <= 32) gv_sync_warp(mask());
         else gv_named_barrier(1 + meta_group_rank() % 15, Size); // 0 is the barrier of the block
     }
-    GV_METHOD static unsigned thread_rank() { return Size <= 32 ? gv_lane() % Size : thread_block::thread_rank() % Size; }
+    GV_METHOD static unsigned thread_rank()
+    {
+        return Size <= 32 ? gv_lane() % Size : thread_block::thread_rank() % Size;
+    }
     GV_METHOD static constexpr unsigned num_threads() { return Size; }
     GV_METHOD static constexpr unsigned size() { return Size; }
     GV_METHOD static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
