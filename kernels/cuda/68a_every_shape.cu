@@ -30,7 +30,7 @@
 // schedule.names.step   = "max(BM * BN / 32, (BM / ACROSS + BN / CLUSTER / (1 + beside / 2)) * 128 / 44 * (3 + busy) / 4) + 60 + 30 * alone"
 // schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) + shared * (4000 + BM * BN / 2)"
 // schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + CLUSTER * ACROSS * 1000"
-// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.2 }, lens = "stream-K" }
+// demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.25 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
 // capability = "9.0a"

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+_MARK = "GEMMVIZ_TEST_CLUSTER"
 GEMMVIZ = [sys.executable, "-m", "gemmviz"]
 _KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1")
 _CA = ("-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign")
@@ -46,7 +48,10 @@ def certificates(folder: Path, name: str) -> list[str]:
 def cluster(workers: int, *options: str, within: tuple[str, ...] = ()) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Run ``gemmviz cluster local``, within another command; provide its address and its process."""
     command = [*within, *GEMMVIZ, "cluster", "local", "--port", "0", "--workers", str(workers), *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    mark = uuid4().hex
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {_MARK: mark}
+    )
     assert process.stdout is not None and process.stderr is not None
     try:
         line = process.stdout.readline()
@@ -57,11 +62,22 @@ def cluster(workers: int, *options: str, within: tuple[str, ...] = ()) -> Iterat
         try:
             process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
-            below = descendants(process.pid)
+            # Processes whose parent was killed hold the pipes, too: they are found by their environment.
             process.kill()
-            for pid in alive(below):  # a worker that was started again holds the pipes
-                os.kill(pid, signal.SIGKILL)
-            process.communicate()
+            for pid in _marked(mark):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.communicate(timeout=30)
+
+
+def _marked(mark: str) -> list[int]:
+    """Return the processes that a cluster has started, by its mark in their environment."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            if f"{_MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+    return found
 
 
 def descendants(pid: int) -> list[int]:
