@@ -21,7 +21,7 @@ _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)|\bconst(?:expr)?\b[^;=()
 _BY_DEFAULT = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)\s*\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+\S", re.MULTILINE)
 _CAPITALS = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 _MAP_PARAMETER = re.compile(r"\b(?:CUtensorMap|tensor_map)\b")
-_MAKES_MAPS = "CU_TENSOR_MAP_DATA_TYPE_"
+_MAKES_MAPS = re.compile("CU_TENSOR_MAP_DATA_TYPE_")
 _SCRIPTS = (".py", ".ipynb")
 _LONG_TEXT = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 _MOST_NEIGHBOURS = 12
@@ -49,8 +49,9 @@ def surroundings(path: Path, text: str) -> Surroundings:
     # A template that launches the kernel gets its arguments where it is used.
     if used := given_launches(text).union(*map(given_launches, others)):
         others += [body for body in _using(used, path, project, files) if body not in others]
-    if _MAP_PARAMETER.search(text) and not any(_MAKES_MAPS in body for body in (text, *headers, *others)):
-        others += _making_maps(path, nearest_first((path.parent, *project), path), files)
+    # A kernel that gets a tensor map may have it from a function of another file.
+    if _MAP_PARAMETER.search(text) and not any(map(_MAKES_MAPS.search, (text, *headers, *others))):
+        others += _with(_MAKES_MAPS, path, nearest_first((path.parent, *project), path), files)
     scripts = _defining(path, [text, *headers], project, files)
     return Surroundings(tuple(headers), tuple(others), tuple(scripts), tuple(_missing(text, path, places)))
 
@@ -143,28 +144,20 @@ def _code_in(file: Path, body: str) -> list[str]:
     return [text[2] for text in _LONG_TEXT.finditer(body)]
 
 
-def _making_maps(path: Path, folders: list[Path], files: scratch.Files) -> list[str]:
-    """Return the texts that make tensor maps: a kernel that gets one may have it from a function of another file."""
-    found: list[str] = []
-    for file in files.neighbours(folders):
-        if file == path or len(found) == _MOST_NEIGHBOURS:
-            continue
-        with suppress(OSError):
-            body = files.text_of(file)
-            found += [body] if _MAKES_MAPS in body else []
-    return found
-
-
 def _using(names: frozenset[str], path: Path, folders: tuple[Path, ...], files: scratch.Files) -> list[str]:
     """Return the texts that use templates or functions: ``Gemm<128, 64>::run(...)``, ``run(grid, block)``."""
     any_of = "|".join(map(re.escape, sorted(names)))
     used = re.compile(rf"\b(?:{any_of})\s*(?:<[^;<>]*\d|(?:<[^;<>]*>)?\s*\([^{{}}]*?;)")
+    return _with(used, path, folders, files)
+
+
+def _with(pattern: re.Pattern[str], path: Path, folders: Sequence[Path], files: scratch.Files) -> list[str]:
+    """Return the texts of other files in which a pattern is found, up to a number."""
     found: list[str] = []
     for file in files.neighbours(folders):
         if file == path or len(found) == _MOST_NEIGHBOURS:
             continue
         with suppress(OSError):
             body = files.text_of(file)
-            if used.search(body):
-                found.append(body)
+            found += [body] if pattern.search(body) else []
     return found
