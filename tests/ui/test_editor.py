@@ -129,11 +129,11 @@ def test_colours_wait_for_the_first_recording_and_no_longer(qtbot):
     qtbot.addWidget(editor)
     highlighter = editor.highlighter
     highlighter.begin_soon()
-    late = highlighter._begin.remainingTime()
+    late = highlighter._begin.interval()
     highlighter.begin_soon(AFTER_RECORDING_MS)
-    soon = highlighter._begin.remainingTime()
-    highlighter.begin_soon()  # painted once more
-    assert highlighter._begin.remainingTime() <= soon <= AFTER_RECORDING_MS < late
+    assert highlighter._begin.interval() == AFTER_RECORDING_MS < late
+    highlighter.begin_soon()  # painted once more: the wait that is running stays
+    assert highlighter._begin.interval() == AFTER_RECORDING_MS
     qtbot.waitUntil(lambda: highlighter.begun)
     highlighter.begin_soon(AFTER_RECORDING_MS)
     assert not highlighter._begin.isActive()
