@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemmviz.assembly.toolkit import Toolkit
+from gemmviz.backends.compiler import BUILD_TIMEOUT_S
 from gemmviz.backends.nvrtc import OF_CUPY, mma_folders, nvrtc_error, options, program_text
-from gemmviz.backends.toolchain import BUILD_TIMEOUT_S, no_room, source_folder
+from gemmviz.backends.toolchain import no_room, source_folder
 from gemmviz.catalogue.errors import BuildError, CompileStopped, ConstraintError, Unavailable
 from gemmviz.catalogue.launch import Launch
 from gemmviz.language import tr

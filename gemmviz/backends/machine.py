@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from gemmviz.backends.blas import blas_facts
+from gemmviz.backends.compiler import compiler
 from gemmviz.backends.cupy_check import cuda_verdict, cupy_packages, install_line
 from gemmviz.backends.driver import Device, DeviceFacts, driver
 from gemmviz.backends.environment import CompilerFacts, CpuFacts, Environment, Probe
 from gemmviz.backends.host import available_memory
 from gemmviz.backends.nvml import sensors
 from gemmviz.backends.nvrtc import has_mma_header
-from gemmviz.backends.toolchain import compiler
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.schedule import made_for
 from gemmviz.sandbox import in_force

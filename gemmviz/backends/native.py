@@ -12,15 +12,14 @@ import numpy as np
 from gemmviz import data
 from gemmviz.backends import entry
 from gemmviz.backends.base import Build, DeviceFault, Prepared
+from gemmviz.backends.compiler import Compiler, compiler
 from gemmviz.backends.device_source import source_of_host
 from gemmviz.backends.host import HostBackend, HostPrepared
 from gemmviz.backends.library import load
 from gemmviz.backends.toolchain import (
-    Compiler,
     build_folder,
     compile_object,
     compile_shared,
-    compiler,
     included,
     line_directive,
     source_folder,

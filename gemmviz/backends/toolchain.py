@@ -1,129 +1,26 @@
-"""The C compiler: Clang from the ``ziglang`` wheel, or the compiler in an environment variable."""
+"""Compiles and links with the C compiler of this machine, confined if there is a sandbox."""
 
-import importlib.util
-import os
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
-from gemmviz import data
 from gemmviz.backends import zig
+from gemmviz.backends.compiler import compiler, environment, first_line, run_compiler
 from gemmviz.catalogue.errors import BuildError, CompileStopped, Unavailable
 from gemmviz.catalogue.header_places import HeaderPlaces, nearest_first
 from gemmviz.catalogue.includes import begins, search_folders, with_headers
-from gemmviz.language import mark, tr
+from gemmviz.language import tr
 from gemmviz.sandbox import confined, rules, scratch
 
-VARIABLE = "GEMMVIZ_CC"
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 _ASKED = re.compile(
     r"^(?P<file>[^\n]+?):(?P<line>\d+):(?:\d+:)? (?:note: in instantiation of|  required from)", re.MULTILINE
 )
 # The messages of the C library, and of Zig.
 _FULL = re.compile(r"No space left on device|Disk quota exceeded|\bNoSpaceLeft\b|\bDiskQuota\b")
-# The first use of a compiler may be slow: it may build its own runtime first.
-BUILD_TIMEOUT_S = 300
-
-
-@dataclass(frozen=True)
-class Compiler:
-    """A C and C++ compiler.
-
-    Attributes
-    ----------
-    command
-        The command as text for people.
-    start
-        The command that starts it.
-    programs
-        The programs that it starts, including itself, by path; empty if they are unknown.
-    kind
-        The dialect of its flags.
-    version
-        The first line of its version text.
-    """
-
-    command: tuple[str, ...]
-    start: tuple[str, ...]
-    programs: tuple[Path, ...]
-    kind: Literal["clang", "gcc"]
-    version: str
-
-
-@cache
-def compiler() -> Compiler:
-    """Return the compiler of this machine.
-
-    The environment variable ``GEMMVIZ_CC`` (for example ``gcc``) has priority over the ``ziglang`` wheel.
-
-    Raises
-    ------
-    Unavailable
-        When there is none; the message says how to install one.
-    """
-    named = shlex.split(os.environ.get(VARIABLE, ""))
-    if named:
-        if shutil.which(named[0]) is None:
-            raise Unavailable(
-                tr("{variable} names {name}, which is not on the PATH", variable=VARIABLE, name=repr(named[0]))
-            )
-        command = start = tuple(named)
-    elif spec := importlib.util.find_spec("ziglang"):
-        command = (sys.executable, "-m", "ziglang", "cc")
-        # The program that the module starts, without Python in between.
-        zig = Path(spec.origin or "").parent / "zig"
-        start = (str(zig), "cc") if zig.is_file() else command
-    else:
-        text = mark("no C compiler: `pip install ziglang`, or let {variable} name one (for example gcc)")
-        raise Unavailable(tr(text, variable=VARIABLE))
-    answer = _run([*start, "--version"], _environment())
-    if answer.returncode != 0:
-        why = _first_line(answer.stderr)
-        raise Unavailable(tr("the compiler {command} does not start: {why}", command=shlex.join(command), why=why))
-    kind: Literal["clang", "gcc"] = "clang" if "clang" in answer.stdout else "gcc"
-    return Compiler(command, start, _programs(start, kind), kind, _first_line(answer.stdout))
-
-
-def program() -> Path | None:
-    """Return the file of this machine's compiler, which is not started for this; None if there is none."""
-    if named := shlex.split(os.environ.get(VARIABLE, "")):
-        found = shutil.which(named[0])
-        return Path(found).resolve() if found else None
-    if spec := importlib.util.find_spec("ziglang"):
-        module = Path(spec.origin or "")
-        started = module.parent / "zig"
-        return started if started.is_file() else module
-    return None
-
-
-def _programs(start: Sequence[str], kind: str) -> tuple[Path, ...]:
-    """Return the programs that a compiler starts, including itself; empty if they are unknown."""
-    found = shutil.which(start[0])
-    if found is None or start == (sys.executable, "-m", "ziglang", "cc"):
-        return ()
-    program = Path(found).resolve()
-    with program.open("rb") as file:
-        if file.read(4) != b"\x7fELF" or len(start) > 2:  # a script, or a program that starts another one
-            return ()
-    if program.name == "zig":
-        return (program,)
-    parts = [program]
-    for name in ("cc1", "as", "ld"):
-        result = _run([*start, f"-print-prog-name={name}"], _environment())
-        place = shutil.which(result.stdout.strip())
-        if result.returncode or place is None:
-            continue
-        # The folder of GCC's compiler also has those for other languages, and the linker's wrapper.
-        parts.append(Path(place).resolve().parent if name == "cc1" else Path(place).resolve())
-    return tuple(parts)
 
 
 def compile_shared(sources: Sequence[Path | str], output: Path, flags: Sequence[str], blame: Path) -> None:
@@ -241,18 +138,18 @@ def _started(
     variables
         Further environment variables.
     """
-    environment = _environment() | dict(variables or {})
+    ours = environment() | dict(variables or {})
     own = confined.scratch()
     if own is None:
-        answer = _run(command, environment)
+        answer = run_compiler(command, ours)
         return confined.Compiled(answer.returncode, answer.stdout, answer.stderr)
     program = shutil.which(command[0]) or command[0]
-    cache = Path(environment["ZIG_GLOBAL_CACHE_DIR"])
+    cache = Path(ours["ZIG_GLOBAL_CACHE_DIR"])
     # Clang's headers are next to zig. Only `zig cc` writes its cache; the linker reads a library there.
     beside = [Path(program).resolve().parent, cache] if Path(program).name == "zig" else []
     writes = [cache] if tuple(command[: len(compiler().start)]) == compiler().start else []
     access = rules.compiling(folder, [*beside, scratch.copies(own), *_read_by(arguments)], writes, compiler().programs)
-    return confined.compile_with([program, *command[1:]], environment | {"TMPDIR": str(folder)}, folder, access)
+    return confined.compile_with([program, *command[1:]], ours | {"TMPDIR": str(folder)}, folder, access)
 
 
 _FOLDER_FLAGS = re.compile("^(?:-I|-iquote|-idirafter)(?=/)")
@@ -336,7 +233,7 @@ def first_error(text: str, blame: Path) -> BuildError:
     if found:
         file = Path(found[0]["file"]).name
         return BuildError(f"{blame.name}: {_error_text(found[0])}", file=file)
-    why = _first_line(text) or tr("the compiler printed no message")
+    why = first_line(text) or tr("the compiler printed no message")
     return BuildError(tr("{file} does not compile: {why}", file=blame.name, why=why))
 
 
@@ -363,33 +260,3 @@ def source_folder(path: Path) -> Path:
 def build_folder() -> "tempfile.TemporaryDirectory[str]":
     """Return a new build folder as a context, which is removed at its end."""
     return tempfile.TemporaryDirectory(prefix="gemmviz-", dir=confined.scratch())
-
-
-def _environment() -> dict[str, str]:
-    environment = dict(os.environ)
-    if "ZIG_GLOBAL_CACHE_DIR" not in environment:
-        environment["ZIG_GLOBAL_CACHE_DIR"] = str(data.cache_folder("zig")[0])
-    environment.setdefault("ZIG_LOCAL_CACHE_DIR", environment["ZIG_GLOBAL_CACHE_DIR"])
-    return environment
-
-
-def _run(command: Sequence[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            env=environment,
-            timeout=BUILD_TIMEOUT_S,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise CompileStopped(tr("the compiler did not end within {time} s", time=BUILD_TIMEOUT_S)) from None
-    except OSError as error:
-        raise Unavailable(tr("the compiler cannot be started: {why}", why=error)) from None
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gemmviz.assembly import assemble as assembly
+from gemmviz.backends.compiler import BUILD_TIMEOUT_S
 from gemmviz.backends.driver import driver
-from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem

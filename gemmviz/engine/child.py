@@ -70,6 +70,7 @@ def main(connection: Connection, setting: Setting) -> None:
     threading.Thread(target=_read, args=(connection, inbox, setting.scratch), name="reader", daemon=True).start()
     if setting.records:
         _import_for_recording()
+        confined.start(setting.scratch, setting.limits)
     while True:
         request, cancel = _next(inbox)
         for_good = _serve(request, cancel, lambda reply: framing.send(connection.fileno(), reply), setting)
@@ -188,8 +189,10 @@ def _import_for(request: Request) -> None:
 
 
 def _import_for_recording() -> None:
-    # numpy.unique imports it at its first call. Before the warden is forked that is faster: no page must be copied.
-    import numpy.ma  # noqa: F401
+    # numpy.unique imports numpy.ma at its first call, and the first inputs import numpy.random. Before the warden is
+    # forked that is faster: no page must be copied.
+    import numpy.ma
+    import numpy.random  # noqa: F401
 
     import gemmviz.trace.cost.traffic
     import gemmviz.trace.hazards.defects

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gemmviz import __version__, data
-from gemmviz.backends import toolchain, zig
+from gemmviz.backends import compiler, zig
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.includes import VARIABLE as INCLUDES
 from gemmviz.catalogue.kernel import read
@@ -23,7 +23,7 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.language import language
 from gemmviz.sandbox import kept
 
-_VARIABLES = (toolchain.VARIABLE, INCLUDES)
+_VARIABLES = (compiler.VARIABLE, INCLUDES)
 _FOLDER, _SUFFIX = "first", ".recording"
 _MOST_BYTES, _MOST_FILES = 4 << 20, 32
 # The code that a recording is made with; the kernels' folder has their headers, too.
@@ -133,7 +133,7 @@ def _name(request: RecordRequest) -> str:
 
 def _compiler() -> str:
     """Return a line for the compiler: its path, its size, and the time of its last change."""
-    program = toolchain.program()
+    program = compiler.program()
     if program is None:
         return ""
     found = program.stat()

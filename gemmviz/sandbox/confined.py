@@ -4,7 +4,7 @@ If no warden was started (macOS, Windows, a test that calls the recorder itself)
 process: `active` returns whether there is a warden.
 """
 
-import ctypes
+import gc
 import os
 import pickle
 import secrets
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.catalogue.errors import BuildError, KernelFault
-from gemmviz.language import language, set_language, tr
-from gemmviz.sandbox import libc, output, processes, result_memory, warden, wire
+from gemmviz.language import language, tr
+from gemmviz.sandbox import answering, libc, output, processes, warden, wire
 from gemmviz.sandbox.ends import by_signal, too_much
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
@@ -39,6 +39,7 @@ class _State:
     scratch: Path = Path()
     first: bool | None = None
     running: int = 0
+    ending: "Session | None" = None
 
 
 _state = _State()
@@ -59,6 +60,7 @@ def start(scratch: Path, given: Limits) -> None:
     with suppress(OSError):  # if the warden ends first, its children become children of this process
         processes.adopt()
     ours, theirs = socket.socketpair()
+    gc.freeze()  # a collection would write to every object, and Linux copies each page that is then written
     if os.fork() == 0:
         try:
             warden.main(theirs, given)
@@ -86,6 +88,8 @@ def _ready() -> socket.socket:
     if _state.first is None:
         (first,) = LENGTH.unpack(_exactly(control, LENGTH.size))
         _state.first = bool(first)
+    if _state.ending is not None:
+        _state.ending.close()
     return control
 
 
@@ -128,7 +132,8 @@ def compile_with(
         The largest number of bytes that are read of its output, and of its errors.
     """
     with tempfile.TemporaryFile(dir=_state.scratch) as output, tempfile.TemporaryFile(dir=_state.scratch) as errors:
-        _submit(warden.Compile(tuple(command), environment, str(folder), access), [output.fileno(), errors.fileno()])
+        job = warden.Compile(tuple(command), environment, str(folder), access)
+        _submit(warden.COMPILE, [output.fileno(), errors.fileno()]).sendall(_packed(job))
         ended = _ended()
         texts = []
         for file in (output, errors):
@@ -154,7 +159,7 @@ class Session:
     forks
         Whether the process may create child processes.
     before
-        Called first, in the warden.
+        Called in that process before it is confined.
     left
         Memory in which it leaves large arrays. Do not read them before `close`.
     """
@@ -167,7 +172,7 @@ class Session:
         classes: Sequence[type],
         *,
         forks: bool = False,
-        before: Callable[[], None] | None = None,
+        before: Callable[[], object] | None = None,
         left: ResultMemory | None = None,
     ) -> None:
         self._left = left
@@ -179,12 +184,14 @@ class Session:
         ours, theirs = socket.socketpair()
         self._channel = ours
         given = self._token, language(), tuple(self._classes.values()), answer, arguments
-        job = warden.Run(_serve, given, library, forks, before)
+        job = warden.Run(answering.serve, given, library, forks, before)
+        left_at = [] if left is None else [left.descriptor]
+        with theirs:
+            _submit(warden.RUN, [theirs.fileno(), self._printed.fileno(), *left_at])
         try:
-            left_at = [] if left is None else [left.descriptor]
-            _submit(job, [theirs.fileno(), self._printed.fileno(), *left_at])
-        finally:
-            theirs.close()
+            ours.sendall(_packed(job))
+        except OSError:
+            raise self._obituary() from None
         _state.running, address = self._receive()
         memory = wire.Memory(_state.running)
         with suppress(OSError):  # if Linux does not allow it, arrays are sent through the pipe
@@ -201,9 +208,8 @@ class Session:
         Exception
             The exception that was raised there.
         """
-        body = pickle.dumps((self._memory is not None, name, arguments), protocol=5)
         try:
-            self._channel.sendall(LENGTH.pack(len(body)) + body)
+            self._channel.sendall(_packed((self._memory is not None, name, arguments)))
         except OSError:
             raise self._obituary() from None
         answer = self._receive()
@@ -213,8 +219,14 @@ class Session:
 
     def close(self) -> None:
         """End the process, and all processes that it has started."""
-        self._channel.close()
         self._settle()
+
+    def leave(self) -> None:
+        """End the process, and all processes that it has started, but do not wait for that: the next job does."""
+        if self._ended is None:
+            self._ask_to_end()
+            self._pass_on()
+            _state.ending = self
 
     def _receive(self) -> Any:
         try:
@@ -239,14 +251,24 @@ class Session:
 
     def _settle(self) -> Ended:
         if self._ended is None:
-            self._channel.close()
-            _state.running = 0
-            assert _state.control is not None
-            _state.control.sendall(warden.END)
+            if _state.ending is self:
+                _state.ending = None
+            else:
+                self._ask_to_end()
             self._ended = _ended()
+            self._pass_on()
+        return self._ended
+
+    def _pass_on(self) -> None:
+        if not self._printed.closed:
             output.pass_on(self._printed)
             self._printed.close()
-        return self._ended
+
+    def _ask_to_end(self) -> None:
+        self._channel.close()
+        _state.running = 0
+        assert _state.control is not None
+        _state.control.sendall(warden.END)
 
 
 def call(
@@ -256,7 +278,7 @@ def call(
     classes: Sequence[type],
     *,
     forks: bool = False,
-    before: Callable[[], None] | None = None,
+    before: Callable[[], object] | None = None,
     result_bytes: int = 0,
 ) -> Any:
     """Call a function that runs a kernel, in its own process, and return its result; see `Session`.
@@ -269,7 +291,7 @@ def call(
         See `Session`.
     result_bytes
         The size of memory for large arrays of the result, which `result_memory.zeros` makes in that process. They are
-        not copied.
+        not copied, but the result is only there when the process has ended. With 0 all arrays are copied.
 
     Raises
     ------
@@ -283,12 +305,18 @@ def call(
         with suppress(OSError):  # then arrays are copied
             left = ResultMemory.of(result_bytes)
     try:
-        session = Session(_once, (function, arguments), library, classes, forks=forks, before=before, left=left)
+        session = Session(
+            answering.once, (function, arguments), library, classes, forks=forks, before=before, left=left
+        )
         try:
             result = session.ask("")
-        finally:
+        except BaseException:
             session.close()
-        if left is not None:
+            raise
+        if left is None:
+            session.leave()
+        else:
+            session.close()
             left.seal()
         return result
     except NotSealed:
@@ -299,73 +327,18 @@ def call(
             left.close()
 
 
-def _once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    return lambda name: function(*arguments)
-
-
-def _serve(
-    channel: int,
-    left_at: int | None,
-    token: bytes,
-    spoken: str,
-    classes: tuple[type, ...],
-    answer: Callable[..., Callable[..., Any]],
-    given: Any,
-) -> None:
-    """Answer questions: this runs in the process that a kernel may crash."""
-    set_language(spoken)
-    if left_at is not None:
-        result_memory.use(left_at)
-    shown = ctypes.create_string_buffer(token, len(token))
-    wire.send(channel, token, (int(Path("/proc/self").readlink().name), ctypes.addressof(shown)))
-    try:
-        answers: Callable[..., Any] = answer(*given)
-        failure: Exception | None = None
-    except Exception as error:
-        failure = error
-    while True:
-        with os.fdopen(os.dup(channel), "rb", buffering=0) as asked:
-            readable, name, arguments = _question(asked.readinto)
-        try:
-            if failure is not None:
-                raise failure
-            reply = answers(name, *arguments)
-        except Exception as error:
-            reply = error if type(error) in classes else _unknown(error)
-        try:
-            wire.send(channel, token, reply, readable)
-        except TypeError as error:
-            wire.send(channel, token, _unknown(error))
-
-
-def _question(read: Callable[[memoryview], int | None]) -> Any:
-    head = memoryview(bytearray(LENGTH.size))
-    _fill(head, read)
-    body = memoryview(bytearray(LENGTH.unpack(head)[0]))
-    _fill(body, read)
-    return pickle.loads(body)
-
-
-def _fill(left: memoryview, read: Callable[[memoryview], int | None]) -> None:
-    while len(left):
-        count = read(left)
-        if not count:
-            os._exit(0)
-        left = left[count:]
-
-
-def _unknown(error: Exception) -> RuntimeError:
-    return RuntimeError(f"{type(error).__name__}: {error}")
-
-
 _FAULTS: tuple[type, ...] = (BuildError, KernelFault, MemoryError, RuntimeError)
 
 
-def _submit(job: warden.Job, files: Sequence[int]) -> None:
-    body = pickle.dumps(job, protocol=5)
+def _submit(kind: bytes, files: Sequence[int]) -> socket.socket:
     control = _ready()
-    socket.send_fds(control, [warden.JOB], files)
-    control.sendall(LENGTH.pack(len(body)) + body)
+    socket.send_fds(control, [kind], files)
+    return control
+
+
+def _packed(plain: Any) -> bytes:
+    body = pickle.dumps(plain, protocol=5)
+    return LENGTH.pack(len(body)) + body
 
 
 def _ended() -> Ended:

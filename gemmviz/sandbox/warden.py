@@ -2,7 +2,8 @@
 
 It is forked from the engine before CUDA is used, and has only its end of a socket to the engine. If Linux allows it, it
 is the first process of a new namespace: all processes that a kernel starts end with it at the latest. It does one job
-at a time; each job runs in a new process that is confined before it reads any foreign text.
+at a time; each job runs in a new process that is confined before it reads any foreign text. The process for the next
+kernel is forked while there is no job.
 """
 
 import gc
@@ -13,19 +14,21 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gemmviz.sandbox import heap, landlock, libc, limits, memory, namespaces, processes, rules, seccomp
 from gemmviz.sandbox.landlock import Access
 from gemmviz.sandbox.limits import Limits
+from gemmviz.sandbox.spare import Spare
 
 LENGTH = struct.Struct("<Q")
-# Sent before a job, and to end the current one.
-JOB, END = b"j", b"e"
+# Sent before a job of each kind, and to end the current one.
+COMPILE, RUN, END = b"c", b"r", b"e"
 _TICK_S = 0.04
 # Share of the limit of processor time: the kernel's two clocks differ slightly.
 _NEARLY = 0.95
@@ -57,7 +60,8 @@ class Compile:
 class Run:
     """A request to call a function that runs a kernel.
 
-    A socket for the answer and a file for its output are sent with it, and memory for large arrays if there is some.
+    It is sent to the process itself, through the socket for the answer. The warden gets that socket and a file for the
+    output, and memory for large arrays if there is some.
 
     Attributes
     ----------
@@ -70,14 +74,14 @@ class Run:
     forks
         Whether it may make processes.
     before
-        Called first, in the warden's process, which continues after the run: for data that should be kept.
+        Called in the new process before it is confined.
     """
 
     function: Callable[..., None]
     arguments: tuple[Any, ...]
     library: Path
     forks: bool
-    before: Callable[[], None] | None = None
+    before: Callable[[], object] | None = None
 
 
 @dataclass(frozen=True)
@@ -97,9 +101,6 @@ class Ended:
     code: int
     why: str = ""
     most: int = 0
-
-
-Job = Compile | Run
 
 
 def main(control: socket.socket, given: Limits) -> None:
@@ -135,14 +136,25 @@ def main(control: socket.socket, given: Limits) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     control.sendall(LENGTH.pack(namespaces.is_first()))
+    ready = Spare(partial(_run, given))
     with suppress(EOFError, OSError):
         while True:
             _wait(control)
             job, descriptors = _receive(control)
-            ended = _do(job, descriptors, control, woken, given)
+            if job is None:
+                pid = _started(ready, descriptors, given)
+            else:
+                ready.end()
+                pid = _compiling(job, descriptors, given)
+            ended = _watch(pid, job, control, woken, given)
+            if namespaces.is_first():
+                processes.end_all_but_first()
+            else:
+                processes.end_descendants()
             for descriptor in descriptors:
                 os.close(descriptor)
             control.sendall(f"{ended.code} {ended.most} {ended.why}\n".encode())
+            ready = Spare(partial(_run, given))  # the end of a job ends every other process
     os._exit(0)
 
 
@@ -161,14 +173,23 @@ def _wait(control: socket.socket) -> None:
         heap.collect()
 
 
-def _receive(control: socket.socket) -> tuple[Job, list[int]]:
+def _receive(control: socket.socket) -> tuple[Compile | None, list[int]]:
+    """Return the next job and its files; None for a kernel's run, whose process reads the rest."""
     mark = END
     while mark == END:  # a message about a job that has ended already
         mark, descriptors, _, _ = socket.recv_fds(control, 1, 8)
-    if mark != JOB:
+    if mark == RUN:
+        return None, descriptors
+    if mark != COMPILE:
         raise EOFError
-    (length,) = LENGTH.unpack(_exactly(control, LENGTH.size))
-    return pickle.loads(_exactly(control, length)), descriptors
+    job: Compile = message(control)
+    return job, descriptors
+
+
+def message(source: socket.socket) -> Any:
+    """Read a job: its length, and the job as the engine has pickled it."""
+    (length,) = LENGTH.unpack(_exactly(source, LENGTH.size))
+    return pickle.loads(_exactly(source, length))
 
 
 def _exactly(source: socket.socket, count: int) -> bytearray:
@@ -182,29 +203,28 @@ def _exactly(source: socket.socket, count: int) -> bytearray:
     return body
 
 
-def _do(job: Job, descriptors: list[int], control: socket.socket, woken: int, given: Limits) -> Ended:
-    if isinstance(job, Run) and job.before is not None:
-        with suppress(Exception):
-            job.before()
-    most = given.memory_bytes or int(limits.free_memory() * _MEMORY_SHARE)
+def _started(ready: Spare, descriptors: Sequence[int], given: Limits) -> int:
+    try:
+        return ready.start(descriptors)
+    except OSError:  # something has ended it
+        ready.end()
+        return Spare(partial(_run, given)).start(descriptors)
+
+
+def _compiling(job: Compile, descriptors: Sequence[int], given: Limits) -> int:
     pid = os.fork()
     if pid == 0:
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            _compile(job, descriptors, given) if isinstance(job, Compile) else _run(job, descriptors, given)
+            _compile(job, descriptors, given)
         finally:
             os._exit(127)
-    ended = _watch(pid, job, control, woken, given, most)
-    if namespaces.is_first():
-        processes.end_all_but_first()
-    else:
-        processes.end_descendants()
-    return ended
+    return pid
 
 
-def _watch(pid: int, job: Job, control: socket.socket, woken: int, given: Limits, most: int) -> Ended:
-    until = time.monotonic() + given.compile_s if isinstance(job, Compile) else float("inf")
+def _watch(pid: int, job: Compile | None, control: socket.socket, woken: int, given: Limits) -> Ended:
+    """Wait until a process ends, and end it when it exceeds a limit. `job` is None for a kernel's run."""
+    most = given.memory_bytes or int(limits.free_memory() * _MEMORY_SHARE)
+    until = time.monotonic() + given.compile_s if job else float("inf")
     poll = select.poll()
     poll.register(control, select.POLLIN)
     poll.register(woken, select.POLLIN)
@@ -213,9 +233,9 @@ def _watch(pid: int, job: Job, control: socket.socket, woken: int, given: Limits
         done, status, used = os.wait4(pid, os.WNOHANG)
         if done:
             code = os.waitstatus_to_exitcode(status)
-            cpu_s = given.compile_s if isinstance(job, Compile) else given.run_s
+            cpu_s = given.compile_s if job else given.run_s
             # The limit may end a child of the compiler: then the compiler itself fails.
-            of_child = isinstance(job, Compile) and code != 0 and used.ru_utime + used.ru_stime > _NEARLY * cpu_s
+            of_child = job and code != 0 and used.ru_utime + used.ru_stime > _NEARLY * cpu_s
             return Ended(code, "processor time", cpu_s) if of_child or code == -signal.SIGXCPU else Ended(code)
         for descriptor, _ in poll.poll(_TICK_S * 1e3):
             if descriptor == woken:
@@ -242,7 +262,7 @@ def _end(pid: int, ended: Ended) -> Ended:
     return ended if code != 0 else Ended(code)
 
 
-def _compile(job: Compile, descriptors: list[int], given: Limits) -> None:
+def _compile(job: Compile, descriptors: Sequence[int], given: Limits) -> None:
     output, errors = descriptors
     _stand_alone(output, errors)
     try:
@@ -254,10 +274,15 @@ def _compile(job: Compile, descriptors: list[int], given: Limits) -> None:
         os.write(2, f"{job.command[0]}: {error.strerror}\n".encode())
 
 
-def _run(job: Run, descriptors: list[int], given: Limits) -> None:
+def _run(given: Limits, descriptors: Sequence[int]) -> None:
     channel, printed, *memories = descriptors
     _stand_alone(printed, printed)
     keep(channel, *memories)
+    with socket.socket(fileno=os.dup(channel)) as asked:
+        job: Run = message(asked)
+    if job.before is not None:
+        with suppress(Exception):
+            job.before()
     for name in os.environ:
         if not name.startswith(_KEPT_VARIABLES):
             del os.environ[name]
@@ -268,7 +293,9 @@ def _run(job: Run, descriptors: list[int], given: Limits) -> None:
 
 
 def _stand_alone(output: int, errors: int) -> None:
-    """Leave the engine's session and files, so that neither its terminal nor its group can be reached."""
+    """Leave the engine's session, files and signals, so that neither its terminal nor its group can be reached."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     with suppress(OSError):
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -12,12 +12,15 @@ from gemmviz.catalogue.launch import Launch
 from gemmviz.sandbox import confined
 from gemmviz.simt import recorder
 from gemmviz.simt.async_copies import Copies
+from gemmviz.simt.code_places import code_places
 from gemmviz.simt.diagnostics import Diagnostic
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers
 from gemmviz.simt.recorder import AccessCount, RawTrace
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
+# A recording of so few products is copied in less time than its process needs to end.
+_FEW_PRODUCTS = 20_000
 _CLASSES = (
     *(RawTrace, AccessCount, SharedArray, Diagnostic, Copies, TmaReport),
     *(GemmvizError, ConstraintError, KernelTimeout, TooManyAccesses, TooManyBarriers),
@@ -44,14 +47,15 @@ def run(
     here = partial(recorder.run, deadline_s=deadline_s, capacity=capacity, blocks=blocks)
     if not confined.active():
         return here(library, launch, a, b)
+    few = launch.problem.flops < 2 * _FEW_PRODUCTS
     raw = confined.call(
         here,
         (library, launch, a, b),
         library,
         _CLASSES,
         forks=recorder.most_workers(launch) > 1,
-        before=partial(recorder.read_beforehand, library, launch.kernel.path.name),
-        result_bytes=recorder.result_bytes(min(capacity, recorder.MAX_ACCESSES)),
+        before=partial(code_places, library, launch.kernel.path.name),
+        result_bytes=0 if few else recorder.result_bytes(min(capacity, recorder.MAX_ACCESSES)),
     )
     assert isinstance(raw, RawTrace)
     return raw
@@ -72,7 +76,7 @@ class Counting:
         self.library = library
         self._session: confined.Session | None = None
         if confined.active():
-            before = partial(recorder.read_beforehand, library, file_name)
+            before = partial(code_places, library, file_name)
             self._session = confined.Session(_counting, (library,), library, _CLASSES, before=before)
 
     def count(

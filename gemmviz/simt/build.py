@@ -10,13 +10,12 @@ from pathlib import Path
 
 from gemmviz import data
 from gemmviz.backends import entry
+from gemmviz.backends.compiler import Compiler, compiler
 from gemmviz.backends.device_source import source_of_device, source_of_host
 from gemmviz.backends.toolchain import (
-    Compiler,
     build_folder,
     compile_object,
     compile_shared,
-    compiler,
     included,
     line_directive,
     preprocess,

@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,8 @@ from elftools.elf.sections import SymbolTableSection
 
 from gemmviz.backends.entry import ARGUMENTS
 from gemmviz.simt import line_table
-from gemmviz.simt.shared_array import SharedArray
+from gemmviz.simt.code_places import CodePlaces
+from gemmviz.simt.shared_array import BARRIER, SharedArray
 
 _ELEMENT = {
     "float": "float32",
@@ -32,8 +32,6 @@ _ELEMENT = {
     "__nv_fp8_e4m3": "float8_e4m3fn",
     "__nv_fp8_e5m2": "float8_e5m2",
 }
-# Used in place of a dtype for an mbarrier of gemmviz/ptx.h, which holds no data.
-BARRIER = "barrier"
 _VECTOR = re.compile(rf"({'|'.join(_ELEMENT)})([24])")
 # An address and its (line, column) in the kernel's file; a line below 0 means another file.
 Line = tuple[int, tuple[int, int]]
@@ -42,50 +40,8 @@ _AGGREGATE = ("DW_TAG_structure_type", "DW_TAG_union_type", "DW_TAG_class_type")
 _TLS = ("DW_OP_GNU_push_tls_address", "DW_OP_form_tls_address")
 
 
-@dataclass(frozen=True)
-class DebugInfo:
-    """Lines and shared arrays of one shared library; addresses are relative to its load address.
-
-    GCC adds a flag for each shared array that was constructed; ``guards`` has the offsets of these flags in bytes from
-    the anchor. ``entry`` is the address of the function that calls the kernel.
-    """
-
-    addresses: list[int]
-    places: list[tuple[int, int]]
-    shared: list[SharedArray]
-    guards: list[int]
-    entry: int
-
-    def place(self, address: int) -> tuple[int, int]:
-        """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) for another file.
-
-        The compiler has usually moved an instruction without a line upwards, out of a loop: it gets the line of the
-        next instruction that has one.
-        """
-        index = bisect_right(self.addresses, address) - 1
-        if index < 0:
-            return (0, 0)
-        while index + 1 < len(self.places) and self.places[index][0] == 0:
-            index += 1
-        line, column = self.places[index]
-        return (line, column) if line > 0 else (0, 0)
-
-
-def read_debug_info(library: Path, source_name: str) -> DebugInfo:
-    """Read the debug information of `library`.
-
-    Parameters
-    ----------
-    library
-        The result of `gemmviz.simt.build.build`.
-    source_name
-        The name of the kernel's file; only its lines are kept.
-
-    Raises
-    ------
-    LookupError
-        When the library is not a recorder.
-    """
+def read_debug_info(library: Path, source_name: str) -> CodePlaces:
+    """Read the debug information of `library`; see `gemmviz.simt.code_places.code_places`, which keeps it."""
     with library.open("rb") as stream:
         elf = ELFFile(stream)
         # The debug sections of a shared library need no relocation.
@@ -106,7 +62,7 @@ def read_debug_info(library: Path, source_name: str) -> DebugInfo:
     lines.sort(key=lambda row: row[0])
     unique = {array.offset: array for array in shared if array.name != "gv_anchor"}
     arrays = sorted(unique.values(), key=lambda a: a.name)
-    return DebugInfo([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry)
+    return CodePlaces([a for a, _ in lines], [p for _, p in lines], arrays, guards, entry)
 
 
 def _address(elf: Any, name: str) -> int:

@@ -8,7 +8,7 @@ from gemmviz.catalogue.errors import ConstraintError, Defect, GemmvizError, Kern
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import mark, tr
-from gemmviz.simt.debuginfo import DebugInfo
+from gemmviz.simt.code_places import CodePlaces
 from gemmviz.simt.diagnostics import who
 from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
@@ -148,7 +148,7 @@ _BLOCK_BEFORE = _End(
 
 
 def raise_fault(
-    job: RecorderRun, launch: Launch, info: DebugInfo, base: int, barrier_name: Callable[[int], str] = hex
+    job: RecorderRun, launch: Launch, info: CodePlaces, base: int, barrier_name: Callable[[int], str] = hex
 ) -> None:
     """Raise the fault of a run; do nothing when there is none.
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from gemmviz.backends.toolchain import Compiler, build_folder, precompile, precompiling
+from gemmviz.backends.compiler import Compiler
+from gemmviz.backends.toolchain import build_folder, precompile, precompiling
 from gemmviz.sandbox import kept
 
 # These concern the kernel, and not the prelude.

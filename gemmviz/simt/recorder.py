@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,14 @@ from gemmviz.catalogue.problem import HUGE_BYTE, poison_byte, stored
 from gemmviz.catalogue.whole_numbers import c_before
 from gemmviz.language import tr
 from gemmviz.sandbox import confined, result_memory
-from gemmviz.simt import async_copies, debuginfo, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
+from gemmviz.simt import async_copies, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
+from gemmviz.simt.code_places import code_places
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
 from gemmviz.simt.number_kinds import number_kind
-from gemmviz.simt.shared_array import SharedArray
+from gemmviz.simt.shared_array import BARRIER, SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
 
 # The columns of a recording of this length take 1.1 GB.
@@ -255,9 +255,9 @@ class _Job:
             )
         self._code = load(library, launch)
         layout.check(self._code)
-        info = _debug_info(library, launch.kernel.path.name)
-        self.barriers = [array for array in info.shared if array.dtype == debuginfo.BARRIER]
-        data = [array for array in info.shared if array.dtype != debuginfo.BARRIER]
+        info = code_places(library, launch.kernel.path.name)
+        self.barriers = [array for array in info.shared if array.dtype == BARRIER]
+        data = [array for array in info.shared if array.dtype != BARRIER]
         self.info = replace(info, shared=[dynamic_shared.typed(array, launch) for array in data])
         # The load address of the library: the address of a function minus its address in the file.
         self._base = (ctypes.cast(self._code.gv_entry, ctypes.c_void_p).value or 0) - info.entry
@@ -364,12 +364,3 @@ class _Job:
     def place(self, pc: int) -> tuple[int, int]:
         """Return the line and the column of an instruction."""
         return self.info.place(pc - self._base)
-
-
-# A kernel is recorded many times, and a library never changes after it has its name.
-_debug_info = lru_cache(maxsize=8)(debuginfo.read_debug_info)
-
-
-def read_beforehand(library: Path, file_name: str) -> None:
-    """Read the debug information of a library without loading it, so that later forks have it."""
-    _debug_info(library, file_name)

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+# Used in place of a dtype for an mbarrier of gemmviz/ptx.h, which holds no data.
+BARRIER = "barrier"
+
 
 @dataclass(frozen=True)
 class SharedArray:

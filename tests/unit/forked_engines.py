@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gemmviz.backends import toolchain
+from gemmviz.backends.compiler import VARIABLE
 
 # The modules that an engine imports for each kind of request.
 _IMPORTED = [
@@ -62,7 +63,7 @@ def _serve() -> None:
 
 
 def _call(environment: dict[str, str], target: Callable[..., None], args: tuple[Any, ...]) -> None:
-    if environment.get(toolchain.VARIABLE) != os.environ.get(toolchain.VARIABLE):
+    if environment.get(VARIABLE) != os.environ.get(VARIABLE):
         toolchain.compiler.cache_clear()
     os.environ.clear()
     os.environ.update(environment)

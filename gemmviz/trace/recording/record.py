@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.backends.toolchain import BUILD_TIMEOUT_S
+from gemmviz.backends.compiler import BUILD_TIMEOUT_S
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelTimeout
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES

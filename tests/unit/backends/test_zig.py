@@ -8,6 +8,7 @@ import pytest
 from elftools.elf.elffile import ELFFile
 
 from gemmviz import data
+from gemmviz.backends import compiler as compiler_module
 from gemmviz.backends import toolchain, zig
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.ladder import find, ladder
@@ -29,13 +30,13 @@ def runtime() -> list[Path]:
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[list[list[str]]]:
     """The commands that are started, with an empty cache of compiled code, and no command known."""
     commands: list[list[str]] = []
-    run = toolchain._run
+    run = toolchain.run_compiler
 
     def kept(command, environment):
         commands.append([str(word) for word in command])
         return run(command, environment)
 
-    monkeypatch.setattr(toolchain, "_run", kept)
+    monkeypatch.setattr(toolchain, "run_compiler", kept)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     template = zig._template
     template.cache_clear()
@@ -214,3 +215,15 @@ def test_a_path_with_spaces_in_a_command_is_left_to_zig(tmp_path):
     printed = "/a b/zig clang /folder/empty.c -MD -MV -MF d -isystem /a b/include -c -o out.o"
     assert zig._compiling(printed, "/folder/empty.c") is None
     assert not zig._is_complete(["zig", "-isystem", "/a", "b/include", "-c"])
+
+
+def test_the_version_of_the_wheel_s_compiler_is_asked_for_once(monkeypatch, tmp_path):
+    zig_file = tmp_path / "zig"
+    zig_file.write_text("one")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    asked = []
+    monkeypatch.setattr(compiler_module, "_version", lambda start: asked.append(start) or f"clang {len(asked)}")
+    start = (str(zig_file), "cc")
+    assert [compiler_module._kept_version(start) for _ in range(2)] == ["clang 1", "clang 1"]
+    zig_file.write_text("another one")
+    assert compiler_module._kept_version(start) == "clang 2"

@@ -100,7 +100,7 @@ def test_another_compiler_or_processor_makes_it_again(made, monkeypatch, folder,
     other = tmp_path_factory.mktemp("compiler") / "zig"
     other.write_text("another one")
     with monkeypatch.context() as patch:
-        patch.setattr(first_recording.toolchain, "program", lambda: other)
+        patch.setattr(first_recording.compiler, "program", lambda: other)
         assert first_recording.find(asked) is None
     with monkeypatch.context() as patch:
         patch.setattr(first_recording.zig, "processor", lambda: "another one")

@@ -9,6 +9,7 @@ import pytest
 
 from gemmviz import data
 from gemmviz.backends import toolchain
+from gemmviz.backends.compiler import VARIABLE
 from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
@@ -278,7 +279,7 @@ def compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     name: str = request.param
     if name and shutil.which(name) is None:
         pytest.skip(f"no {name} here")
-    monkeypatch.setenv(toolchain.VARIABLE, name)
+    monkeypatch.setenv(VARIABLE, name)
     toolchain.compiler.cache_clear()
     yield name
     toolchain.compiler.cache_clear()

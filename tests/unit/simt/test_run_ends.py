@@ -8,7 +8,7 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelFault,
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.simt.debuginfo import DebugInfo
+from gemmviz.simt.code_places import CodePlaces
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers, raise_fault
 from gemmviz.simt.layout import RecorderRun, Status
 
@@ -17,7 +17,7 @@ ENDS = [status for status in Status if status not in (Status.OK, Status.ONE_PROC
 
 
 # Every instruction stands on line 7.
-INFO = DebugInfo([0], [(7, 1)], [], [], 0)
+INFO = CodePlaces([0], [(7, 1)], [], [], 0)
 
 
 def ended(status: Status, **fields: int) -> GemmvizError:

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmviz.backends.toolchain import compile_object, compile_shared, compiler
+from gemmviz.backends.compiler import compiler
+from gemmviz.backends.toolchain import compile_object, compile_shared
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
