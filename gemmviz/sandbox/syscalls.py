@@ -1,6 +1,8 @@
 """The system calls in the filters, with their numbers on Linux for x86-64 and for 64-bit ARM."""
 
 import platform
+from collections.abc import Mapping
+from functools import cache
 
 # Name, number on x86-64 (arch/x86/entry/syscalls/syscall_64.tbl), number on 64-bit ARM (the generic table).
 _TABLE = """
@@ -49,7 +51,8 @@ vfork 58 -; vhangup 153 58; vmsplice 278 75; wait4 61 260; waitid 247 95; write 
 _COLUMN = {"x86_64": 1, "aarch64": 2}
 
 
-def numbers(machine: str | None = None) -> dict[str, int]:
+@cache
+def numbers(machine: str | None = None) -> Mapping[str, int]:
     """Return the numbers of a processor's calls on Linux; empty for a processor that is not in the table.
 
     Parameters
