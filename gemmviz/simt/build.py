@@ -86,10 +86,6 @@ _MOST_EXPANDED = 32 << 20
 _OWN_WARP_SIZE = re.compile(
     r"^[ \t]*(?:(?:static|inline|__device__|__constant__)\s+)*(?:const|constexpr)\s+(?:\w+\s+)+warpSize\s*[={]", re.M
 )
-# The words with which a source can read a file, or ask whether there is one.
-_READS_FILES = re.compile(r"include|import|embed|incbin")
-_SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n\\]+)>", re.MULTILINE)
-_SPLICE = re.compile(r"\\[ \t]*\n")
 _ALIGNED_SHARED = re.compile(r"(\b__shared__\s+)alignas\b")
 
 
@@ -117,7 +113,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     beside = included(launch.kernel.text, source_folder(launch.kernel.path))
     headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
     inline_ptx = launch.kernel.backend == "cuda" and has_asm([source])
-    folder_of_headers = _folder_of_headers(source, launch)
+    folder_of_headers = entry.folder_of_headers(source, launch, translates_asm=inline_ptx)
     neutral = _with_neutral_folders(flags, launch, folder_of_headers)
     link, runtime = _link_flags(tool), runtime_flags(tool)
     translator = _translator() if inline_ptx else ()
@@ -171,27 +167,13 @@ def _already_preprocessed(flags: Sequence[str]) -> list[str]:
     return kept
 
 
-def _folder_of_headers(source: str, launch: Launch) -> Path | None:
-    """Return the folder with the kernel's own headers; None if the code is the same in every folder.
-
-    It is, if the source includes nothing but system headers, of which the folder has none.
-    """
-    folder = source_folder(launch.kernel.path)
-    text = _SPLICE.sub("", source)
-    # The assembler can include files, too. It never sees inline PTX.
-    assembled = has_asm([text]) and (launch.kernel.backend == "c" or not has_asm([source]))
-    names = _SYSTEM_INCLUDE.findall(text)
-    others = _READS_FILES.search(_SYSTEM_INCLUDE.sub("", text))
-    return folder if assembled or others or any((folder / name).exists() for name in names) else None
-
-
 def _with_neutral_folders(flags: list[str], launch: Launch, folder: Path | None) -> str:
     """Return the flags with neutral names for the folders of this copy of gemmviz, of this process and of the kernel.
 
     The key of a library has the texts in these folders, so a library of another checkout or of the wheel can be used.
     A kernel without own headers (`folder` is None) can be copied or moved.
     """
-    own = str(launch.kernel.path.parent) if folder else "kernel"
+    own = str(launch.kernel.path.parent) if folder else entry.ANY_FOLDER
     neutral = str(flags).replace(str(source_folder(launch.kernel.path)), own)
     return neutral.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
 

@@ -1,10 +1,12 @@
-"""A kernel that was copied or moved needs no new recorder, unless it can find other files in its new folder."""
+"""A kernel that was copied or moved is not compiled again, unless it can find other files in its new folder."""
 
 from pathlib import Path
 
+import hostile
 import pytest
 from small_kernel import CODE, source
 
+from gemmviz.backends.native import compile_kernel
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -42,3 +44,13 @@ def test_a_header_in_the_folder_with_a_system_header_s_name_counts(tmp_path: Pat
     (tmp_path / "there" / "stdint.h").mkdir(parents=True)  # nothing that we read, but the compiler looks there
     above = "#include <stdint.h>\n"
     assert built(tmp_path / "here", above) != built(tmp_path / "there", above)
+
+
+def test_a_measured_c_kernel_is_not_compiled_again_for_a_copy(tmp_path: Path) -> None:
+    def measured(folder: str, top: str = "") -> Path:
+        kernel = parse(hostile.source(top=top), tmp_path / folder / "right.c")
+        return compile_kernel(launch(kernel, Problem.cube(8)))[0]
+
+    assert measured("here") == measured("there")
+    # The assembler can include files.
+    assert measured("here", '__asm__(".globl nothing");') != measured("there", '__asm__(".globl nothing");')
