@@ -34,7 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """Read the kernels that ship once for all tests: hundreds ask for the ladder, and none changes its files."""
+    """Let tests share the ladder, and keep what Hypothesis learns from the source.
+
+    Hundreds of tests ask for the shipped kernels, and none changes their files. Hypothesis collects the constants of
+    all modules, for 2 s in each process, and keeps them in this folder.
+    """
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(OURS / "tests" / "hypothesis"))
     from gemmviz import data
     from gemmviz.catalogue import ladder
 

@@ -1,6 +1,8 @@
 """The call of a kernel's entry in compiled C or C++: from an array of pointers, one per argument."""
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from gemmviz.backends import unsupported
 from gemmviz.backends.toolchain import source_folder
@@ -13,6 +15,13 @@ from gemmviz.language import tr
 
 ARGUMENTS = "gemmviz_arguments"
 """The name that compilers give to the call of the entry in their messages."""
+ANY_FOLDER = "any folder"
+"""Stands for the kernel's folder in the key of a library that is the same in every folder."""
+# The words with which a source can read a file, or ask whether there is one.
+_READS_FILES = re.compile(r"include|import|embed|incbin")
+_READS_FILES_OR_ASM = re.compile(r"include|import|embed|asm")
+_SYSTEM_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n\\]+)>", re.MULTILINE)
+_SPLICE = re.compile(r"\\[ \t]*\n")
 
 
 def call(launch: Launch) -> str:
@@ -74,6 +83,27 @@ def flags(launch: Launch) -> list[str]:
         macros += [f"-DGV_BATCH_COUNT={launch.batch.count}", f"-DGV_BATCH_ENTRY={launch.batch.entry}"]
     folder = source_folder(launch.kernel.path)
     return [*macros, f"-iquote{folder}", f"-idirafter{folder}"]
+
+
+def folder_of_headers(source: str, launch: Launch, *, translates_asm: bool = False) -> Path | None:
+    """Return the folder with the kernel's own headers; None if its code is the same in every folder.
+
+    It is, if the source includes nothing but system headers, of which the folder has none.
+
+    Parameters
+    ----------
+    source
+        The text that is compiled.
+    launch
+        The launch that it is made for.
+    translates_asm
+        Whether other code replaces its asm statements. The assembler can include files, too.
+    """
+    folder = source_folder(launch.kernel.path)
+    text = _SPLICE.sub("", source)
+    names = _SYSTEM_INCLUDE.findall(text)
+    reads = (_READS_FILES if translates_asm else _READS_FILES_OR_ASM).search(_SYSTEM_INCLUDE.sub("", text))
+    return folder if reads or any((folder / name).exists() for name in names) else None
 
 
 def explain(error: BuildError, launch: Launch) -> BuildError:

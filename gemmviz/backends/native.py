@@ -177,7 +177,10 @@ def compile_kernel(launch: Launch) -> tuple[Path, Build]:
     headers = [text for folder in folders for text in included(launch.kernel.text, folder)]
     # The folder of their copies differs between processes, but does not change the result.
     reported = tuple(flag.replace(copies, own) for flag in flags)
-    parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *reported, *tool.command, tool.version]
+    # Without own headers a copy of the file in another folder has the same code.
+    shown = own if entry.folder_of_headers(wrapper, launch) else entry.ANY_FOLDER
+    neutral = (flag.replace(copies, shown) for flag in flags)
+    parts = [wrapper, _GUARD.read_text(encoding="utf-8"), *headers, *neutral, *tool.command, tool.version]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     folder, note = data.cache_folder("native")
     notes = (note,) if note else ()

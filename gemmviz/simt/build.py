@@ -112,7 +112,8 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     beside = included(launch.kernel.text, source_folder(launch.kernel.path))
     headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
     inline_ptx = launch.kernel.backend == "cuda" and has_asm([source])
-    neutral = _with_neutral_folders(flags, launch)
+    folder_of_headers = entry.folder_of_headers(source, launch, translates_asm=inline_ptx)
+    neutral = _with_neutral_folders(flags, launch, folder_of_headers)
     link, runtime = _link_flags(tool), runtime_flags(tool)
     translator = _translator() if inline_ptx else ()
     key = _digest([source, *headers, str((neutral, runtime, link)), tool.version, *runtime_texts(), *translator])
@@ -127,7 +128,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         prelude = None
         try:
             if inline_ptx:
-                wrapper = _without_asm(wrapper, flags, launch)
+                wrapper = _without_asm(wrapper, flags, launch, folder_of_headers)
                 flags = _already_preprocessed(flags)
             else:
                 prelude = precompiled.prelude(tool, flags, runtime_texts(), folder)
@@ -140,7 +141,7 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         return kept.keep(library, folder, kept_name)
 
 
-def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
+def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch, folder: Path | None) -> Path:
     """Return a preprocessed source in which C++ replaces the asm statements."""
     path = launch.kernel.path
     expanded = wrapper.with_suffix(".ii")
@@ -150,9 +151,7 @@ def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch) -> Path:
         raise CompileStopped(f"{path.name}: {reason}")
     text = expanded.read_text(encoding="utf-8")
     translated = wrapper.with_name("translated.cpp")
-    text = rewritten(
-        aligned(text, path.name, launch.kernel.text), path.name, source_folder(path), (_HERE, _SHARED_HEADERS)
-    )
+    text = rewritten(aligned(text, path.name, launch.kernel.text), path.name, folder, (_HERE, _SHARED_HEADERS))
     translated.write_text(text, encoding="utf-8")
     return translated
 
@@ -167,12 +166,14 @@ def _already_preprocessed(flags: Sequence[str]) -> list[str]:
     return kept
 
 
-def _with_neutral_folders(flags: list[str], launch: Launch) -> str:
-    """Return the flags with neutral names for the folders of this copy of gemmviz and of this process.
+def _with_neutral_folders(flags: list[str], launch: Launch, folder: Path | None) -> str:
+    """Return the flags with neutral names for the folders of this copy of gemmviz, of this process and of the kernel.
 
     The key of a library has the texts in these folders, so a library of another checkout or of the wheel can be used.
+    A kernel without own headers (`folder` is None) can be copied or moved.
     """
-    neutral = str(flags).replace(str(source_folder(launch.kernel.path)), str(launch.kernel.path.parent))
+    own = str(launch.kernel.path.parent) if folder else entry.ANY_FOLDER
+    neutral = str(flags).replace(str(source_folder(launch.kernel.path)), own)
     return neutral.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
 
 

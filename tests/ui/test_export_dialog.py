@@ -129,7 +129,7 @@ def test_a_film_is_cancelled_while_its_encoder_takes_the_last_frame(tmp_path, qa
     cancelling = threading.Thread(target=job._stop_thread, daemon=True)
     job._thread.start()
     cancelling.start()
-    cancelling.join(timeout=20)
+    cancelling.join(timeout=240)
     assert not cancelling.is_alive()
 
 

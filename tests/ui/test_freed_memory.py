@@ -59,7 +59,7 @@ def test_two_requests_give_back_once(qtbot):
     freed = FreedMemory(owner)
     freed.give_back_soon()
     freed.give_back_soon()
-    qtbot.waitUntil(lambda: freed.given_back == 1, timeout=5000)
+    qtbot.waitUntil(lambda: freed.given_back == 1)
     qtbot.wait(700)
     assert freed.given_back == 1
 
@@ -69,7 +69,7 @@ def test_requests_that_do_not_stop_still_give_back(qtbot):
     freed, asking = FreedMemory(owner), QTimer()
     asking.timeout.connect(freed.give_back_soon)
     asking.start(100)
-    qtbot.waitUntil(lambda: freed.given_back >= 1, timeout=5000)
+    qtbot.waitUntil(lambda: freed.given_back >= 1)
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
@@ -87,7 +87,7 @@ def test_pages_between_blocks_in_use_go_back(qtbot):
     owner = QObject()
     freed = FreedMemory(owner)
     freed.give_back_soon()
-    qtbot.waitUntil(lambda: freed.given_back == 1, timeout=5000)
+    qtbot.waitUntil(lambda: freed.given_back == 1)
     after = resident()
     for block in kept:
         libc.free(block)
@@ -104,7 +104,7 @@ def test_what_is_freed_after_giving_back_goes_back_without_a_request(qtbot):
     owner = QObject()
     freed = FreedMemory(owner)
     freed.give_back_soon()
-    qtbot.waitUntil(lambda: freed.given_back == 1, timeout=5000)
+    qtbot.waitUntil(lambda: freed.given_back == 1)
     kept, given = blocks[::100], [b for i, b in enumerate(blocks) if i % 100]
     for block in given:
         libc.free(block)

@@ -81,7 +81,7 @@ def test_each_lens_is_used_by_a_rung():
     assert {find(name, ladder()).demo.lens for name in RUNGS} == set(OURS)
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep("loop_order", "vectorised", "mma_swizzle")
 @pytest.mark.parametrize("name", RUNGS)
 def test_the_lens_of_a_demo_suits_it_and_draws_inside_its_area(qapp, name):
     moment = at_demo(name)

@@ -106,7 +106,7 @@ def test_the_lesson_of_the_naive_kernel_begins_with_coalescing():
     assert [stop.lens for stop in lesson.stops[:2]] == ["coalescing"] * 2
 
 
-@pytest.mark.sweep(*FEW, "stream_k", "gather")
+@pytest.mark.sweep(*FEW, "gather")
 @pytest.mark.parametrize("lesson", WITH_LENS, ids=lambda lesson: lesson.path.stem)
 def test_each_lens_of_a_lesson_suits_and_has_content(lesson, qapp):
     untouched = QImage(WIDE, HIGH, QImage.Format.Format_RGB32)

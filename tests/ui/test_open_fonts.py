@@ -124,7 +124,10 @@ def shown_marks():
         for entry in polib.pofile(str(path)):
             texts += [entry.msgid, entry.msgid_plural, entry.msgstr, *entry.msgstr_plural.values()]
     for path in Path(sys.modules["gemmviz.ui"].__file__).parent.rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        source = path.read_text(encoding="utf-8")
+        if source.isascii() and not re.search(r"\\[uUNx]", source):
+            continue  # most files: to parse them takes a second
+        nodes = ast.walk(ast.parse(source))
         texts += [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return {mark for mark in re.sub(r"[\x00-\x7f가-힣]", "", "".join(texts)) if mark.isprintable()}
 

@@ -63,7 +63,7 @@ def test_the_source_gets_its_width_back(window, qtbot):
     assert abs(window.source.width() - width) <= 1
 
 
-@pytest.mark.sweep("stage", "claims")
+@pytest.mark.sweep("stage")
 @pytest.mark.parametrize("page", ["stage", "charts", "claims"])
 def test_every_page_fits_an_old_projector(window, qtbot, page):
     names = [k.name for k in window.session.choice.kernels if not k.exhibit]

@@ -44,6 +44,7 @@ def test_c_becomes_brighter_with_the_work_and_again_when_it_is_written(window, q
     assert QColor(*(int(c) for c in image)).lightness() > before + 10
 
 
+@pytest.mark.sweep("gpumult1-*")
 @pytest.mark.parametrize(("name", "sectors"), [("matmul_kernel_naive", 32), ("gpumult1", 1)])
 def test_uncoalesced_reads_of_a_show_as_many_sectors(window, qtbot, name, sectors):
     choose(window, qtbot, name, 32, BX=32, BY=32)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 
 import grimp
@@ -17,9 +18,14 @@ for name in sys.argv[1:]:
 WINDOW = "import sys, gemmviz.app, gemmviz.control.controller; print(*{'elftools', 'cupy', 'ziglang'} & {*sys.modules})"
 
 
+@cache
+def graph_of_imports() -> grimp.ImportGraph:
+    return grimp.build_graph("gemmviz", cache_dir=None)
+
+
 @pytest.mark.parametrize("room", ["control", "engine", "session", "trace", "ui"])
 def test_files_can_be_put_in_an_order_in_which_each_imports_earlier_ones_only(room: str) -> None:
-    graph = grimp.build_graph("gemmviz", cache_dir=None)
+    graph = graph_of_imports()
     files = graph.find_descendants(f"gemmviz.{room}")
     # A circle is an error that names its files. import-linter's contract looks at one folder at a time.
     order = TopologicalSorter({file: graph.find_modules_directly_imported_by(file) & files for file in files})

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from gemmviz.catalogue.plain_code import plain_code
@@ -19,7 +20,7 @@ def has_asm(texts: Iterable[str]) -> bool:
     return any(_ASM.search(text) and _ASM.search(plain_code(text)) for text in texts)
 
 
-def rewritten(text: str, kernel: str, folder: Path, ours: Collection[Path]) -> str:
+def rewritten(text: str, kernel: str, folder: Path | None, ours: Collection[Path]) -> str:
     """Return a preprocessed source with C++ in place of the asm statements of a user's files.
 
     Parameters
@@ -29,17 +30,19 @@ def rewritten(text: str, kernel: str, folder: Path, ours: Collection[Path]) -> s
     kernel
         The name of the user's file in the markers.
     folder
-        The folder of this file: a header in it belongs to the user in any form of include.
+        The folder of this file: a header in it belongs to the user in any form of include. None if no file in it is
+        included.
     ours
         Folders with headers of the recorder: statements in them are kept.
     """
 
+    @cache  # thousands of markers name a few files
     def own(file: str, system: bool) -> bool:
         path = Path(file)
         if any(path.is_relative_to(other) for other in ours):
             return False
         # GCC marks a line as a line of the system if it comes from a macro of the system.
-        return not system or file == kernel or path.is_relative_to(folder)
+        return not system or file == kernel or (folder is not None and path.is_relative_to(folder))
 
     places = Places(text)
     parts, at = [], 0

@@ -85,6 +85,7 @@ def test_zig_is_asked_once_and_another_process_knows_its_commands(started, tmp_p
     assert asked(started) == 1
 
 
+@pytest.mark.sweep("False")
 @pytest.mark.parametrize("as_written", [False, True])
 def test_the_code_is_the_same_as_from_zig_cc(runtime, started, tmp_path, monkeypatch, as_written):
     job = launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4})

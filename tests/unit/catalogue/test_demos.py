@@ -137,6 +137,7 @@ def test_a_finding_that_is_there_only_because_of_narrow_blocks_is_gone_with_wide
         assert all(cost.narrow and least < WARP for cost in left)
 
 
+@pytest.mark.sweep("matmul_kernel_naive-params0", "matmul_kernel_naive-params2", "Basic-*8")
 @pytest.mark.parametrize(
     ("name", "params"),
     [

@@ -87,6 +87,7 @@ def test_an_unknown_key_of_a_newer_version_has_a_note(
     assert session.messages.current is not None and session.messages.current.text == note
 
 
+@pytest.mark.sweep("C-*")
 @pytest.mark.parametrize(
     ("line", "output"),
     [("C[0] = D", "'C[0] = D' is in no line of the source"), ("C", "'C' is in lines 9, 11 of the source")],

@@ -93,7 +93,7 @@ def both_compilers(mine: Kernel) -> None:
             assert nvrtc_alone.errors(job, architecture) == ""
 
 
-@pytest.mark.sweep("host headers*", "prototypes", "macros of the host", "a constexpr*", "words of*", "brackets*")
+@pytest.mark.sweep("host headers*", "macros of the host", "words of*")
 @pytest.mark.parametrize("form", FORMS)
 def test_host_code_stops_no_compile(form: str, tmp_path: Path) -> None:
     both_compilers(kernel(tmp_path, FORMS[form]))
@@ -162,6 +162,7 @@ def test_traits_of_types_need_no_header(tmp_path: Path) -> None:
     both_compilers(kernel(tmp_path, KERNEL.replace("float sum", number)))
 
 
+@pytest.mark.sweep(".cuh")
 @pytest.mark.parametrize("suffix", [".cuh", ".h", ".hpp"])
 def test_a_kernel_in_a_header_opens(suffix: str, tmp_path: Path) -> None:
     mine = kernel(tmp_path, KERNEL, f"mine{suffix}")
@@ -169,6 +170,7 @@ def test_a_kernel_in_a_header_opens(suffix: str, tmp_path: Path) -> None:
     both_compilers(mine)
 
 
+@pytest.mark.sweep("constexpr*")
 @pytest.mark.parametrize(
     "declared",
     [

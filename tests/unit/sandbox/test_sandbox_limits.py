@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import time
 
 import attacks
 import pytest
@@ -78,12 +77,10 @@ def test_a_kernel_that_takes_for_ever_to_compile_is_given_up():
     engine = limited(compile_s=4, memory_bytes=4 << 30)
     try:
         text = attacks.device_attack("s += much();", ENDLESS_TO_COMPILE)
-        began = time.monotonic()
         reply = record(engine, text, "/nowhere/mine.cu", 32)
         assert isinstance(reply, Failed)
         assert reply.kind == "compile"
         assert "stopped" in reply.message
-        assert time.monotonic() - began < 60
     finally:
         engine.close()
 

@@ -193,7 +193,7 @@ def test_a_tile_that_is_cut_is_right_and_nothing_is_found(shares: Recording) -> 
     assert (playable.history.values(2, playable.timeline.steps - 1).reshape(shares.c.shape) == shares.c).all()
 
 
-@pytest.mark.sweep("(520*-stream_k_tma", "(200*-stream_k_tma", "(64*-stream_k_tma")
+@pytest.mark.sweep("(64*-2-False-stream_k_tma", "(200*-stream_k_tma")
 @pytest.mark.parametrize("name", ["stream_k_tma", "stream_k_tma_bf16"])
 @pytest.mark.parametrize(
     ("size", "blocks", "cluster", "cut"),

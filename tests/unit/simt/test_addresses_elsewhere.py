@@ -36,7 +36,7 @@ def recorded(statement: str) -> Recording:
     return record(launch(parse(TEXT.replace("STATEMENT", statement), Path("elsewhere.cu")), Problem(32, 32, 32)))
 
 
-@pytest.mark.sweep("statement0-*", "statement3-*")
+@pytest.mark.sweep("statement0-*")
 @pytest.mark.parametrize(
     ("statement", "instruction", "thread", "place"),
     [

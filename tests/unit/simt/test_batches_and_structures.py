@@ -47,6 +47,7 @@ def test_right_kernels_have_no_finding(style: str) -> None:
     assert examine(load(STYLES / f"{style}.cu"), SIZE, {}).findings == []
 
 
+@pytest.mark.sweep("batched-*", "parameters-*")
 @pytest.mark.parametrize(
     ("style", "old", "new", "kind"),
     [

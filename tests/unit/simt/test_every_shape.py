@@ -12,7 +12,7 @@ SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 12, "CLUSTER": 1}
 FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
 
 
-@pytest.mark.sweep("every_shape-size0-*", "every_shape_c16-*", "every_shape_fp32-size5-*")
+@pytest.mark.sweep("every_shape-size0-*", "every_shape_c16-size1-*", "every_shape_fp32-size5-*")
 @pytest.mark.parametrize(
     ("name", "size", "params"),
     [

@@ -62,6 +62,7 @@ def test_it_is_guessed_without_a_doubt_and_without_a_change(path: Path) -> None:
     assert " ".join(guessed_kernel(made).args) == ARGS[path.stem]
 
 
+@pytest.mark.sweep("with_host", "swizzled_half", "column_major")
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_it_records_right_and_the_checker_finds_nothing(path: Path) -> None:
     kernel = described(path)

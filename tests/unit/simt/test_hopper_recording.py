@@ -40,6 +40,7 @@ def line_of(recording: Recording, needle: str) -> int:
     return next(n for n, line in enumerate(recording.text.splitlines(), 1) if needle in line)
 
 
+@pytest.mark.sweep("cluster")
 @pytest.mark.parametrize("which", ["ring", "cluster"])
 def test_a_ring_of_stages_is_right_and_nothing_is_found(which: str, request: pytest.FixtureRequest) -> None:
     recording: Recording = request.getfixturevalue(which)

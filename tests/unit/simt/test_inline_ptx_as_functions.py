@@ -29,7 +29,7 @@ def places(recording: Recording) -> np.ndarray:
     return np.array([(site.line, site.column) for site in recording.sites])[recording.accesses.site]
 
 
-@pytest.mark.sweep("styles/wgmma_ring-True", "hopper/multicast_tiles-False")
+@pytest.mark.sweep("styles/wgmma_ring-True")
 @pytest.mark.parametrize("as_written", [False, True])
 @pytest.mark.parametrize(
     "name", ["styles/pipelined", "styles/wgmma_ring", "hopper/multicast_tiles", "hopper/tma_tiles"]

@@ -16,16 +16,7 @@ from gemmviz.trace.recording.recording import Recording
 BY_NAME = {kernel.name.removeprefix("memory_"): kernel for kernel in MEMORY}
 
 
-@pytest.mark.sweep(
-    "memory_ld_shared_offset",
-    "memory_cvta",
-    "memory_ld_global",
-    "memory_atom",
-    "memory_stmatrix",
-    "memory_ldmatrix_trans",
-    "memory_copy_sizes",
-    "memory_named_barriers",
-)
+@pytest.mark.sweep("memory_ld_shared_offset", "memory_copy_sizes", "memory_stmatrix", "memory_named_barriers")
 @pytest.mark.parametrize("kernel", MEMORY, ids=lambda kernel: kernel.name)
 def test_memory_holds_what_the_same_cuda_finds(kernel: PtxKernel) -> None:
     recording = record(kernel.launch, deadline_s=20)
@@ -42,6 +33,7 @@ def at_asm(recording: Recording, word: str) -> list[tuple[str, bool, int]]:
     return sorted(kinds)
 
 
+@pytest.mark.sweep("copy_sizes-*", "ld_shared_v4-*", "st_shared-st.shared.v2-*")
 @pytest.mark.parametrize(
     ("name", "word", "kinds"),
     [

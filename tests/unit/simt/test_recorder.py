@@ -94,6 +94,7 @@ def test_every_access_has_its_line_thread_and_element() -> None:
         assert (row, column) == (by * 4 + y, bx * 4 + x)
 
 
+@pytest.mark.sweep("vectorised", "async_pipeline")
 @pytest.mark.parametrize("name", ["vectorised", "conflict_free", "warp_tiling", "async_pipeline", "register_buffer"])
 def test_a_read_in_a_loop_of_one_turn_keeps_its_line(name: str) -> None:
     few = {"STAGES": 2} if "STAGES" in find(name, RUNGS).params else {}

@@ -52,12 +52,13 @@ def test_blocks_of_any_number_add_up(name: str, problem: Problem) -> None:
     assert is_right(name, problem, **SMALL[name])
 
 
+@pytest.mark.sweep("256")
 @pytest.mark.parametrize("bits", [512, 256, 128])
 def test_each_vector_width_up_to_that_of_the_cpu_gives_the_same(bits: int) -> None:
     assert is_right("simd", Problem(61, 83, 19), BITS=bits, KC=8)
 
 
-@pytest.mark.sweep("1", "3", "256")
+@pytest.mark.sweep("3")
 @pytest.mark.parametrize("threads", [1, 2, 3, 6, 7, 256])
 def test_c_is_cut_into_rectangles_for_any_number_of_threads(threads: int) -> None:
     assert is_right("simd_threads", Problem(61, 83, 19), THREADS=threads)

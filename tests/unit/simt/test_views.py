@@ -101,6 +101,7 @@ def test_a_tile_that_is_named_for_each_row_is_read_for_each_row(name: str) -> No
 # What is one access
 
 
+@pytest.mark.sweep("float2 v*", "?(float4 ?)C = ?(const float4*", "?(half2*", "atomicAdd*", "C?0? += A*")
 @pytest.mark.parametrize(
     ("body", "before", "reads", "writes"),
     [

@@ -103,6 +103,7 @@ def places(rows: int, columns: int, each: int, across: bool) -> list[list[int]]:
     return [[k * columns + side if across else side * columns + k for side, k in lane] for lane in found]
 
 
+@pytest.mark.sweep("uint8_t-16-16-16-row_major", "double-*-col_major")
 @pytest.mark.parametrize("layout", ["row_major", "col_major"])
 @pytest.mark.parametrize(
     ("kind", "m", "n", "k"),

@@ -185,6 +185,7 @@ def test_wavefronts_are_those_that_an_h200_counts(width: int, lane_reads: np.nda
     assert idle == wavefronts_by_hand({i: p for i, p in enumerate(active.tolist()) if p >= 0}, width, True)
 
 
+@pytest.mark.sweep("16-False", "4-True")
 @pytest.mark.parametrize("write", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_wavefronts_of_many_requests_at_once(width: int, write: bool) -> None:

@@ -56,6 +56,7 @@ CASES = {
 }
 
 
+@pytest.mark.sweep("coalesced", "by columns", "vectors", "tensor cores")
 @pytest.mark.parametrize("case", CASES)
 def test_the_cost_of_every_request_agrees_with_traffic(case: str) -> None:
     shown = playable(CASES[case]())

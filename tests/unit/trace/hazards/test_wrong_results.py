@@ -44,6 +44,7 @@ def explained(old: str, new: str) -> Finding:
     return report.findings[0]
 
 
+@pytest.mark.sweep("As?y??k? ?-*", "k < 8-*", "= sum;-*")
 @pytest.mark.parametrize(
     ("old", "new", "lines", "says"),
     [
@@ -99,6 +100,7 @@ __global__ void k(const float *A, const float *B, float *C, int N, int K)
 """
 
 
+@pytest.mark.sweep("k < 8-*", "Bs?y??x? = b-*", "As?y??k?-*")
 @pytest.mark.parametrize(
     ("old", "new", "lines", "says"),
     [
@@ -137,6 +139,7 @@ def test_a_tile_whose_edge_is_not_filled_is_named_with_the_line_that_fills_the_r
     assert (finding.kind, finding.line, finding.other_line) == ("read of memory nobody wrote", USE, FILL_A)
 
 
+@pytest.mark.sweep("float sum;", "int x0*")
 @pytest.mark.parametrize(
     "declared",
     [

@@ -44,6 +44,7 @@ def number(playable: Playable, name: str, index: int = 0) -> int:
     return playable.recording.barriers.index((name, index))
 
 
+@pytest.mark.sweep("1-grid", "2-block")
 @pytest.mark.parametrize("order", ["grid", "block"])
 @pytest.mark.parametrize("cluster", [1, 2])
 def test_the_last_state_of_a_barrier_follows_its_last_event(cluster: int, order: Order) -> None:

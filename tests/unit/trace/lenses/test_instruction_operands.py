@@ -63,6 +63,7 @@ def test_ldmatrix_deals_fragments_as_mma_wants_them(name: str) -> None:
     assert places(found.c) == c
 
 
+@pytest.mark.sweep("wgmma", "matmul_tc", "mma_pipeline")
 @pytest.mark.parametrize("name", ["matmul_tc", "matmul_tc_2d_warp_tiling", "mma_pipeline", "wgmma", "two_consumers"])
 def test_the_lanes_of_sums_are_their_recorded_owners(name: str) -> None:
     recording = at_demo(name).recording

@@ -43,7 +43,7 @@ def test_a_ring_is_filled_stage_by_stage_along_k(name: str) -> None:
     assert all(f.deep == depth for f in known.fillings)
 
 
-@pytest.mark.sweep("warp_specialised", "async_pipeline", "cluster")
+@pytest.mark.sweep("warp_specialised", "async_pipeline")
 @pytest.mark.parametrize("name", [*RINGS, "stream_k", "cluster"])
 def test_a_stage_holds_its_last_written_tile(name: str) -> None:
     """Every value that is read while a stage holds a filling comes from its places along K."""

@@ -82,7 +82,7 @@ def test_the_tile_and_the_reads_are_as_the_idea_says(name: str) -> None:
     assert np.array_equal(known.after, playable.recording.c[np.ix_(known.rows, known.columns)])
 
 
-@pytest.mark.sweep("hostmult0", "simd")
+@pytest.mark.sweep("simd")
 @pytest.mark.parametrize("name", ON_CPU)
 def test_a_loop_on_a_cpu_makes_the_products_of_one_k(name: str) -> None:
     playable = at_demo(name)

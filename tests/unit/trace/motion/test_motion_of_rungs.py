@@ -85,7 +85,7 @@ def test_a_sum_has_the_products_that_its_thread_has_read(name, tiles):
         assert playable.live_sums.at(now)[row, column] == wanted
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW)
 @pytest.mark.parametrize("name", RUNGS)
 def test_products_are_of_recorded_operands(name):
     playable = shown(name)

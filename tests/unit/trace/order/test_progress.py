@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from recordings import RUNGS, rung
+from sampled import FEW
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -43,7 +44,7 @@ def test_the_last_step_is_at_the_end_even_if_it_adds_something():
     assert rising(np.zeros(0), 9.0).tolist() == []
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep(*FEW)
 @pytest.mark.parametrize("name", RUNGS)
 def test_curves_rise_and_end_where_the_recording_does(name):
     playable = played(name)

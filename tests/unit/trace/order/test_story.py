@@ -71,7 +71,7 @@ def tiles_of(name: str, depth: str | int) -> tuple[Recording, int]:
     return recording, depth if isinstance(depth, int) else recording.params[depth]
 
 
-@pytest.mark.sweep
+@pytest.mark.sweep("gputiled", "CC", "mma_swizzle")
 @pytest.mark.parametrize("name", DEPTH)
 def test_a_tiled_rung_brings_a_tile_in_waits_uses_it_waits_and_ends_with_c(name: str) -> None:
     recording, depth = tiles_of(name, DEPTH[name])

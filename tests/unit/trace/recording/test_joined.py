@@ -71,6 +71,7 @@ def test_elements_are_numbered_as_in_the_whole_matrices(order: str) -> None:
     assert_parts_are_those_of_one_product(plain(order))
 
 
+@pytest.mark.sweep("gather-2", "panels-2", "peer_tiles-2")
 @pytest.mark.parametrize(
     ("name", "gpus"), [("whole_a", 2), ("gather", 2), ("panels", 2), ("panels", 4), ("peer_tiles", 2)]
 )
