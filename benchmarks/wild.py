@@ -23,7 +23,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.one_step import ONE_TILE_ONLY
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, OWN_LAUNCH_MISSES
-from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
+from gemmviz.catalogue.user_file import read_source
 from gemmviz.checking import plan as plans
 from gemmviz.checking.report_text import sentence
 from gemmviz.engine.consent import Described
@@ -106,7 +106,7 @@ def tried(row: Row, folder: Path) -> Row:
     """
     path = row.path(folder)
     try:
-        text = read_text(path, KERNEL_BYTES)
+        text = read_source(path)
         around = surroundings(path, text)
         row.asm = any(re.search(r"\b(?:asm|__asm__)\b", body) for body in (text, *around.headers))
         made = guess(text, path, row.kernel, around)

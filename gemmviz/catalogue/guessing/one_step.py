@@ -1,8 +1,8 @@
-"""A kernel whose C is right with one tile along K and wrong with more: then the launch is right, and the kernel is not.
+"""A kernel whose C is right with one tile along K and wrong with more: the launch is right, and the kernel is not.
 
-A kernel that lacks a barrier between the products of a tile and the copy of the next one is wrong in each launch that is
-tried first, because K has several tiles there. With one tile it is right, if the launch is: that tells its defect from a
-wrong guess.
+A kernel that lacks a barrier between the products of a tile and the copy of the next one is wrong in each launch that
+is tried first, because K has several tiles there. With one tile it is right, if the launch is: that tells its defect
+from a wrong guess.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,7 +57,7 @@ def _is_plain(role: str) -> bool:
 
 
 def _found(made: Guess, size: Problem, try_one: Callable[[Kernel, Problem], str]) -> Guess | None:
-    """Return the launch, with the layouts that its recording shows, if it is right at a size and wrong at a deeper one."""
+    """Return the launch, in the layouts of its recording, if it is right at a size and wrong at a deeper one."""
     shown = _tried(made, size, try_one)
     if isinstance(shown, Verdict) and shown:
         whole = (one for one in shown.readings if not (one.rows or one.columns or one.depth or one.exchanged))
