@@ -16,7 +16,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
-from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
+from gemmviz.catalogue.user_file import read_source
 from gemmviz.engine.messages import BenchDone, BenchRequest, Failed
 from gemmviz.engine.supervisor import Engine
 
@@ -51,7 +51,7 @@ def measure(row: Row, path: Path, engine: Engine, listed: Listed, wanted: int) -
         M, N and K; the nearest size that the kernel takes is measured, or one near to a half, a quarter and so on.
     """
     try:
-        text = row.matter + read_text(path, KERNEL_BYTES).removeprefix("\ufeff")
+        text = row.matter + read_source(path).removeprefix("\ufeff")
         kernel = parse(text, path)
         smaller = (Problem.cube(wanted >> halved) for halved in range(6))
         found = (nearest_size(kernel, size, kernel.defaults) for size in smaller)

@@ -7,7 +7,7 @@ from pathlib import Path
 from gemmviz.catalogue import switches
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.front_matter import FENCE
-from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text
+from gemmviz.catalogue.user_file import UnreadableFile, read_source
 
 KEY = "code_of"
 ALONE = f"{KEY} is for a file that has no code of its own"
@@ -54,7 +54,7 @@ def _joined(text: str, entries: dict[str, str], path: Path) -> str:
         raise FrontMatterError(ALONE)
     name = _name(entries.pop(KEY))
     try:
-        other = read_text(path.parent / name, KERNEL_BYTES)
+        other = read_source(path.parent / name)
     except (OSError, UnreadableFile):
         raise FrontMatterError(f"{KEY} names {name!r}, which is no file in the same folder that can be read") from None
     its = FENCE.search(other)
@@ -91,4 +91,4 @@ def read(path: Path) -> str:
     OSError, UnreadableFile
         When the file cannot be read.
     """
-    return whole(read_text(path, KERNEL_BYTES), path)
+    return whole(read_source(path), path)

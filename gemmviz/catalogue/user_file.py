@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from gemmviz.catalogue.encodings import decoded, encoded
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.plain import Plain
 from gemmviz.language import tr
@@ -52,6 +53,36 @@ def read_text(path: Path, most_bytes: int) -> str:
     UnreadableFile
         When it is no regular file, is larger than `most_bytes`, or is no text in UTF-8.
     """
+    raw = _bytes(path, most_bytes)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise UnreadableFile(tr("{file}: not a text file in UTF-8 (line {line})", file=path.name, line=line)) from None
+    return _with_plain_ends(text)
+
+
+def read_source(path: Path) -> str:
+    """Return the text of a kernel's file in any of the encodings of `gemmviz.catalogue.encodings`, see `read_text`.
+
+    Raises
+    ------
+    OSError
+        When it cannot be opened or read.
+    UnreadableFile
+        When it is no regular file, is larger than `KERNEL_BYTES`, or is no text.
+    """
+    found = decoded(_bytes(path, KERNEL_BYTES))
+    if found is None:
+        raise UnreadableFile(tr("{file}: not a text file in UTF-8, UTF-16, GBK or Latin-1", file=path.name))
+    return _with_plain_ends(found[0])
+
+
+def _with_plain_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _bytes(path: Path, most_bytes: int) -> bytes:
     if "\0" in str(path):  # which no file's name has; `os.open` would raise a ValueError
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     # Without O_NONBLOCK, opening a pipe waits until another process writes to it.
@@ -68,12 +99,7 @@ def read_text(path: Path, most_bytes: int) -> str:
     if len(raw) > most_bytes:
         limit = f"{most_bytes / 1e6:g} MB"
         raise UnreadableFile(tr("{file} is larger than {limit}, the most that is read", file=path.name, limit=limit))
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise UnreadableFile(tr("{file}: not a text file in UTF-8 (line {line})", file=path.name, line=line)) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return raw
 
 
 def parse_toml(text: str) -> Plain:
@@ -119,7 +145,12 @@ def quoted(value: Any) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text in UTF-8; the old file is replaced only when the new one is whole.
+    """Write a text in UTF-8, see `write_source` for the rest."""
+    _write(path, lambda old: text.encode())
+
+
+def write_source(path: Path, text: str) -> None:
+    """Write a kernel's text in the encoding of the old file; that is replaced only when the new one is whole.
 
     A file keeps its permissions, and a link still leads to its file. A target that is no regular file (``/dev/stdout``,
     a pipe) is written directly.
@@ -129,16 +160,21 @@ def write_text(path: Path, text: str) -> None:
     GemmvizError
         When it cannot be written, as on a full disk; an old file is then unchanged.
     """
+    _write(path, lambda old: encoded(text, old))
+
+
+def _write(path: Path, content: Callable[[bytes], bytes]) -> None:
+    """Write the content that a function makes of the old file's."""
     part: Path | None = None
     try:
         place = path.resolve()
         if place.exists() and not place.is_file():
-            place.write_text(text, encoding="utf-8")
+            place.write_bytes(content(b""))
             return
         handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
         part = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content(place.read_bytes() if place.exists() else b""))
             file.flush()
             os.fsync(file.fileno())  # otherwise a power failure may leave the name without the text
         part.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gemmviz.backends.surroundings import surroundings
+from gemmviz.catalogue.encodings import decoded, encoded
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKernel
 from gemmviz.catalogue.guessing.guess import guess, is_described
 from gemmviz.catalogue.guessing.guessed_kernel import valid
@@ -22,7 +23,7 @@ from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.source_files import SOURCES
-from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text, write_text
+from gemmviz.catalogue.user_file import read_source, write_text
 from gemmviz.cli import options
 from gemmviz.engine.consent import Described
 from gemmviz.engine.spending import Spending
@@ -81,7 +82,7 @@ def _read(path: Path) -> str:
         raise UnknownKernel(f"{path}: gemmviz describes files that end in {', '.join(SOURCES)}")
     if not path.is_file():
         raise UnknownKernel(f"no file {path}")
-    text = read_text(path, KERNEL_BYTES)
+    text = read_source(path)
     if is_described(text):
         with suppress(FrontMatterError):
             options.print_notes(parse(text, path))
@@ -110,18 +111,16 @@ def _unanswered(made: Guess) -> bool:
 def put_on_top(path: Path, front_matter: str) -> None:
     """Put front matter at the top of a file; if that fails, the file stays unchanged.
 
-    The file keeps its line ends, its byte order mark and its permissions.
+    The file keeps its encoding, its line ends, its byte order mark and its permissions.
     """
     path = path.resolve()
     raw = path.read_bytes()
-    mark = b"\xef\xbb\xbf" if raw.startswith(b"\xef\xbb\xbf") else b""
-    block = front_matter.encode()
-    if b"\r\n" in raw:
-        block = block.replace(b"\n", b"\r\n")
+    text, _ = decoded(raw) or ("", "")
+    block = front_matter.replace("\n", "\r\n") if "\r\n" in text else front_matter
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as new:
-            new.write(mark + block + raw.removeprefix(mark))
+            new.write(encoded(block + text, raw))
         shutil.copymode(path, name)
         Path(name).replace(path)
     except BaseException:

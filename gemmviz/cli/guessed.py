@@ -10,7 +10,7 @@ from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.ladder import find
-from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
+from gemmviz.catalogue.user_file import read_source
 from gemmviz.cli.describe import tried
 
 
@@ -49,7 +49,7 @@ def _found(name: str, known: list[Kernel]) -> Kernel | Guess:
         return find(name, known)
     except NoFrontMatter:
         path = Path(name)
-        text = read_text(path, KERNEL_BYTES)
+        text = read_source(path)
         made = guess(text, path, around=surroundings(path, text))
         if not made.entry:
             raise

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from gemmviz.catalogue.encodings import decoded
 from gemmviz.catalogue.header_places import HeaderPlaces, project_folders_for_headers
 from gemmviz.catalogue.includes import begins, search_folders, walk
 
@@ -164,7 +165,9 @@ def neighbours(folders: Iterable[Path], suffixes: tuple[str, ...] = _SOURCES) ->
 
 def text_of(file: Path) -> str:
     """Return the text of a header or source as the compiler reads it."""
-    return file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
+    raw = file.read_bytes()
+    text, _ = decoded(raw) or (raw.decode("utf-8", "replace"), "")
+    return text.replace("\r\n", "\n")
 
 
 def reached(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.user_file import UnreadableFile, read_source
 from gemmviz.engine.consent import LIBRARY, base_path, is_change
 from gemmviz.language import tr
 from gemmviz.session.source_hash import own_headers, source_hash
@@ -159,8 +160,8 @@ class Trust:
 
 def _on_disk(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8-sig") if path.is_file() else None
-    except (OSError, UnicodeDecodeError):
+        return read_source(path) if path.is_file() else None
+    except (OSError, UnreadableFile):
         return None
 
 

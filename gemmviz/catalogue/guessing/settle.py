@@ -24,6 +24,7 @@ from gemmviz.catalogue.guessing.certainty import is_known
 from gemmviz.catalogue.guessing.folding import bracket
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.one_step import right_with_one_tile
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials
 from gemmviz.catalogue.guessing.untried import Untried
@@ -125,7 +126,8 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
-    return trials.ending()
+    found = None if trials.is_explained or not alternatives else right_with_one_tile(trials.ended, try_one)
+    return found or trials.ending()
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:

@@ -44,6 +44,8 @@ class Trials:
         A launch that is right at its first size only, this size, and how many were tried up to it.
     spare
         A launch that is right but for reads out of bounds, its size, and the first of them.
+    ended
+        The launches that ran to their end with a wrong C.
     refused
         What the compiler says, by the values of the parameters.
     """
@@ -56,6 +58,7 @@ class Trials:
     crashed: int = 0
     narrow: tuple[Guess, Problem, int] | None = None
     spare: tuple[Guess, Problem, str] | None = None
+    ended: list[Guess] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     _own_refused: str = ""
     _ran: Guess | None = None
@@ -98,6 +101,7 @@ class Trials:
         if not isinstance(wrong, Verdict):
             return
         self.crashed += wrong.crashed
+        self.ended += [candidate] if wrong.comparable else []
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
         cube = size.m == size.n == size.k and has_whole_blocks(candidate, size)
         if wrong.only_reads and is_stated(candidate, "block"):
@@ -109,6 +113,11 @@ class Trials:
                 self._never, self._never_at = self._never or candidate, self._never_at or self.tried
         if wrong.misses and cube and is_whole(candidate):
             self._missing = self._missing or candidate
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether the file's own launch is known to be wrong."""
+        return self._never is not None or self._missing is not None
 
     def ending(self) -> Guess:
         """Return the guess with what was wrong; or the file's own launch, where the kernel is wrong with it."""

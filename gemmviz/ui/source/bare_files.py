@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.user_file import KERNEL_BYTES, read_text
+from gemmviz.catalogue.user_file import read_source
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
 
@@ -62,7 +62,7 @@ class BareFiles:
 
     def renewed(self, base: Kernel) -> Kernel | None:
         """Return the kernel of a file that has changed and has no front matter; None without a complete guess."""
-        text = read_text(base.path, KERNEL_BYTES)
+        text = read_source(base.path)
         kernel = None if _is_described(text) else complete_guess(base.path, text)
         if kernel is not None:
             self._allow(base.path, text, kernel.text)
@@ -72,7 +72,7 @@ class BareFiles:
         # A late import: the window's first paint does not wait for modules that few files need.
         from gemmviz.catalogue.guessing.guess import guess
 
-        text = read_text(path, KERNEL_BYTES)
+        text = read_source(path)
         if _is_described(text) or not guess(text, path).entry:
             return False
         kernel = complete_guess(path, text)
@@ -85,7 +85,7 @@ class BareFiles:
 
     def _say_guessed(self, path: Path, corrected: Callable[[str, str], None]) -> None:
         """Offer the form for a guess that was taken at once."""
-        text = read_text(path, KERNEL_BYTES)
+        text = read_source(path)
         message = tr(
             "{file} has no front matter: its launch was guessed from the source. The guess is shown on top of the "
             "text; the file stays as it is.",

@@ -11,7 +11,7 @@ from gemmviz.catalogue import kernel as kernels
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.source_files import CUDA
-from gemmviz.catalogue.user_file import KERNEL_BYTES, UnreadableFile, read_text, write_text
+from gemmviz.catalogue.user_file import UnreadableFile, read_source, write_source
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session, state_file
 from gemmviz.session.tour import lesson_file
@@ -243,7 +243,7 @@ class KernelFiles(QObject):
                 kernel = kernels.parse(text, path)
             if kernel is not None:
                 session.choice.refuse_name(path, kernel.name)
-            write_text(path, text)
+            write_source(path, text)
             if mine and session.permission.trust.allows(path, text):  # not with other headers in that folder
                 self._keep_allowed(path, text)
         except GemmvizError as error:
@@ -295,7 +295,7 @@ def _text(path: Path) -> str:
     try:
         return kernels.read(path)
     except FrontMatterError:
-        return read_text(path, KERNEL_BYTES)
+        return read_source(path)
 
 
 def _cannot_open(file: object, reason: object) -> str:

@@ -1,13 +1,16 @@
 """A guess is tried by recordings, and what they find wrong is tried another way."""
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 from guessed_texts import FILE, written
 
 from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.one_step import ONE_TILE_ONLY
 from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -78,3 +81,29 @@ def test_sizes_that_must_be_equal_are_moved_together() -> None:
     )
     text += '// requires = ["M == N", "K == N", "N % 16 == 0"]\n// ---\n'
     assert nearest_size(parse(text + FILE, Path("mine.cu")), Problem(37, 45, 41), {}) == Problem.cube(48)
+
+
+def test_a_kernel_that_is_right_with_one_tile_along_k_is_called_wrong_itself() -> None:
+    text = written("float *A, float *B, float *C, int M, int N, int K", "M", "N", "K", "A", "B", "C")
+    made = guess(text, Path("mine.cu"))
+
+    def wrong_beyond(depth: int, *readings: Reading) -> Callable[[Kernel, Problem], Verdict]:
+        def tried(kernel: Kernel, size: Problem) -> Verdict:
+            read = {*kernel.column_major} == {"B"} and size.k <= depth
+            return Verdict() if read else Verdict.of("12 elements are wrong", readings=readings, comparable=True)
+
+        return tried
+
+    turned = Reading(frozenset("B"))
+
+    def with_its_layout(kernel: Kernel, size: Problem) -> Verdict:
+        shown = wrong_beyond(32, *([turned] if size.k <= 32 else []))
+        return shown(kernel, size)
+
+    found = settle(made, with_its_layout)
+    assert not found.right and found.settled.endswith(ONE_TILE_ONLY) and found.column_major == {"B"}
+    assert "right at 48 x 96 x 32" in found.settled and "at 48 x 96 x 64: 12 elements" in found.settled
+    # A kernel that is wrong with each depth, or adds up the first terms only, is not.
+    assert ONE_TILE_ONLY not in settle(made, wrong_beyond(0)).settled
+    first_terms = Reading(frozenset("B"), depth=32)
+    assert ONE_TILE_ONLY not in settle(made, wrong_beyond(32, first_terms)).settled

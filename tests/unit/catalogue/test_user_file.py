@@ -15,7 +15,15 @@ from gemmviz.bench.tuning.kept import _read as read_tuned
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.problem import Problem
-from gemmviz.catalogue.user_file import UnreadableFile, parse_json, parse_toml, read_text, write_text
+from gemmviz.catalogue.user_file import (
+    UnreadableFile,
+    parse_json,
+    parse_toml,
+    read_source,
+    read_text,
+    write_source,
+    write_text,
+)
 from gemmviz.session.state_file import read_state
 from gemmviz.session.tour.lesson_file import load_lesson
 
@@ -146,3 +154,36 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 def test_a_full_disk_has_a_message():
     with pytest.raises(GemmvizError, match="No space left on device"):
         write_text(Path("/dev/full"), "x" * 10)
+
+
+SOURCE = "// {}\nint main() {{ return 0; }}\n"
+
+
+@pytest.mark.parametrize(
+    ("comment", "encoding"),
+    [
+        ("矩阵乘法：每个线程计算一个元素", "gb18030"),
+        ("los índices de la matriz, en français: données", "cp1252"),
+        ("“quoted” – by Windows", "cp1252"),
+        ("行列の積", "utf-16"),
+        ("行列の積", "utf-8-sig"),
+        ("행렬", "utf-8"),
+    ],
+)
+def test_a_source_is_read_in_its_encoding_and_saved_in_it(tmp_path, comment, encoding):
+    path, text = tmp_path / "my.cu", SOURCE.format(comment)
+    path.write_bytes(text.replace("\n", "\r\n").encode(encoding))
+    assert read_source(path) == text
+    changed = text + f"// {comment}\n"
+    write_source(path, changed)
+    assert path.read_bytes() == changed.encode(encoding)
+    write_source(path, changed + "// 한글\n")  # Korean is not in each of them
+    assert read_source(path) == changed + "// 한글\n"
+
+
+@pytest.mark.parametrize("raw", [b"\x7fELF\x02\xff\x00", b"\xff\xfe\x00" * 9, b"\xff\xfe", b"int\xff\x01;"])
+def test_bytes_that_are_no_source_are_refused(tmp_path, raw):
+    path = tmp_path / "my.cu"
+    path.write_bytes(raw)
+    with pytest.raises(UnreadableFile, match="not a text file in UTF-8, UTF-16, GBK or Latin-1"):
+        read_source(path)
