@@ -94,7 +94,7 @@ def dataclasses_from_cache() -> Iterator[KeptCode]:
     code = KeptCode(_file("dataclasses"))
 
     def run(text: str, names: dict[str, Any], made: dict[str, Any]) -> None:
-        exec(code.code(text, "<string>", 0), names, made)  # noqa: S102  # as `dataclasses` does
+        exec(code.code(text, "<string>", 0), names, made)  # as `dataclasses` does
 
     setattr(dataclasses, _RUNS_TEXT, run)
     try:
