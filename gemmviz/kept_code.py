@@ -49,6 +49,8 @@ class KeptCode:
         self._file = file
         self._kept = _read(file) if file is not None else {}
         self._used: dict[Key, CodeType] = {}
+        self.kept = len(self._kept)
+        """How many texts have kept code."""
         self.compiled = 0
         """How many texts had to be compiled."""
 
@@ -83,7 +85,6 @@ class KeptCode:
                     content = marshal.dumps(self._used)
                     part.write(hashlib.sha256(content).digest() + content)
                 Path(name).replace(self._file)
-                self.compiled = 0
             finally:
                 Path(name).unlink(missing_ok=True)
 
