@@ -13,28 +13,43 @@ from pathlib import Path
 PAINTED_S, RECORDED_S = 1.0, 1.5
 STARTED = "gputiled"
 # Prints the time at which the command's window is first painted, and the time at which it first shows a recording of
-# the chosen kernel; then closes the window. Its arguments are those of the command.
+# the chosen kernel; then closes the window. Its arguments are those of the command. It imports nothing of the window
+# before the command does.
 _FIRST_FRAMES = """
-import gc, sys, time
-gc.disable()  # as the command does before it imports anything large: see gemmviz.cli
-from gemmviz.ui.stage.stage import Stage
-paint, asked = Stage.paintEvent, sys.argv[1:]
-seen = []
-def timed(self, event):
-    paint(self, event)
-    if not seen:
-        seen.append("painted")
-        print(time.time(), flush=True)
-    recorded = self.staged.cursor.playable is not None and not self.staged.outdated
-    if "--kernel" not in asked or recorded:
-        if recorded:
+import sys, time
+from gemmviz import cli
+asked, load = sys.argv[1:], cli.import_module
+def watch():
+    from gemmviz.ui.stage.stage import Stage
+    paint, seen = Stage.paintEvent, []
+    def timed(self, event):
+        paint(self, event)
+        if not seen:
+            seen.append("painted")
             print(time.time(), flush=True)
-        Stage.paintEvent = paint
-        from PySide6.QtCore import QTimer
-        QTimer.singleShot(0, self.window().close)
-Stage.paintEvent = timed
-from gemmviz.cli import run
-sys.exit(run(["window", *asked]))
+        recorded = self.staged.cursor.playable is not None and not self.staged.outdated
+        if "--kernel" not in asked or recorded:
+            if recorded:
+                print(time.time(), flush=True)
+            Stage.paintEvent = paint
+            from PySide6.QtCore import QTimer
+            QTimer.singleShot(0, self.window().close)
+    Stage.paintEvent = timed
+def load_and_watch(name):
+    command = load(name)
+    run = command._run
+    def run_watched(args):
+        from gemmviz import app
+        show = app._show
+        def show_watched(*values):
+            watch()
+            return show(*values)
+        app._show = show_watched
+        return run(args)
+    command._run = run_watched
+    return command
+cli.import_module = load_and_watch
+sys.exit(cli.run(["window", *asked]))
 """
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
+from gemmviz import kept_code
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.control.stage_recorder import request_for
@@ -63,7 +64,8 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     """
     from gemmviz.ui.look.display import missing  # late: only the window needs it
 
-    problem = missing(os.environ)
+    with kept_code.modules_from_cache():  # this imports Qt
+        problem = missing(os.environ)
     if problem is not None:
         raise Unavailable(problem)
     if find_spec("pyqtgraph") is None:  # some charts need it, and are made when they are first shown

@@ -9,10 +9,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 
-from gemmviz import __version__, data
+from gemmviz import __version__, data, kept_code
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable, UnknownKernel
 from gemmviz.catalogue.source_files import SOURCES
 
@@ -70,8 +70,10 @@ def run(arguments: Sequence[str]) -> int:
         # The imports to come make many objects and no garbage. `gemmviz.ui.window.garbage` collects later.
         gc.disable()
     try:
-        args = _parser(arguments[0]).parse_args(arguments)
-        return int(args.run(args))
+        # The window must appear soon; other commands need not write code into the cache.
+        with kept_code.dataclasses_from_cache() if arguments[0] == "window" else nullcontext():
+            args = _parser(arguments[0]).parse_args(arguments)
+            return int(args.run(args))
     except (Unavailable, ConstraintError, UnknownKernel) as error:
         return _complain(error, USAGE)
     except GemmvizError as error:

@@ -13,6 +13,7 @@ from gemmviz.proving.jobs import Job
 from gemmviz.proving.movers import COPY_READ, THREAD, movers, unseen
 from gemmviz.proving.prediction import PredictedCost, PredictedSite, Prediction
 from gemmviz.trace.cost.wavefronts import WAVEFRONT_BYTES, sectors, wavefronts
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import batches, changes
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -113,7 +114,7 @@ def _cost(
     start = (log.element[rows].astype(np.int64) if element is None else element) * info.itemsize
     lane = log.thread[rows].astype(np.int64) % WARP
     widths = np.full(len(rows), width, np.int64)
-    requests = len(np.unique(request))
+    requests = len(distinct(request))
     if info.space == "global":
         if copies:
             # cp.async processes as many lanes at a time as move 128 bytes, and a sector in two such parts counts twice:

@@ -34,6 +34,28 @@ def test_a_file_whose_launch_is_guessed_without_doubt_opens_at_once(window, qtbo
     assert window.files.save() and path.read_text() == described
 
 
+def test_the_line_that_opens_the_guess_is_in_view(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    path.write_text(path.read_text() + "\n// a remark" * 200)
+    window.show()
+    open_trusted(window, path)
+    assert window.source.toPlainText().startswith("// ---gemmviz") and 1 in window.source.folding.folded
+    assert window.source.firstVisibleBlock().blockNumber() == 0
+    assert window.source.verticalScrollBar().maximum() > 0
+
+
+def test_a_kernel_that_does_not_compile_is_not_called_one_to_be_recorded(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    path.write_text(path.read_text().replace("float sum = 0;", "float sum = 0"))
+    window.session.cursor.show(None)
+    open_trusted(window, path)
+    qtbot.waitUntil(lambda: window.session.cursor.failure is not None, timeout=RECORDING_MS)
+    assert window.session.cursor.playable is None
+    assert window.stage._empty_text() == ("bare does not compile", "Correct the text, then press Record (Ctrl+R).")
+    window.session.choice.choose_kernel(window.session.choice.kernels[0])
+    assert "compile" not in window.stage._empty_text()[0]
+
+
 def test_a_guessed_file_is_guessed_again_when_it_changes(window, qtbot, tmp_path):
     path = bare(window, tmp_path)
     open_trusted(window, path)

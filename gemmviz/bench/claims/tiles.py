@@ -1,8 +1,7 @@
 """The tiles of A and B that a block multiplies, from its recording."""
 
-import numpy as np
-
 from gemmviz.catalogue.matrices import A, B
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.accesses import Array, Column
 from gemmviz.trace.recording.recording import Recording
 
@@ -28,7 +27,7 @@ def walk(recording: Recording, block: int = 0) -> str:
         return ""
     mine = (log.block == block) & ~log.write
     steps = []
-    for phase in np.unique(log.phase[mine & (log.array <= B)]):
+    for phase in distinct(log.phase[mine & (log.array <= B)]):
         parts = []
         for index in (A, B):
             array = recording.arrays[index]

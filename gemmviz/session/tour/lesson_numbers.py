@@ -3,11 +3,10 @@
 import re
 from collections.abc import Callable
 
-import numpy as np
-
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import finished, tr
 from gemmviz.trace.cost.traffic import ArrayTraffic
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, Recording
 
@@ -21,7 +20,7 @@ def _threads(recording: Recording) -> int:
     """Return the threads of a block; on a CPU those with accesses, as one thread may only start the others and wait."""
     if recording.backend == "cuda":
         return recording.threads
-    return max(len(np.unique(recording.accesses.thread)), 1)
+    return max(len(distinct(recording.accesses.thread)), 1)
 
 
 # Of one array: {name:ARRAY}.
@@ -53,7 +52,7 @@ _OF_ALL: dict[str, Callable[[Playable], float]] = {
 _OF_STEP: dict[str, Callable[[Playable, int], float]] = {
     "step": lambda p, step: step + 1,
     "now": lambda p, step: len(p.timeline.rows(step)),
-    "places": lambda p, step: len(np.unique(p.recording.accesses.element[p.timeline.rows(step)])),
+    "places": lambda p, step: len(distinct(p.recording.accesses.element[p.timeline.rows(step)])),
     "cost": lambda p, step: p.units_per_request(step),
 }
 NAMES = sorted([*_OF_ALL, *_OF_STEP, *(f"{name}:ARRAY" for name in _OF_ARRAY), "times:ARRAY"])

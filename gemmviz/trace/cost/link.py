@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A
 from gemmviz.language import tr
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import Recording
 
 
@@ -47,8 +48,8 @@ def links(recording: Recording) -> list[LinkUse]:
     for device in range(sharing.devices):
         for owner in ((device + turn) % sharing.devices for turn in range(1, sharing.devices)):
             its = np.flatnonzero((devices == device) & (owners == owner))
-            once = len(np.unique(element[its])) * itemsize
-            found.append(LinkUse(device, owner, once, len(its) * itemsize, np.unique(rows[its])))
+            once = len(distinct(element[its])) * itemsize
+            found.append(LinkUse(device, owner, once, len(its) * itemsize, distinct(rows[its])))
     return found
 
 

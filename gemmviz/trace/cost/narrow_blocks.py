@@ -11,6 +11,7 @@ import numpy as np
 
 from gemmviz.trace.cost.sites import SiteTraffic
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints, Requests, batches
 from gemmviz.trace.recording.recording import WARP, Recording
 
@@ -57,7 +58,7 @@ def _by_rows(recording: Recording, asked: set[Place]) -> tuple[set[Place], set[P
     for requests in batches(recording):
         cut = slice(requests.first, requests.first + len(requests.of_row))
         kind = (log.site[cut].astype(np.int64) * len(names) + log.array[cut]) * 2 + log.write[cut]
-        for number in np.unique(kind):
+        for number in distinct(kind):
             site, rest = divmod(int(number), 2 * len(names))
             place = lines[site], names[rest // 2], bool(rest % 2)
             if place not in asked or place in apart:

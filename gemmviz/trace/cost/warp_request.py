@@ -17,6 +17,7 @@ from gemmviz.trace.cost.wavefronts import (
     sectors,
     wavefronts,
 )
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -162,6 +163,6 @@ def touched_words(request: WarpRequest, itemsize: int, sector: int) -> npt.NDArr
     """Return which of a sector's words of four bytes any lane asks for (8 flags)."""
     flags = np.zeros(SECTOR_BYTES // BANK_BYTES, bool)
     start = request.element * itemsize - sector * SECTOR_BYTES
-    for begin in np.unique(start[(start > -request.width) & (start < SECTOR_BYTES)]).tolist():
+    for begin in distinct(start[(start > -request.width) & (start < SECTOR_BYTES)]).tolist():
         flags[max(begin, 0) // BANK_BYTES : (begin + request.width - 1) // BANK_BYTES + 1] = True
     return flags

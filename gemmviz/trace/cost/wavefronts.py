@@ -14,6 +14,7 @@ stores) for 504 regular and random requests. For an inactive neighbour the same 
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import WARP
 
 Ints = npt.NDArray[np.int64]
@@ -183,7 +184,7 @@ def _agree(request: Ints, lane: Ints, start: Ints, neighbour: int, count: int) -
     """
     bits = _bits(int(start.max()) + 1)
     pair = request << _LANE_BITS | lane & ~neighbour
-    keys = np.unique(pair << bits | start)
+    keys = distinct(pair << bits | start)
     pair = keys >> bits
     agree: Flags = np.ones(count, bool)
     agree[pair[1:][pair[1:] == pair[:-1]] >> _LANE_BITS] = False

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import WARP, Recording
 
 Ints = npt.NDArray[np.int64]
@@ -36,7 +37,7 @@ def access_index(recording: Recording) -> AccessIndex:
     """Return the accesses to shared memory, to C, and to other arrays that the kernel writes."""
     log = recording.accesses
     written = np.zeros(len(recording.arrays), bool)
-    written[np.unique(log.array[log.write])] = True
+    written[distinct(log.array[log.write])] = True
     written |= [a.space == "shared" or i == C for i, a in enumerate(recording.arrays)]
     picked = np.flatnonzero(written[log.array])
     # Rows are sorted by block, phase and thread; if lanes waited for each other, by the turn before the lane.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gemmviz.language import tr
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, capital, element_name, short_index, short_who
@@ -166,7 +167,7 @@ def _with_its_whole_warp(recording: Recording, arrivals: Ints) -> Flags:
     warps = -(-threads // WARP)
     all_of_them = np.flatnonzero(_is_arrival(recording))
     thread = events.block[all_of_them] * threads + events.thread[all_of_them]
-    once = np.unique(thread << 16 | events.phase[all_of_them])
+    once = distinct(thread << 16 | events.phase[all_of_them])
     block, lane = np.divmod(once >> 16, threads)
     keys, lanes = np.unique((block * warps + lane // WARP) << 16 | once & 0xFFFF, return_counts=True)
     whole = keys[lanes == np.minimum(WARP, threads - (keys >> 16) % warps * WARP)]

@@ -11,6 +11,7 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import element_name, who
@@ -63,7 +64,7 @@ def wrong_operands(recording: Recording) -> list[Finding]:
     cells, owners = _owned(recording, items, unit)
     if not len(cells):
         return []
-    uses = _uses(recording, items, unit, np.unique(owners))
+    uses = _uses(recording, items, unit, distinct(owners))
     found = []
     for matrix in (A, B):
         sure = ~np.isin(owners, _unsure(items, unit, matrix))
@@ -97,7 +98,7 @@ def _telling_rows(recording: Recording) -> Ints:
     if recording.backend == "c":  # threads run one after the other, and compute one element after the other
         return np.arange(min(len(log), _ENOUGH))
     block = recording.owners[0][wrong_elements(recording)]
-    blocks = np.unique(block[block >= 0])
+    blocks = distinct(block[block >= 0])
     first, end = (np.searchsorted(log.block, blocks, side) for side in ("left", "right"))
     taken = max(int(np.searchsorted(np.cumsum(end - first), _ENOUGH)), 1)
     stretches = [np.arange(f, e) for f, e in zip(first[:taken], end[:taken], strict=True)]
@@ -156,11 +157,11 @@ def _unsure(items: Items, unit: Ints, matrix: int) -> Ints:
     of unknown values may hold partial sums, or be the tile of a matrix that has no known tile.
     """
     staged = np.flatnonzero((items.fill >= 0) & (items.matrix >= 0))
-    of_matrix = np.unique(items.array[staged[items.matrix[staged] == matrix]])
+    of_matrix = distinct(items.array[staged[items.matrix[staged] == matrix]])
     blind = items.unknown & np.isin(items.array, of_matrix)
     if not len(of_matrix):
-        blind = items.unknown & ~np.isin(items.array, np.unique(items.array[staged]))
-    units: Ints = np.unique(unit[blind])
+        blind = items.unknown & ~np.isin(items.array, distinct(items.array[staged]))
+    units: Ints = distinct(unit[blind])
     return units
 
 

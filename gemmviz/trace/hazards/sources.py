@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.hazards.access_index import Flags, Ints
 from gemmviz.trace.order.requests import earlier
 
@@ -51,8 +52,8 @@ def sources(column: Column, stores: Ints, reads: Ints) -> Ints:
     if not len(stores) or not len(reads):
         return found
     channel = column.site.astype(np.int64) * _PARTS + column.part
-    pools = {int(one): reads[channel[reads] == one] for one in np.unique(channel[reads])}
-    for one in np.unique(channel[stores]):
+    pools = {int(one): reads[channel[reads] == one] for one in distinct(channel[reads])}
+    for one in distinct(channel[stores]):
         mine = np.flatnonzero(channel[stores] == one)
         ordinal = earlier(column.thread[stores[mine]], np.zeros(len(mine), np.int64))
         line = column.line[one // _PARTS]
@@ -62,7 +63,7 @@ def sources(column: Column, stores: Ints, reads: Ints) -> Ints:
         left = np.arange(len(mine))[column.value[stores[mine]] != 0]  # A and B have no zeros: zeros fill an edge
         least = 1
         while len(left):
-            sample = left[np.unique(np.linspace(0, len(left) - 1, _SAMPLE).astype(np.int64))]
+            sample = left[distinct(np.linspace(0, len(left) - 1, _SAMPLE).astype(np.int64))]
             best, chosen = 0, None
             for pool, back, by_ordinal in [*ranked[:1], (reads, _BACK, False), *ranked[1:]]:
                 fits = _agree(column, stores[mine], ordinal, sample, pool, back, by_ordinal)[1].sum(axis=1)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, Recording
@@ -58,7 +59,7 @@ def asked_by(playable: Playable, block: int, warp: int) -> Ints:
     if not len(boxes) or not playable.timeline.steps:
         return np.zeros(0, np.int64)
     asked, _, _ = _steps(playable)
-    return np.unique(asked[(boxes.block == block) & (boxes.thread // WARP == warp) & (asked >= 0)])
+    return distinct(asked[(boxes.block == block) & (boxes.thread // WARP == warp) & (asked >= 0)])
 
 
 def _steps(playable: Playable) -> tuple[Ints, Ints, Ints]:

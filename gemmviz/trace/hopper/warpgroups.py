@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.recording.recording import WARPGROUP, Recording
@@ -74,7 +75,7 @@ class Warpgroups:
         if last < 0:
             return self.cell[:0]
         tile = self._of(int(self.tile_of[last]))
-        return np.unique(self.cell[tile][self.thread[tile] == self.thread[last]])
+        return distinct(self.cell[tile][self.thread[tile] == self.thread[last]])
 
     def group(self, row: int, column: int) -> int:
         """Return the warpgroup that held an element of C last; -1 if none did."""
@@ -96,7 +97,7 @@ def warpgroups(recording: Recording, timeline: Timeline) -> Warpgroups:
     loaded = np.isin(np.arange(len(recording.arrays)), boxes.array[boxes.store == 0])
     rows = np.flatnonzero(loaded[log.array] & ~log.write)
     of_row = log.block[rows].astype(np.int64) * count + log.thread[rows] // WARPGROUP
-    read = np.unique(of_row * timeline.steps + timeline.step_of_row[rows])
+    read = distinct(of_row * timeline.steps + timeline.step_of_row[rows])
     mine = np.flatnonzero((log.array == C) & log.write)
     position, elements = recording.elements(mine)
     handed = before_store(recording, mine[position], elements)

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.per_recording import per_recording
 from gemmviz.trace.lenses.sector_use import lane_distance
 from gemmviz.trace.lenses.warp_requests import warp_requests
@@ -141,7 +142,7 @@ class AddressWalks:
     @cached_property
     def _busy(self) -> Ints:
         """The threads of a CPU that access memory."""
-        return np.unique(self._recording.accesses.thread).astype(np.int64)
+        return distinct(self._recording.accesses.thread).astype(np.int64)
 
     def _rows(self, thread: int, array: int) -> tuple[Ints, Ints]:
         """Return the rows of a thread of a CPU that access an array, and their steps, ascending."""
@@ -161,11 +162,11 @@ class AddressWalks:
     ) -> AddressWalk:
         itemsize = self._recording.arrays[array].itemsize
         start = element * itemsize
-        byte = np.unique(start[:, None] + np.arange(width))
+        byte = distinct(start[:, None] + np.arange(width))
         distance = lane_distance(order, element)
         covers = max(width // itemsize, 1)
         return AddressWalk(
-            array, step, write, order, element, covers, unit, np.unique(byte // unit), distance, len(byte)
+            array, step, write, order, element, covers, unit, distinct(byte // unit), distance, len(byte)
         )
 
 

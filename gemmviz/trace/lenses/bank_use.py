@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.cost.wavefronts import BANKS, parts
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 
 
@@ -58,7 +59,7 @@ class BankUse:
     def lanes_of(self, wavefront: int) -> list[int]:
         """Return the lanes that a wavefront serves, ascending."""
         asked = self.request
-        lanes: list[int] = np.unique(asked.lane[asked.access[asked.served == wavefront]]).tolist()
+        lanes: list[int] = distinct(asked.lane[asked.access[asked.served == wavefront]]).tolist()
         return lanes
 
 
@@ -111,7 +112,7 @@ def bank_use(request: WarpRequest, itemsize: int) -> BankUse:
     _, first, count = np.unique(key, return_index=True, return_counts=True)
     part = parts(request.lane, request.element * itemsize, request.width, request.write)[request.access]
     late = np.ones(request.units, bool)
-    for number in np.unique(part).tolist():
+    for number in distinct(part).tolist():
         late[int(request.served[part == number].min())] = False
     return BankUse(
         request, request.place[first], request.served[first], request.lane[request.access[first]], count, late

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.per_recording import latest, per_recording
 from gemmviz.trace.motion.products import AddedProducts
 from gemmviz.trace.order.requests import Ints
@@ -174,7 +175,7 @@ def _of_loop(playable: Playable, thread: int, step: int) -> OuterProduct | None:
     run = np.searchsorted(same, max(past - 1, 0), side="right")
     first, last = int(same[run - 1]), int(same[run])
     of_k = mine[first:last]
-    rows, columns = (np.unique(line) for line in np.divmod(added.element[of_k], playable.recording.n))
+    rows, columns = (distinct(line) for line in np.divmod(added.element[of_k], playable.recording.n))
     if max(len(rows), len(columns)) > MOST_LINES:
         rows, columns = rows[:MOST_LINES], columns[:MOST_LINES]
         inside = np.isin(added.element[of_k] // playable.recording.n, rows)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from gemmviz.trace.cost.warp_request import WarpRequest
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 
 _MOST = 0.6  # the share of pairs of neighbouring lanes that must have the same distance
@@ -62,8 +63,8 @@ def sector_use(request: WarpRequest, itemsize: int) -> SectorUse:
         Bytes per element of its array.
     """
     start = request.element * itemsize
-    byte = np.unique(start[:, None] + np.arange(request.width))
-    sectors = np.unique(byte // SECTOR_BYTES)
+    byte = distinct(start[:, None] + np.arange(request.width))
+    sectors = distinct(byte // SECTOR_BYTES)
     asked = np.zeros((len(sectors), SECTOR_BYTES), bool)
     asked[np.searchsorted(sectors, byte // SECTOR_BYTES), byte % SECTOR_BYTES] = True
     return SectorUse(request, sectors, asked, start)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A, B
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.fillings import NEVER, Filling, Stages
 from gemmviz.trace.lenses.per_recording import per_recording
 from gemmviz.trace.order.position_along_k import position_along_k
@@ -69,7 +70,7 @@ def stages(playable: Playable, block: int) -> Stages | None:
     agents = sorted({agent for used in uses.values() for agent in used})
     log = playable.recording.accesses
     copied = written.read[(written.read >= 0) & known]
-    asking = np.unique(_agent(playable, log.thread[copied])).tolist()
+    asking = distinct(_agent(playable, log.thread[copied])).tolist()
     gates = _gates(playable, written, filling, len(numbers))
     found, bytes_of = [], []
     for place, at in enumerate(order.tolist()):
@@ -133,7 +134,7 @@ def _written(playable: Playable, block: int) -> _Written | None:
     shared = np.array([a.space == "shared" for a in recording.arrays])
     brings = (read >= 0) & shared[log.array[row]]
     brings[brings] = log.array[read[brings]] <= B
-    sites = np.unique(log.site[row[brings]])
+    sites = distinct(log.site[row[brings]])
     kept = np.flatnonzero(np.isin(log.site[row], sites) & shared[log.array[row]])
     if not len(kept):
         return None
@@ -188,7 +189,7 @@ def _stage_of_slot(playable: Playable, written: _Written, depth: int) -> Ints:
         # Bytes are counted at the stage's own mbarrier, which is more certain than the position along K.
         sign[written.slot[boxed]] = -2 - boxes.barrier[written.box[boxed]]
         matrix[written.slot[boxed]] = boxes.matrix[written.box[boxed]]
-    at = np.unique(written.slot)
+    at = distinct(written.slot)
     known = np.flatnonzero(matrix[at] >= 0)
     stage = np.full(size, -1, np.int64)
     if not len(known):
@@ -235,7 +236,7 @@ def _uses(playable: Playable, block: int, written: _Written, filling: Ints) -> d
     log = recording.accesses
     begin, end = np.searchsorted(log.block, np.array([block, block + 1], log.block.dtype))
     holding = np.zeros(len(recording.arrays), bool)
-    holding[np.unique(log.array[written.row])] = True
+    holding[distinct(log.array[written.row])] = True
     rows = begin + np.flatnonzero(~log.write[begin:end] & holding[log.array[begin:end]])
     slot = _slots(playable)[log.array[rows]] + log.element[rows].astype(np.int64)
     step = playable.timeline.step_of_row[rows]
@@ -269,7 +270,7 @@ def _gates(playable: Playable, written: _Written, filling: Ints, count: int) -> 
     boxed = np.flatnonzero((written.box >= 0) & (filling >= 0))
     gates[filling[boxed], 0] = recording.boxes.barrier[written.box[boxed]]
     names = recording.barriers
-    full = {names[b][0] for b in np.unique(gates[:, 0]).tolist() if b >= 0}
+    full = {names[b][0] for b in distinct(gates[:, 0]).tolist() if b >= 0}
     size = sum(name in full for name, _ in names)
     others = [n for n in dict.fromkeys(name for name, _ in names) if n not in full]
     other = next((n for n in others if sum(name == n for name, _ in names) == size), None)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.trace.cost.warp_request import WarpRequest, warp_request
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.per_recording import per_recording
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
@@ -99,4 +100,4 @@ def _of_copy_engine(playable: Playable) -> npt.NDArray[np.int64]:
     """Return the sites whose accesses the copy engine makes."""
     boxes, sites = playable.recording.boxes, playable.recording.accesses.site
     rows = np.concatenate((boxes.read[boxes.reads > 0], boxes.write[boxes.writes > 0], boxes.old[boxes.old >= 0]))
-    return np.unique(sites[rows]).astype(np.int64)
+    return distinct(sites[rows]).astype(np.int64)

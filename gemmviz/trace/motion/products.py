@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.operand_paths import Operands
 from gemmviz.trace.origin.provenance import Provenance, together
@@ -112,7 +113,7 @@ def _of_block(provenance: Provenance, block: int) -> AddedProducts:
     stores, operands = _stores(provenance, block), provenance.operands(block, 0, recording.threads)
     best = _paired(provenance, block, operands, stores, 1)
     size = together(recording) if recording.backend == "cuda" else 1
-    if size > 1 and len(best) < len(np.unique(stores.element)) * recording.k:
+    if size > 1 and len(best) < len(distinct(stores.element)) * recording.k:
         shared = _paired(provenance, block, operands, stores, size)
         best = shared if len(shared) > len(best) else best
     return best
@@ -144,9 +145,9 @@ def _paired(provenance: Provenance, block: int, operands: Operands, stores: _Sto
     when = provenance.timeline.step_of_row[operands.use]
     read_at = log.thread[operands.use].astype(np.int64) // size * steps + when
     stored_at = stores.thread // size * steps + stores.step
-    bounds = np.unique(stored_at)
+    bounds = distinct(stored_at)
     stretch = np.searchsorted(bounds, read_at, side="left")
-    of_store = _stretch_of_stores(bounds, np.unique(read_at))[np.searchsorted(bounds, stored_at)]
+    of_store = _stretch_of_stores(bounds, distinct(read_at))[np.searchsorted(bounds, stored_at)]
     row, column = np.divmod(stores.element, recording.n)
     # If an operand is read several times for the same store, the first read counts.
     a, b = (_first_reads(operands, matrix, stretch, when) for matrix in (A, B))

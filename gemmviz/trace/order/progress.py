@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints, batches
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.origin.staging import Staged
@@ -168,7 +169,7 @@ def fed_products(recording: Recording, timeline: Timeline, staged: Staged) -> In
     is_shared = np.array([a.space == "shared" for a in recording.arrays])
     reads = ~timeline.write
     fed = np.where(reads & np.isin(timeline.array, (A, B)), counts, 0)
-    copied = np.unique(staged.read[(staged.read >= 0) & is_shared[log.array[staged.row]]])
+    copied = distinct(staged.read[(staged.read >= 0) & is_shared[log.array[staged.row]]])
     fed -= np.bincount(timeline.step_of_row[copied], minlength=timeline.steps) * (fed > 0)
     holds_tiles = is_shared & _filled(recording, staged)
     fed += np.where(reads & holds_tiles[timeline.array], counts, 0)

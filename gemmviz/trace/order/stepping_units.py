@@ -5,6 +5,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -94,8 +95,8 @@ def _touches(playable: Playable, cell: tuple[int, int], block: int) -> Ints:
     origins = playable.provenance
     steps = origins.accesses_of(array, element, block).steps
     if array != C:
-        return np.unique(steps)
+        return distinct(steps)
     row, column = (int(v[0]) for v in playable.recording.arrays[C].cells(np.array([element])))
     fed = origins.operand_paths(row, column)
     rows = np.concatenate([fed.read, fed.write[fed.write >= 0], fed.use])
-    return np.unique(np.concatenate([steps, playable.timeline.step_of_row[rows]]))
+    return distinct(np.concatenate([steps, playable.timeline.step_of_row[rows]]))

@@ -8,6 +8,7 @@ zeros beyond their edges.
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints, Requests
 from gemmviz.trace.recording.recording import Recording
 
@@ -23,7 +24,7 @@ class TileSteps:
         self._recording = recording
         self._shared = np.array([a.space == "shared" for a in recording.arrays])
         held = np.concatenate([matrix.flat[:_SAMPLE] for matrix in (recording.a, recording.b)])
-        self._inputs = np.unique(held).astype(np.float32)
+        self._inputs = distinct(held).astype(np.float32)
         # Per instruction: the number of values written to shared memory that are not 0, and how many of them are in A
         # or B.
         self._written, self._of_inputs = np.zeros((2, len(recording.sites)), np.int64)
@@ -36,7 +37,7 @@ class TileSteps:
         log = self._recording.accesses
         row = requests.row[log.write[requests.row] & self._shared[log.array[requests.row]]]
         block, phase, site = (column[row].astype(np.uint64) for column in (log.block, log.phase, log.site))
-        self._steps.append(np.unique(block << _PHASE_BITS + _SITE_BITS | phase << _SITE_BITS | site))
+        self._steps.append(distinct(block << _PHASE_BITS + _SITE_BITS | phase << _SITE_BITS | site))
         cut = slice(requests.first, requests.first + len(requests.of_row))
         value = log.value[cut]
         stores = log.write[cut] & self._shared[log.array[cut]] & (value != 0)
@@ -48,7 +49,7 @@ class TileSteps:
         """Return the largest number of tile steps of a block."""
         loads = (self._written > 0) & (self._of_inputs >= _MOSTLY * self._written)
         steps = np.concatenate(self._steps)
-        steps = np.unique(steps[loads[steps & ((1 << _SITE_BITS) - 1)]] >> _SITE_BITS)
+        steps = distinct(steps[loads[steps & ((1 << _SITE_BITS) - 1)]] >> _SITE_BITS)
         return int(np.unique(steps >> _PHASE_BITS, return_counts=True)[1].max(initial=0))
 
 

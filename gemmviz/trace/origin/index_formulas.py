@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-import numpy as np
-
 from gemmviz.catalogue.matrices import C
 from gemmviz.catalogue.plain_code import plain_code
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import Recording
 
 _TYPE = r"(?:const\s+|constexpr\s+|unsigned\s+|long\s+)*(?:int|unsigned|size_t|auto|long|uint|uint32_t)"
@@ -70,7 +69,7 @@ def index_formulas(recording: Recording, row: int, column: int) -> tuple[Formula
     if block < 0 or recording.backend != "cuda":
         return None, None
     log = recording.accesses
-    stores = np.unique(log.site[(log.array == C) & log.write])
+    stores = distinct(log.site[(log.array == C) & log.write])
     lines = tuple(sorted({recording.sites[site].line for site in stores.tolist()}))
     values = dict(recording.params) | {"M": recording.m, "N": recording.n, "K": recording.k}
     places = {"blockIdx": recording.block_index(block), "threadIdx": recording.thread_index(thread)}

@@ -8,6 +8,7 @@ in all.
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 
 _ENOUGH, _SAMPLE = 8, 64  # threads needed to distinguish two loads; threads that are tried
@@ -36,7 +37,7 @@ def matched(
     ways, way = np.unique(np.stack([stored, end - begin], axis=1), axis=0, return_inverse=True)
     for number, (of_stores, of_loads) in enumerate(ways):
         alike = np.flatnonzero(way.ravel() == number)
-        sample = alike[np.unique(np.linspace(0, len(alike) - 1, _SAMPLE).astype(np.int64))]
+        sample = alike[distinct(np.linspace(0, len(alike) - 1, _SAMPLE).astype(np.int64))]
         if len(sample) < _ENOUGH or not of_loads or int(of_stores) * int(of_loads) * len(sample) > _MOST_WORK:
             continue
         store = first[sample, None] + np.arange(of_stores)
@@ -62,7 +63,7 @@ def _numbers(
     for begin in range(0, stored.shape[1], step):
         some = stored[:, begin : begin + step]
         fits = np.zeros((some.shape[1], loaded.shape[1]), np.float32)
-        for value in np.unique(some):
+        for value in distinct(some):
             fits += (some == value).T.astype(np.float32) @ (loaded == value).astype(np.float32)
         fits[load_key[0] > store_key[0, begin : begin + step, None]] = 0  # the load comes after the store
         # The last load that fits: if a value was read again, it comes from the last read.

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A, B
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.stale_reads import same
 from gemmviz.trace.recording.recording import WARP
@@ -107,16 +108,16 @@ class OperandPaths:
 
     def reads(self, matrix: int) -> Ints:
         """Return the different rows that read A (0) or B (1) from global memory."""
-        return np.unique(self.read[self.matrix == matrix])
+        return distinct(self.read[self.matrix == matrix])
 
     @property
     def shared_reads(self) -> Ints:
         """The different rows that read shared memory."""
-        return np.unique(self.use[self.write >= 0])
+        return distinct(self.use[self.write >= 0])
 
     def covered(self, matrix: int) -> int:
         """Return the number of different positions along K with an operand from A (0) or B (1)."""
-        return len(np.unique(self.k[self.matrix == matrix]))
+        return len(distinct(self.k[self.matrix == matrix]))
 
     def whole(self) -> "OperandPaths":
         """Return the paths that form a product: those at positions along K that have both A and B."""

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.origin.array_state import History
@@ -110,7 +111,7 @@ class Provenance:
         if self._shared[array]:
             blocks = np.arange(self.recording.blocks) if block is None else np.array([block])
             slots = slots + self._size[array] * blocks
-        return self._touches(np.unique(self._rows_at(slots)[0]), element)
+        return self._touches(distinct(self._rows_at(slots)[0]), element)
 
     def _touches(self, rows: Ints, element: int) -> CellAccesses:
         log = self.recording.accesses

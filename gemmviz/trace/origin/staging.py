@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A, B
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints, earlier
 from gemmviz.trace.origin.load_store_matching import matched
 from gemmviz.trace.recording.recording import Recording
@@ -129,14 +130,14 @@ def _link(recording: Recording, stores: _Items, loads: _Items) -> tuple[Ints, np
     found, lost = np.full(len(stores.row), -1, np.int64), np.zeros(len(stores.row), bool)
     lines = np.array([s.line for s in recording.sites], np.int64)
     bits = max(len(recording.accesses) - 1, 1).bit_length()
-    inputs = np.unique(np.concatenate([recording.a.ravel(), recording.b.ravel()]))
-    of_channel = {int(c): np.flatnonzero(loads.channel == c) for c in np.unique(loads.channel)}
+    inputs = distinct(np.concatenate([recording.a.ravel(), recording.b.ravel()]))
+    of_channel = {int(c): np.flatnonzero(loads.channel == c) for c in distinct(loads.channel)}
     _link_unrolled(recording, stores, loads, lines, bits, found)
-    for channel in np.unique(stores.channel[found < 0]):
+    for channel in distinct(stores.channel[found < 0]):
         mine = np.flatnonzero(stores.channel == channel)
         key, value = stores.key[mine], stores.value[mine]
         ordinal = earlier(key >> bits, np.zeros(len(mine), np.int64))
-        sample = np.unique(np.linspace(0, len(mine) - 1, _SAMPLE).astype(np.int64))
+        sample = distinct(np.linspace(0, len(mine) - 1, _SAMPLE).astype(np.int64))
         # Of loads that fit equally well, the one in the same line is preferred: `tile[i] = A[j];`.
         line = lines[channel // _PARTS]
         in_order = sorted(of_channel, key=lambda c: (lines[c // _PARTS] != line, c))
@@ -169,8 +170,8 @@ def _link_unrolled(recording: Recording, stores: _Items, loads: _Items, lines: I
     load and one store, so the instructions of a line are treated together.
     """
     of_load, of_store = (_places(recording, items, lines) for items in (loads, stores))
-    of_place = {int(p): np.flatnonzero(of_load == p) for p in np.unique(of_load)}
-    for place in np.unique(of_store):
+    of_place = {int(p): np.flatnonzero(of_load == p) for p in distinct(of_load)}
+    for place in distinct(of_store):
         mine = np.flatnonzero(of_store == place)
         if (stores.channel[mine] == stores.channel[mine[0]]).all() or place < _PLACES:
             continue
@@ -213,8 +214,8 @@ def _several(
     bits: int,
 ) -> tuple[Ints, int] | None:
     """Return loads of several channels that together fit the stores of one channel, and their rule; or None."""
-    threads = np.unique(key >> bits)
-    threads = threads[np.unique(np.linspace(0, len(threads) - 1, _THREADS).astype(np.int64))]
+    threads = distinct(key >> bits)
+    threads = threads[distinct(np.linspace(0, len(threads) - 1, _THREADS).astype(np.int64))]
     tried = np.flatnonzero(np.isin(key >> bits, threads) & (ordinal < _FIRST))
     key, value, ordinal = key[tried], value[tried], ordinal[tried]
     begin, end = (np.searchsorted(loads.key, t << bits) for t in (threads, threads + 1))
@@ -254,7 +255,7 @@ def _several(
 def _doubtful(recording: Recording, stores: _Items, lost: npt.NDArray[np.bool_], loads: _Items) -> Ints:
     """Return the reads of values that their thread stores later, for stores of unknown source."""
     bits = max(len(recording.accesses) - 1, 1).bit_length()
-    values = np.unique(stores.value[lost])
+    values = distinct(stores.value[lost])
     if not len(values):
         return np.zeros(0, np.int64)
     last = np.full((recording.blocks * recording.threads, len(values)), -1)
@@ -262,7 +263,7 @@ def _doubtful(recording: Recording, stores: _Items, lost: npt.NDArray[np.bool_],
     np.maximum.at(last, (stores.key[lost] >> bits, held), stores.row[lost])
     held = np.minimum(np.searchsorted(values, loads.value), len(values) - 1)
     later = (values[held] == loads.value) & (last[loads.key >> bits, held] > loads.row)
-    return np.unique(loads.row[later])
+    return distinct(loads.row[later])
 
 
 def _fits(

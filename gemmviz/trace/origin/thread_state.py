@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.operand_paths import Operands, closest
 from gemmviz.trace.origin.provenance import together
@@ -126,7 +127,7 @@ class ThreadState:
     @property
     def grid(self) -> tuple[Ints, Ints]:
         """The different rows and columns of C that the thread owns, ascending."""
-        return np.unique(self.products.rows), np.unique(self.products.columns)
+        return distinct(self.products.rows), distinct(self.products.columns)
 
 
 def products(playable: Playable, block: int, thread: int, element: tuple[int, int] | None = None) -> Products:
@@ -169,10 +170,10 @@ def state_at(playable: Playable, known: Products, step: int) -> ThreadState:
     """Return the state of a thread after a step."""
     operands = known.operands
     read = playable.timeline.step_of_row[operands.use]
-    mine = np.unique(np.concatenate([known.a, known.b]))
+    mine = distinct(np.concatenate([known.a, known.b]))
     past = mine[read[mine] <= step]
     k = int(operands.k[past[-1]]) if len(past) else -1
-    rows, columns = np.unique(known.rows), np.unique(known.columns)
+    rows, columns = distinct(known.rows), distinct(known.columns)
     held = [np.full(len(lines), -1, np.int64) for lines in (rows, columns)]
     now = past[operands.k[past] == k]
     for matrix, lines in ((A, rows), (B, columns)):
@@ -248,7 +249,7 @@ def _owned(playable: Playable, block: int, thread: int) -> tuple[Ints, Ints]:
 def _covered(operands: Operands, row: int, column: int) -> int:
     """Return the number of positions along K with operands in a row of A and in a column of B, whichever is less."""
     counts = [
-        len(np.unique(operands.k[(operands.matrix == matrix) & (operands.line == line)]))
+        len(distinct(operands.k[(operands.matrix == matrix) & (operands.line == line)]))
         for matrix, line in ((A, row), (B, column))
     ]
     return min(counts)
@@ -257,7 +258,7 @@ def _covered(operands: Operands, row: int, column: int) -> int:
 def _pairs(operands: Operands, rows: Ints, columns: Ints, length: int) -> tuple[Ints, Ints, Ints]:
     """Return, per product, the index of its element, and its operands of A and B."""
     key = (operands.matrix * (int(operands.line.max(initial=0)) + 1) + operands.line) * length + operands.k
-    if len(np.unique(key)) == len(key):  # nothing is read twice: no choice is needed
+    if len(distinct(key)) == len(key):  # nothing is read twice: no choice is needed
         found = []
         for matrix, lines in ((A, rows), (B, columns)):
             mine = np.flatnonzero(operands.matrix == matrix)

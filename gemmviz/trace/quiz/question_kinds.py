@@ -9,6 +9,7 @@ import numpy as np
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.trace.cost.wavefronts import BANK_BYTES, BANKS, SECTOR_BYTES, sectors, wavefronts
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
@@ -183,7 +184,7 @@ def cost(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None:
             "The {asked} different bytes that its lanes ask for are in {count} sector: {moved} bytes are moved.",
             "The {asked} different bytes that its lanes ask for are in {count} sectors: {moved} bytes are moved.",
             units,
-            asked=len(np.unique(covered)) * array.itemsize,
+            asked=len(distinct(covered)) * array.itemsize,
             moved=units * SECTOR_BYTES,
         )
         others = [lanes, least, 1, 2 * units, units // 2, 4, 8, 16, 32]
@@ -222,7 +223,7 @@ def element(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
     r, c = (int(v[0]) for v in array.cells(np.array([number])))
     rows, columns = array.grid
     # First the usual mistakes: rows instead of columns, the elements of the next lanes, the neighbours.
-    read = np.unique(recording.accesses.element[event.rows])
+    read = distinct(recording.accesses.element[event.rows])
     near = [(int(i), int(j)) for i, j in zip(*array.cells(read), strict=True)]
     rng.shuffle(near)
     others = [(c, r), near[0], (r, c + 1), (r + 1, c), *near[1:4], (r, c - 1), (r - 1, c)]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from gemmviz.simt.layout import NEVER, PIECE_BYTES, BoxKind, EventKind
 from gemmviz.simt.shared_array import SharedArray
 from gemmviz.simt.tma_boxes import TmaReport
+from gemmviz.trace.distinct import distinct
 
 Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
@@ -91,7 +92,7 @@ class Boxes:
     def _first_rows(self) -> Ints:
         """The first row of each read and of each write of a box, ascending, each once."""
         old = self.old
-        return np.unique(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0], old[old >= 0])))
+        return distinct(np.concatenate((self.read[self.reads > 0], self.write[self.writes > 0], old[old >= 0])))
 
 
 INIT, ARRIVE, EXPECT, WAIT, PASS, BYTES, COMPLETE, FENCE, *_OF_NO_BARRIER = EventKind

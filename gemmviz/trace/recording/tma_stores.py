@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.accesses import Accesses, Array, Column
 from gemmviz.trace.recording.tma_boxes import ADDED, Boxes
 
@@ -58,7 +59,7 @@ def before_store(recording: Logged, rows: npt.NDArray[Any], elements: npt.NDArra
     if not len(mine):
         return found
     place = log.element[read[mine]].astype(np.int64) + elements[mine] - log.element[rows[mine]]
-    filled = np.flatnonzero(log.write & np.isin(log.array, np.unique(log.array[read[mine]])))
+    filled = np.flatnonzero(log.write & np.isin(log.array, distinct(log.array[read[mine]])))
     position, filled_element = recording.elements(filled)
     if not len(filled):
         return found  # the tiles that are stored were never written

@@ -6,6 +6,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.hopper.tma_activity import pieces
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import Recording
@@ -71,7 +72,7 @@ class BoxView(QWidget):
                         self._draw_piece(painter, QRectF(left + 6 + place * wide, top, wide - 2, line - 1), piece)
 
     def _row_name(self, line: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> str:
-        rows = np.unique(line[line[:, 0] >= 0, 0])
+        rows = distinct(line[line[:, 0] >= 0, 0])
         if not len(rows):
             return ""
         if len(rows) == 1:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gemmviz.language import tr
 from gemmviz.trace.cost.warp_request import WarpRequest, touched_words
 from gemmviz.trace.cost.wavefronts import BANKS, SECTOR_BYTES
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP
@@ -233,7 +234,7 @@ class WarpView(QWidget):
         """Draw the sectors, as wide as there is room, with the words in them that anybody asked for."""
         theme, row = self._theme, grid.text
         info = playable.recording.arrays[asked.array]
-        sectors = np.unique(asked.place)
+        sectors = distinct(asked.place)
         width = min(grid.column * WARP / len(sectors), grid.column * 8)
         left = grid.left + (grid.column * WARP - width * len(sectors)) / 2
         place = {sector: i for i, sector in enumerate(sectors.tolist())}

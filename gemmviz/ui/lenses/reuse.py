@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.read_counts import ArrayReads, levels, read_counts
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import Recording
@@ -237,7 +238,7 @@ class _Map:
         is_shared = playable.recording.arrays[array].space == "shared"
         rows = playable.block_rows(moment.step, moment.block) if is_shared else playable.timeline.rows(moment.step)
         cells, _ = covered(playable, array, rows)
-        for r, c in zip(*(side.tolist() for side in np.divmod(np.unique(cells), level.shape[1])), strict=True):
+        for r, c in zip(*(side.tolist() for side in np.divmod(distinct(cells), level.shape[1])), strict=True):
             page.pen(page.ink(QColor(*self.colours[level[r, c]])), 1.4)
             page.painter.drawRect(QRectF(box.left() + c * cell + 1, box.top() + r * cell + 1, cell - 2, cell - 2))
 

@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QPainter
 
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.outer_product import OuterProduct, Values, knows_products, outer_product
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
@@ -81,7 +82,7 @@ def _lines_text(known: OuterProduct) -> str:
 
 def _listed(lines: Ints) -> str:
     """Write rows or columns: neighbours as a range, few one by one, many with their distance."""
-    apart = np.unique(np.diff(lines))
+    apart = distinct(np.diff(lines))
     if len(lines) > 1 and len(apart) == 1 and apart[0] == 1:
         return f"{lines[0]}–{lines[-1]}"
     named = ", ".join(str(line) for line in lines[:_LISTED].tolist())

@@ -1,7 +1,6 @@
 """Texts for a screen reader: names of the parts of boxes, and the content of the stage at rest."""
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
 from gemmviz.session.cursor import Cursor
@@ -70,5 +69,7 @@ class Announcer(QObject):
         else:
             sentence = caption(playable, cursor.step, cursor.shown_block)
         if sentence != self._stage.accessibleDescription():
+            from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent  # late: many names, not needed at once
+
             self._stage.setAccessibleDescription(sentence)
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._stage, sentence))

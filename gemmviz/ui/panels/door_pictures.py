@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gemmviz.language import tr, trn
 from gemmviz.session.preferences import Preferences
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES, sectors
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import WARP
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
@@ -87,7 +88,7 @@ class SectorsPicture(QWidget):
         radius = _DOT * step
         y = top.bottom() + radius + 2
         sector = start // SECTOR_BYTES
-        touched = np.unique(sector)
+        touched = distinct(sector)
         below = QRectF(place.left(), place.bottom() - line, place.width(), line)
         wide, high = place.width() / len(touched), min((below.top() - y) * 0.5, 3 * line)
         box_top = below.top() - high

@@ -128,10 +128,11 @@ class Source(Editor):
             self.session.messages.tell(Message(text, "info", answers=(Answer(tr("Edit"), self.toggle_edit),)))
 
     def _scroll_to_entry(self) -> None:
-        """Put the code in view rather than the front matter."""
+        """Put the code in view rather than the front matter; where that is folded, its one line stays in view, too."""
         lines = self.text().splitlines()
         end = next((i for i, line in enumerate(lines) if line.replace(" ", "") == "//---"), 0)
-        self.verticalScrollBar().setValue(self.document().findBlockByNumber(max(end - 1, 0)).firstLineNumber())
+        top = next((first for first, last in self.folding.folded.items() if first <= end < last + 1), max(end, 1))
+        self.verticalScrollBar().setValue(self.document().findBlockByNumber(top - 1).firstLineNumber())
 
     # Marks
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
@@ -141,7 +142,7 @@ class AccessedCells:
         if int(playable.timeline.array[step]) != array:
             return nothing
         cells, _ = covered(playable, array, self.warp_rows(step, block, warp), memory_order=True)
-        return np.unique(cells // length)[:, None] * length + np.arange(length)
+        return distinct(cells // length)[:, None] * length + np.arange(length)
 
 
 def strength(trail: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:

@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.language import tr, trn
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.hopper.mbarrier_state import BarrierState
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP, WARPGROUP
@@ -48,7 +49,7 @@ def who(playable: Playable, threads: npt.NDArray[np.int64]) -> tuple[str, int]:
     groups, each = np.unique(threads // WARPGROUP, return_counts=True)
     if (each == np.minimum(recording.threads - groups * WARPGROUP, WARPGROUP)).all() and recording.threads > WARP:
         return trn("warpgroup {numbers}", "warpgroups {numbers}", len(groups), numbers=_ranges(groups)), len(groups)
-    warps = np.unique(threads // WARP)
+    warps = distinct(threads // WARP)
     return trn("warp {numbers}", "warps {numbers}", len(warps), numbers=_ranges(warps)), len(warps)
 
 

@@ -47,6 +47,14 @@ def blank_text(staged: Staged, permission: Permission | None, presented: bool) -
         return tr("Recording {kernel}…", kernel=kernel.alias), progress[0]
     if presented:
         return tr("Nothing recorded yet"), tr("Esc leads back to the window: choose a kernel there, and record it.")
+    if _how_it_failed(staged):
+        if staged.choice.fault is not None or known(staged.cursor.failure)[1] == "compile":
+            return tr("{kernel} does not compile", kernel=kernel.alias), tr(
+                "Correct the text, then press Record (Ctrl+R)."
+            )
+        return tr("{kernel} could not be recorded", kernel=kernel.alias), tr(
+            "Correct the text or choose another size, then press Record (Ctrl+R)."
+        )
     return tr("Nothing recorded yet"), tr("Choose a kernel on the left, then press Record (Ctrl+R).")
 
 

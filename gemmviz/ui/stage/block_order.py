@@ -6,6 +6,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygon
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.cell_text import SUM_CELL, CellText
@@ -28,7 +29,7 @@ class BlockOrder:
         self.tiles: list[tuple[int, float, float, float]] = []
         """By block: its number, the middle of its tile (column, row) and the tile's shorter side, all in cells."""
         owner = recording.owners[0]
-        blocks = np.unique(owner[owner >= 0])
+        blocks = distinct(owner[owner >= 0])
         if recording.backend != "cuda" or not _FEWEST <= len(blocks) <= _MOST or int(blocks.max()) >= _MOST:
             return
         found = []

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.motion.gestures import met, product_place, share
 from gemmviz.trace.motion.products import AddedProducts
 from gemmviz.trace.playable import Playable
@@ -104,7 +105,7 @@ class Gestures:
         painter.setOpacity(float(share(moment.fraction, 0.0, 1.0)))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self._theme.write), max(1.5, panel.cell / 14)))
-        painter.drawRects([_cell(panel, int(cell)).adjusted(1.5, 1.5, -1.5, -1.5) for cell in np.unique(cells)])
+        painter.drawRects([_cell(panel, int(cell)).adjusted(1.5, 1.5, -1.5, -1.5) for cell in distinct(cells)])
         painter.setOpacity(1.0)
 
     def _draw_products(

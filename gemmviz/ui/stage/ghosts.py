@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPen, QPolygonF, QRegion
 
 from gemmviz.catalogue.matrices import C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.motion.flights import BlockFlights, Flights
 from gemmviz.trace.motion.gestures import lift, place
 from gemmviz.trace.playable import Playable
@@ -75,7 +76,7 @@ def _corners(
     playable: Playable, panels: dict[int, Panel], arrays: npt.NDArray[np.int64], elements: npt.NDArray[np.int64]
 ) -> tuple[Floats, Floats, Floats]:
     x, y, side = (np.zeros(len(arrays)) for _ in range(3))
-    for array in np.unique(arrays).tolist():
+    for array in distinct(arrays).tolist():
         mine, panel = arrays == array, panels[array]
         row, column = np.divmod(as_drawn(playable.recording.arrays[array], elements[mine]), panel.columns)
         x[mine], y[mine], side[mine] = panel.x + column * panel.cell, panel.y + row * panel.cell, panel.cell

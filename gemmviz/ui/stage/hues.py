@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 from gemmviz.ui.look.theme import Rgb, Theme
 
@@ -69,7 +70,7 @@ def _table_of(theme: Theme, turns: tuple[float, ...]) -> Any:
 def _turns(recording: Recording) -> list[float]:
     """Return how far the hue of each warp strays from its block's (of 1 for the whole circle)."""
     warps = -(-recording.threads // WARP)
-    owning = np.unique(recording.owners[1] // WARPGROUP)
+    owning = distinct(recording.owners[1] // WARPGROUP)
     owning = owning[owning >= 0]
     if recording.together < WARPGROUP or len(owning) < 2:
         return [_WARP_HUES * _apart(w, warps) for w in range(warps)]

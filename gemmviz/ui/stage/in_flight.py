@@ -10,6 +10,7 @@ import numpy as np
 from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
@@ -78,7 +79,7 @@ class InFlight:
         if block not in self._changes:
             flights = self._playable.async_copies
             mine = slice(*np.searchsorted(flights.block, (block, block + 1)).tolist())
-            self._changes[block] = np.unique(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
+            self._changes[block] = distinct(np.concatenate([flights.issued[mine], flights.arrived[mine]]))
         return self._changes[block]
 
     def areas(self, moment: Moment, array: int) -> tuple[list[Cells], list[Cells]]:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QLineF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
 from gemmviz.ui.look.theme import Theme
@@ -137,7 +138,7 @@ class Marks:
                 yield _box(panel, r[i], c[i])
                 continue
             inside = sectors[i] < info.size
-            for number in np.unique(row[i][inside]):
+            for number in distinct(row[i][inside]):
                 here = inside & (row[i] == number)
                 yield _box(panel, r[i][here], c[i][here])
 
@@ -181,7 +182,7 @@ class Marks:
             return
         key = moment.step, moment.block
         if self._misread is None or self._misread[0] != key:
-            self._misread = key, np.unique(self.playable.stale_reads(*key).element)
+            self._misread = key, distinct(self.playable.stale_reads(*key).element)
         lost = self._misread[1]
         if len(lost):
             wrong = np.zeros((panel.rows, panel.columns), bool)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
@@ -52,7 +53,7 @@ def touched_by_warp(playable: Playable, step: int, block: int, warp: int) -> Rel
     cells = dict.fromkeys(range(len(recording.arrays)), mine[:0]) | {C: mine}
     if playable.timeline.steps:
         array = int(playable.timeline.array[step])
-        now = np.unique(covered(playable, array, playable.warp_rows(step, block, warp))[0])
+        now = distinct(covered(playable, array, playable.warp_rows(step, block, warp))[0])
         cells[array] = np.union1d(now, mine) if array == C else now
     return Related(cells)
 
@@ -63,7 +64,7 @@ def _feeding(playable: Playable, row: int, column: int) -> dict[int, Ints]:
         return {}  # a part is unknown: dimming the rest would claim too much
     found = {}
     for matrix in (A, B):
-        k = np.unique(fed.k[fed.matrix == matrix])
+        k = distinct(fed.k[fed.matrix == matrix])
         found[matrix] = row * recording.k + k if matrix == A else k * recording.n + column
     return found | _by_shared(playable, fed.shared_reads)
 
@@ -73,7 +74,7 @@ def _by_shared(playable: Playable, rows: Ints) -> dict[int, Ints]:
     log, found = playable.recording.accesses, {}
     for index, info in enumerate(playable.recording.arrays):
         if info.space == "shared":
-            found[index] = np.unique(covered(playable, index, rows[log.array[rows] == index])[0])
+            found[index] = distinct(covered(playable, index, rows[log.array[rows] == index])[0])
     return found
 
 
@@ -85,7 +86,7 @@ def _holding(playable: Playable, array: int, element: int, block: int) -> dict[i
     for index, info in enumerate(playable.recording.arrays):
         if info.space == "shared":
             mine = here[log.array[staged.row[here]] == index]
-            found[index] = np.unique(as_drawn(info, staged.element[mine]))
+            found[index] = distinct(as_drawn(info, staged.element[mine]))
     return found
 
 
@@ -100,7 +101,7 @@ def _brought(playable: Playable, array: int, element: int, block: int) -> dict[i
     found = {}
     for matrix in (A, B):
         mine = here[log.array[staged.read[here]] == matrix]
-        found[matrix] = np.unique(as_drawn(recording.arrays[matrix], staged.read_element[mine]))
+        found[matrix] = distinct(as_drawn(recording.arrays[matrix], staged.read_element[mine]))
     return found
 
 

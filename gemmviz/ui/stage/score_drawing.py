@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
 
 from gemmviz.language import tr
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.order.story import COPY, DIRECT, KINDS, OTHER, RELOAD, STORE, USE, Story
 from gemmviz.ui.look.theme import Rgb, Theme, ink, rgb
 from gemmviz.ui.stage.score_text import LANES
@@ -204,7 +205,7 @@ def _draw_barriers(painter: QPainter, story: Story, place: Layout, theme: Theme)
         return
     line = QColor(theme.text)
     bottom = place.head + len(place.lanes) * place.lane
-    columns = np.unique(np.round(place.left + story.barriers * place.width / place.steps))
+    columns = distinct(np.round(place.left + story.barriers * place.width / place.steps))
     # So many that they would hide the lanes: they stand above these only.
     crowded = len(columns) * _CLEAR * 2 > place.width
     for x in columns.tolist():

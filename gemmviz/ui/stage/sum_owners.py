@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr
+from gemmviz.trace.distinct import distinct
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.borders import line, outline
@@ -79,7 +80,7 @@ class Sums:
     def _of_threads(self) -> list[tuple[int, Any]]:
         """Return each thread that wrote one rectangle of C last, with a matrix of its elements."""
         thread = self._playable.recording.owners[1]
-        parts = [(int(number), thread == number) for number in np.unique(thread[thread >= 0])]
+        parts = [(int(number), thread == number) for number in distinct(thread[thread >= 0])]
         return [part for part in parts if np.outer(part[1].any(axis=1), part[1].any(axis=0)).sum() == part[1].sum()]
 
     def _name(

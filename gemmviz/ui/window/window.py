@@ -325,11 +325,12 @@ class Window(QMainWindow):
 
     def _on_theme(self) -> None:
         theme = THEMES[self.session.preferences.theme]
-        open_fonts(qt()).open_all()  # fonts of the present size go out of use
         set_scale(self.session.preferences.type_scale)
         qt().setPalette(palette(theme))
         sheet = style_sheet(theme, self.session.preferences.type_scale)
         if sheet != self.styleSheet():
+            if self.styleSheet():
+                open_fonts(qt()).open_all()  # fonts of the present size go out of use
             self.setStyleSheet(sheet)
         # Larger or smaller type needs another room for the kernels and the right column.
         self.rail.fit()

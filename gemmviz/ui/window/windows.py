@@ -1,6 +1,6 @@
 """The window of a session, rebuilt when the language changes; Qt's own texts follow."""
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QTimer, QTranslator, Signal
+from PySide6.QtCore import QObject, QTimer, QTranslator, Signal
 from PySide6.QtGui import QFontDatabase
 
 from gemmviz.control.controller import Controller
@@ -101,10 +101,14 @@ def speak_qt(code: str) -> None:
     for texts in application.findChildren(QTranslator, _QT_TEXTS):
         application.removeTranslator(texts)
         texts.deleteLater()
+    if code == "en":
+        return
+    from PySide6.QtCore import QLibraryInfo, QLocale  # late: the names of all languages take milliseconds
+
     texts = QTranslator(application)
     texts.setObjectName(_QT_TEXTS)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    if code != "en" and texts.load(QLocale(code), "qtbase", "_", folder):
+    if texts.load(QLocale(code), "qtbase", "_", folder):
         application.installTranslator(texts)
 
 

@@ -1,0 +1,21 @@
+"""Distinct values, compared with `numpy.unique`."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gemmviz.trace.distinct import distinct
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int32, np.int64, np.uint16, np.float32, ml_dtypes.bfloat16])
+@pytest.mark.parametrize("shape", [(0,), (1,), (50,), (7, 9)])
+def test_the_values_are_those_of_unique(dtype, shape):
+    values = np.random.default_rng(3).integers(0, 20, shape).astype(dtype)
+    found, expected = distinct(values), np.unique(values)
+    assert found.dtype == expected.dtype
+    assert found.tolist() == expected.tolist()
+
+
+def test_all_nan_are_one_value():
+    assert distinct(np.array([np.nan, 2, np.nan, 1, 2], np.float32)).tolist()[:2] == [1, 2]
+    assert len(distinct(np.array([np.nan, 2, np.nan, 1, 2], np.float32))) == 3
