@@ -246,8 +246,10 @@ class StagePainter:
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        bare = late is not None and not in_lines and self._is_bare(plan, moment)
-        late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if bare else []
+        if late is None or in_lines or self._flies(moment):
+            part = None  # all is painted
+        on_ground = part is not None and self._is_bare(plan, moment)
+        late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if on_ground else []
         if part is not None and regions.covers(late_places, part):
             for one in part:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
                 painter.fillRect(one, QColor(self.theme.background))
@@ -257,7 +259,7 @@ class StagePainter:
         cells = self._last = replace(moment, step=late.cells.step) if late is not None and late.cells else moment
         key = (self._plan_key(rect), replace(cells, fraction=0.0, motion="none")) if self._keeps(moment) else None
         # A picture that is kept is of all arrays.
-        some = part if key is None and bare else None
+        some = part if key is None else None
         self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, cells, ratio, some))
         painter.save()
         painter.setClipRect(seen)
@@ -269,7 +271,7 @@ class StagePainter:
             self._ways.draw(painter, placed, moment)
         painter.restore()
         if not in_lines:
-            self._draw_quadrant(painter, plan, moment, ratio, late, part if bare else None)
+            self._draw_quadrant(painter, plan, moment, ratio, late, part)
             return
         if self.vector:
             # A vector file has no clip: lines beyond the arrays' part are covered.
@@ -368,17 +370,25 @@ class StagePainter:
         plan, last = self.plan(rect, moment.view), self._last
         if last is None or moment.block != last.block or self.in_lines(plan, moment.view):
             return None
-        if last.motion != moment.motion or not self._is_bare(plan, moment):
+        if last.motion != moment.motion or self._flies(moment):
             return None
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
-        return regions.changing(plan, moment, self.lens is not None, arrays)
+        ways = self._way_areas(plan, last) + self._way_areas(plan, moment) if last.step != moment.step else []
+        return regions.changing(plan, moment, self.lens is not None, arrays, ways)
+
+    def _flies(self, moment: Moment) -> bool:
+        """Say whether something may be on its way anywhere on the stage; a vector file has no parts."""
+        return moment.motion != "none" or self.vector
+
+    def _way_areas(self, plan: Plan, moment: Moment) -> list[QRectF]:
+        return self._ways.areas(plan.panels, moment) if self.lens is None else []
 
     def _is_bare(self, plan: Plan, moment: Moment) -> bool:
         """Say whether nothing but the background is below the words and the legend: nothing flies over it."""
-        if moment.motion != "none" or self.vector:
+        if self._flies(moment):
             return False
-        places = (regions.box(plan.words), regions.box(plan.legend)) if self.lens is None else ()
-        return not any(self._ways.touches(place, plan.panels, moment) for place in places)
+        places = regions.box(plan.words), regions.box(plan.legend)
+        return not any(area.intersects(place) for area in self._way_areas(plan, moment) for place in places)
 
     def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
         """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
