@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
@@ -361,6 +362,13 @@ class StagePainter:
         if plan.legend is not None and regions.needs(part, plan.legend):
             self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes, part)
+
+    def prepare_lens(self, rect: QRectF, moment: Moment, ratio: float) -> bool:
+        """Draw a part of the lens at a moment for a later frame; return whether all of it is ready to be drawn."""
+        plan, lens = self.plan(rect, moment.view), self.lens
+        if not isinstance(lens, GradualLens) or plan.free is None or self.in_lines(plan, moment.view) or self.vector:
+            return True
+        return self.quadrant.prepare_lens(lens, plan.free, moment, ratio)
 
     def changing(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
         """Return the places that changed since the last frame, without lens and words; None if anything may have.
