@@ -6,10 +6,11 @@ from time import thread_time
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFont, QPainter, QPixmap
+from PySide6.QtGui import QFont, QPainter, QPixmap, QRegion
 
 Result = TypeVar("Result")
 Begin = Callable[[], Callable[[QPainter], bool]]
+Paint = Callable[[QPainter, QRegion | None], None]
 
 
 @dataclass
@@ -30,7 +31,15 @@ class KeptPicture:
         self.painted = 0
         """How often the part was painted, and not copied."""
 
-    def draw(self, painter: QPainter, place: QRectF, key: Any, ratio: float, paint: Callable[[QPainter], None]) -> None:
+    def draw(
+        self,
+        painter: QPainter,
+        place: QRectF,
+        key: Any,
+        ratio: float,
+        paint: Paint,
+        changed: Callable[[Any], QRegion | None] = lambda before: None,
+    ) -> None:
         """Draw the part.
 
         Parameters
@@ -43,23 +52,33 @@ class KeptPicture:
         ratio
             Device pixels per pixel.
         paint
-            Paints the part with a painter.
+            Paints the part with a painter; as far as a region needs it (None: all of it).
+        changed
+            Returns the places that differ from the picture of an earlier key; None if all may differ.
         """
         whole, sides = QRectF(place.toAlignedRect()), _sides(place)
         if key is None or _is_between(sides, ratio):
             self.painted += 1
-            paint(painter)
+            paint(painter, None)
             return
         state = key, sides, ratio
         if self._kept is None or self._kept[0] != state:
             self.painted += 1
+            kept, self._kept = self._kept, None  # if painting fails, the picture is of no state
+            same = kept is not None and kept[0][1:] == state[1:]
+            region = changed(kept[0][0]) if kept is not None and same and whole == place else None
             # A picture of the same size is painted over: new memory for each step takes much longer.
-            before = self._kept[1] if self._kept is not None and self._kept[0][1:] == state[1:] else None
-            self._kept = None  # if painting fails, the picture is of no state
-            picture = before or _empty(whole, ratio)
+            picture = kept[1] if kept is not None and same else _empty(whole, ratio)
             if whole != place:
                 picture.fill(Qt.GlobalColor.transparent)
-            _paint(picture, whole, painter.font(), paint)
+
+            def paint_changed(into: QPainter) -> None:
+                if region is not None:
+                    into.setClipRegion(region)
+                paint(into, region)
+
+            if region is None or not region.isEmpty():
+                _paint(picture, whole, painter.font(), paint_changed)
             self._kept = state, picture
         painter.drawPixmap(whole.topLeft(), self._kept[1])
 

@@ -7,7 +7,7 @@ accesses of this step, copies in flight, selection, values.
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
@@ -259,9 +259,12 @@ class StagePainter:
         seen = self.seen(rect, in_lines)
         cells = self._last = replace(moment, step=late.cells.step) if late is not None and late.cells else moment
         key = (self._plan_key(rect), replace(cells, fraction=0.0, motion="none")) if self._keeps(moment) else None
-        # A picture that is kept is of all arrays.
-        some = part if key is None else None
-        self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, cells, ratio, some))
+
+        def paint_still(into: QPainter, changed: QRegion | None) -> None:
+            # A picture that is kept is of all arrays.
+            self._paint_still(into, rect, plan, cells, ratio, part if key is None else changed)
+
+        self.still.draw(painter, rect, key, ratio, paint_still, lambda before: self._changed_still(plan, before, key))
         painter.save()
         painter.setClipRect(seen)
         covered = self._covered(plan)
@@ -295,7 +298,7 @@ class StagePainter:
         font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
         self._draw_labels(painter, rect, plan, moment, ratio, part)
         painter.save()
-        painter.setClipRect(seen)
+        painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
         near = self._near.at(moment)
         images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
@@ -335,7 +338,7 @@ class StagePainter:
         if self.vector:
             painter.fillRect(rect, QColor(self.theme.background))
             painter.save()
-            painter.setClipRect(seen)
+            painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
             write(painter)
             painter.restore()
             return
@@ -383,6 +386,16 @@ class StagePainter:
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
         ways = self._way_areas(plan, last) + self._way_areas(plan, moment) if last.step != moment.step else []
         return regions.changing(plan, moment, self.lens is not None, arrays, ways)
+
+    def _changed_still(self, plan: Plan, before: Any, now: Any) -> QRegion | None:
+        """Return the places where what does not move looks different after a step; None if it may be everywhere."""
+        (last_plan, last), (this_plan, moment) = before, now
+        if last_plan != this_plan or replace(last, step=moment.step) != moment:
+            return None
+        arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
+        arrays += [array for at in (last, moment) for array in self._ghosts.padded(at)]
+        places = regions.changing(plan, moment, self.lens is not None, arrays)
+        return regions.joined(places) if places is not None else None
 
     def _flies(self, moment: Moment) -> bool:
         """Say whether something may be on its way anywhere on the stage; a vector file has no parts."""

@@ -6,7 +6,7 @@ from time import thread_time
 from typing import Any
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QRegion
 
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.gradual import GradualLens, Unfinished
@@ -139,7 +139,7 @@ class Quadrant:
         """Draw a lens in the place of the shared tiles; `keeps`: whether the next frames may show the same."""
         rect, shown = _rect(place), self._of_lens(moment)
 
-        def paint(into: QPainter) -> None:
+        def paint(into: QPainter, part: QRegion | None) -> None:
             into.fillRect(rect, QColor(self._theme.background))
             into.save()
             into.setClipRect(rect.toAlignedRect())
@@ -182,7 +182,7 @@ class Quadrant:
         """Draw something on the background from a picture."""
         whole = QRectF(place.toAlignedRect())
 
-        def on_ground(into: QPainter) -> None:
+        def on_ground(into: QPainter, part: QRegion | None) -> None:
             into.fillRect(whole, QColor(self._theme.background))
             into.save()
             paint(into)

@@ -33,6 +33,14 @@ def covers(places: Sequence[QRectF], part: QRegion) -> bool:
     return left.isEmpty()
 
 
+def joined(places: Sequence[QRect]) -> QRegion:
+    """Return several places as one region."""
+    region = QRegion()
+    for place in places:
+        region += QRegion(place)
+    return region
+
+
 def around(panel: Panel) -> QRectF:
     """Return the place of an array with all that is drawn at its edges."""
     return QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
