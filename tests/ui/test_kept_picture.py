@@ -74,6 +74,26 @@ def test_steps_in_a_row_look_as_if_each_was_the_first(name, qapp):
         assert picture(stage, step, 0.0, "none") == picture(alone, step, 0.0, "none"), step
 
 
+@pytest.mark.sweep("gputiled-False", "async_pipeline-True")
+@pytest.mark.parametrize("lens", [True, False])
+@pytest.mark.parametrize("name", (*NAMES, "warp_specialised", "loop_order"))
+def test_a_new_step_with_gestures_paints_only_what_changes(name, lens, qapp, monkeypatch):
+    stage, drawn = painter_of(name), []
+    stage.lens = stage.lens if lens else None
+    draw = stage._cells.draw
+    monkeypatch.setattr(
+        stage._cells, "draw", lambda into, panel, *a: (drawn.append(panel.name), draw(into, panel, *a))[1]
+    )
+    panels = len(stage.plan(RECT, Moment().view).uncovered(stage.lens is not None))
+    first = stage.playable.timeline.steps // 3
+    for step in (*range(first, first + 6), first):
+        picture(stage, step, 0.4)
+        alone = painter_of(name)
+        alone.lens = stage.lens
+        assert picture(stage, step, 0.7) == picture(alone, step, 0.7), step
+    assert panels < len(drawn) < 7 * panels, "all in the first frame alone"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_lines_of_a_view_that_stays_are_drawn_as_rectangles(name, qapp):
     stage = painter_of(name)
@@ -132,7 +152,7 @@ def test_a_part_that_is_no_whole_number_of_pixels_leaves_its_edges_clear(qapp):
         image = QImage(20, 12, QImage.Format.Format_RGB32)
         image.fill(QColor("#204060"))
         into = QPainter(image)
-        kept.draw(into, place, key, 1.0, lambda painter: painter.fillRect(place, QColor("#ff0000")))
+        kept.draw(into, place, key, 1.0, lambda painter, _: painter.fillRect(place, QColor("#ff0000")))
         into.end()
         pictures.append(np.array(image.constBits()).copy())
     assert kept.painted == 2 and (pictures[0] == pictures[1]).all() and (pictures[1] == pictures[2]).all()
@@ -142,7 +162,7 @@ def test_between_two_pixels_of_the_screen_nothing_is_kept(qapp):
     kept, image = KeptPicture(), QImage(40, 40, QImage.Format.Format_RGB32)
     into = QPainter(image)
     for _ in range(3):
-        kept.draw(into, QRectF(1, 1, 8, 8), "same", 1.25, lambda painter: None)
+        kept.draw(into, QRectF(1, 1, 8, 8), "same", 1.25, lambda painter, _: None)
     into.end()
     assert kept.painted == 3
 
@@ -151,7 +171,7 @@ def test_a_picture_that_cannot_be_painted_ends_its_painter(qapp):
     """A painter that was still open when its picture was gone ended the program."""
     painters = []
 
-    def fail(into):
+    def fail(into, _):
         painters.append(into)
         raise ValueError("no colours")
 

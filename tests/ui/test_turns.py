@@ -157,15 +157,27 @@ def test_arrays_that_are_not_painted_again_look_the_same(name, lens, qapp):
     assert unchanged
 
 
-@pytest.mark.sweep("matmul_kernel_naive-True")
-@pytest.mark.parametrize(("name", "at_lens"), [("gputiled", False), ("matmul_kernel_naive", True), ("stream_k", True)])
-def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, window, monkeypatch):
+@pytest.mark.sweep("matmul_kernel_naive-True-None", "gputiled-False-C")
+@pytest.mark.parametrize(
+    ("name", "at_lens", "chosen"),
+    [
+        ("gputiled", False, None),
+        ("gputiled", False, "C"),
+        ("CC_V_FINAL", False, "C"),
+        ("gputiled", False, "A"),
+        ("matmul_kernel_naive", True, None),
+        ("stream_k", True, None),
+    ],
+)
+def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, chosen, window, monkeypatch):
     """Each frame paints only the places that changed; when no part is late, all of the stage is of this step."""
     session, stage = window.session, window.stage
     session.choice.auto = False
     session.choice.choose_kernel(find(name, session.choice.kernels))
     session.cursor.show(at_demo(name))
     session.lens.show(find(name, ladder()).demo.lens if at_lens else None)
+    if chosen is not None:
+        session.cursor.pick(("ABC".index(chosen), 18))  # of an element of C, the ways of its values change
     window.transport.timer.timeout.disconnect()
     QApplication.processEvents()
     session.playback.set_speed(16.0)

@@ -1,5 +1,6 @@
 """The lens on banks: each word stands above its bank, in the row of the wavefront that serves it."""
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -11,10 +12,11 @@ from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.lenses.bank_use import BankUse, bank_use
 from gemmviz.trace.lenses.warp_requests import warp_requests
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import SMALL, Page
 from gemmviz.ui.lenses.request_text import request_heading, shown_request
-from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT
+from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
 
@@ -24,7 +26,7 @@ _SIZES = (1.0, SMALL, 0.75, 0.66)  # of the lanes in a wavefront's box, whicheve
 _FEWEST_BOXES = 8  # wavefronts: so wide are their boxes where there are fewer, too
 
 
-class BanksLens:
+class BanksLens(GradualLens):
     """Shows one request of the chosen warp to shared memory."""
 
     name = "banks"
@@ -34,7 +36,7 @@ class BanksLens:
         """Say whether a warp accesses shared memory."""
         return warp_requests(playable).any("shared")
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw the request of the step, or the last one before it, or the next one."""
         asked = shown_request(moment, "shared")
         with Page(painter, rect, theme, font) as page:
@@ -53,7 +55,8 @@ class BanksLens:
             )
             room = page.headed(heading)
             if page.has_room(room):
-                _Picture(page, room, moment, use).draw()
+                yield page
+                yield from _Picture(page, room, moment, use).pieces()
 
 
 def _conflict(use: BankUse) -> str:
@@ -85,8 +88,11 @@ class _Picture:
         rows = -(-self.info.size * self.info.itemsize // 4 // BANKS)
         return max(rows, 1) * BANKS
 
-    def draw(self) -> None:
-        """Draw the stacks, the banks' numbers, the words in memory where there is room, and the wavefronts."""
+    def pieces(self) -> Iterator[Sheet]:
+        """Draw the stacks, the banks' numbers, the words in memory where there is room, and the wavefronts.
+
+        In pieces, as `GradualLens.pieces`.
+        """
         page, room = self.page, self.room
         small = page.row(SMALL)
         served = small + page.row() * 1.25
@@ -102,10 +108,13 @@ class _Picture:
         y = room.top() + small * 0.3 + max(left_over, 0.0) * 0.4
         self._stacks(QRectF(room.left(), y, room.width(), stack))
         y += stack
+        yield page
         self._numbers(QRectF(room.left(), y + 1, room.width(), small))
+        yield page
         y += small + 3
         if table:
             y = self._words_in_memory(QRectF(room.left(), y, room.width(), table), shown, each)
+            yield page
         y = min(y + page.em * 0.4 + max(left_over, 0.0) * 0.3, room.bottom() - served)
         self._wavefronts(QRectF(room.left(), y, room.width(), served))
 

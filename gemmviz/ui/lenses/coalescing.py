@@ -1,5 +1,7 @@
 """The lens on coalescing: 32 lanes above the sectors that they request, with unused bytes."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
@@ -11,10 +13,11 @@ from gemmviz.trace.lenses.warp_requests import warp_requests
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import cell_name
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import SMALL, Page
 from gemmviz.ui.lenses.request_text import request_heading, shown_request
-from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT
+from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
 
@@ -25,7 +28,7 @@ _LEAST_FILL = 2.6  # pixels: the least width of the bytes that a lane asks for
 _LEGIBLE_DOT = 6.5  # radius from which a lane's number is written in its dot
 
 
-class CoalescingLens:
+class CoalescingLens(GradualLens):
     """Shows one request of the chosen warp to global memory."""
 
     name = "coalescing"
@@ -35,7 +38,7 @@ class CoalescingLens:
         """Say whether a warp accesses global memory."""
         return warp_requests(playable).any("global")
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw the request of the step, or the last one before it, or the next one."""
         asked = shown_request(moment, "global")
         with Page(painter, rect, theme, font) as page:
@@ -54,7 +57,8 @@ class CoalescingLens:
             )
             room = page.headed(heading)
             if page.has_room(room):
-                _Picture(page, room, moment, use).draw()
+                yield page
+                yield from _Picture(page, room, moment, use).pieces()
 
 
 class _Picture:
@@ -73,8 +77,8 @@ class _Picture:
         self.across = max(-(-count // self.rows), _FEWEST_ACROSS)
         self.wide = room.width() / self.across
 
-    def draw(self) -> None:
-        """Draw lanes, sectors, and as much text below them as there is room for."""
+    def pieces(self) -> Iterator[Sheet]:
+        """Draw lanes, sectors, and as much text below them as there is room for; see `GradualLens.pieces`."""
         page, room = self.page, self.room
         small, line = page.row(SMALL), page.row()
         lanes = small + 2 * self.radius
@@ -85,7 +89,9 @@ class _Picture:
         top = room.top() + lanes + gap
         self._links(room.top() + lanes, top, high)
         self._lanes(room.top() + small)
+        yield page
         self._sectors(top, high)
+        yield page
         y = top + self.rows * (high + _GAP)
         self._names(QRectF(room.left(), y, room.width(), small))
         self._captions(QRectF(room.left(), y + small, room.width(), small * 1.15))

@@ -1,5 +1,6 @@
 """The lens on memory order: each matrix as the strip of its addresses, and the places on it that are accessed."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from math import cos, pi, sin
 
@@ -12,10 +13,11 @@ from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.lenses.address_walk import LINE_BYTES, AddressWalk, address_walks
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.accesses import Array
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import SMALL, Heading, Page, source_line
 from gemmviz.ui.lenses.request_text import other_step
-from gemmviz.ui.lenses.sheet import LEFT, RIGHT
+from gemmviz.ui.lenses.sheet import LEFT, RIGHT, Sheet
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import thousands
 
@@ -26,7 +28,7 @@ _ARC = [(cos(pi * i / 10), sin(pi * i / 10)) for i in range(11)]
 _OLDEST = 0.3  # opacity of a loop's oldest access
 
 
-class MemoryOrderLens:
+class MemoryOrderLens(GradualLens):
     """Shows the last accesses of the chosen warp, or of a loop on a CPU, in each array, at their places in memory."""
 
     name = "memory order"
@@ -36,7 +38,7 @@ class MemoryOrderLens:
         """Say whether threads access memory themselves."""
         return address_walks(playable).any
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw a strip for each array that the warp, or the loop, accesses."""
         playable = moment.playable
         walks = address_walks(playable)
@@ -65,6 +67,7 @@ class MemoryOrderLens:
             high = room.height() / len(shown)
             for number, walk in enumerate(shown):
                 place = QRectF(room.left(), room.top() + number * high, room.width(), high)
+                yield page
                 _Strip(page, place, playable, walk, walk is chosen, walks.on_gpu).draw()
 
 

@@ -1,6 +1,6 @@
 """The lens of pipelines: a ring of stages with their content, their gates, and the waits between warps."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
@@ -12,6 +12,7 @@ from gemmviz.trace.lenses.pipeline_events import pipeline_events
 from gemmviz.trace.lenses.stages import is_pipeline, stages
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.box_pictures import BoxPictures
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment, Place
 from gemmviz.ui.lenses.ring import draw_ring
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
@@ -26,7 +27,7 @@ _ROW = 1.15, 4.2  # a row's least and largest height in lines of small text
 _WITH_RING, _TABLE = 26.0, 19.0
 
 
-class PipelineLens:
+class PipelineLens(GradualLens):
     """Draws the stages of the chosen block."""
 
     name = "pipeline"
@@ -66,7 +67,7 @@ class PipelineLens:
         """Draw tiles on their matrices: see `gemmviz.ui.lenses.lens.Marking`."""
         draw_tiles(painter, boxes, whole, with_values, theme, font, pictures)
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""
         playable = moment.playable
         found = stages(playable, moment.block)
@@ -91,7 +92,9 @@ class PipelineLens:
                 lanes.count * _LANE[1] * sheet.small + 1.6 * sheet.em,
                 max(_LANES_SHARE * room.height(), lanes.count * _LANE[0] * sheet.small + 1.4 * sheet.em),
             )
-            lanes.draw(sheet, QRectF(room.left(), room.bottom() - high, room.width(), high), moment.step)
+            yield sheet
+            yield from lanes.pieces(sheet, QRectF(room.left(), room.bottom() - high, room.width(), high), moment.step)
+            yield sheet
             room.setBottom(room.bottom() - high - 4)
             held = found.held(moment.step)
             if room.width() >= _WITH_RING * sheet.em and room.height() >= 7 * sheet.em:
@@ -99,6 +102,7 @@ class PipelineLens:
                 ring = QRectF(room.right() - side, room.top(), side, room.height())
                 room.setRight(ring.left() - sheet.em)
                 draw_ring(sheet, ring, held, moment.step)
+                yield sheet
             _draw_table(sheet, room, moment, found, held)
 
 

@@ -1,5 +1,6 @@
 """The lens on reuse: heat maps of how often each element has been read so far, and from which memory."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +14,10 @@ from gemmviz.trace.distinct import distinct
 from gemmviz.trace.lenses.read_counts import ArrayReads, levels, read_counts
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import Recording
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import SMALL, Heading, Page, source_line
-from gemmviz.ui.lenses.sheet import LEFT, MIDDLE
+from gemmviz.ui.lenses.sheet import LEFT, MIDDLE, Sheet
 from gemmviz.ui.look.theme import Rgb, Theme, rgb
 from gemmviz.ui.stage.accessed_cells import covered
 from gemmviz.ui.stage.caption import thousands
@@ -28,7 +30,7 @@ _SMALLEST_MAP = 36.0
 _LEAST_MAP = 2.0  # height of a map, in heights of body text, below which the scale of colours is left out
 
 
-class ReuseLens:
+class ReuseLens(GradualLens):
     """Shows A, B and the shared arrays of the chosen block, coloured by the reads of each element."""
 
     name = "reuse"
@@ -38,7 +40,7 @@ class ReuseLens:
         """Say whether anything is read."""
         return any(array.reads for array in playable.traffic.arrays)
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw the reads up to a step, that step included."""
         playable = moment.playable
         with Page(painter, rect, theme, font) as page:
@@ -71,8 +73,10 @@ class ReuseLens:
                 room.setBottom(scale.top() - page.em * 0.3)
             maps = _places(room, found, playable.recording, page)
             for reads, place in maps:
+                yield page
                 _Map(page, place, moment, reads, bounds, colours).draw()
             if explained:
+                yield page
                 _scale(page, scale, bounds, colours)
 
 

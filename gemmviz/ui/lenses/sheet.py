@@ -89,18 +89,30 @@ class Sheet:
 
     def __init__(self, painter: QPainter, rect: QRectF, theme: Theme, font: QFont) -> None:
         self.painter, self.rect, self.theme = painter, rect, theme
+        self._resting = False
         room = min(rect.width() / _USUAL[0], rect.height() / _USUAL[1])
         self._px = QFontInfo(font).pixelSize() * min(max(room**0.5, 1.0), _LARGEST)
         self._font, self._base = font, font.toString()
         self.em, self.small = self.metrics("body").height(), self.metrics("small").height()
 
     def __enter__(self) -> "Sheet":
-        self.painter.save()
-        self.painter.setClipRect(self.rect, Qt.ClipOperation.IntersectClip)
-        self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.resume(self.painter)
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self._resting:  # a picture that was given up has no painter any more
+            self.rest()
+
+    def resume(self, painter: QPainter) -> None:
+        """Draw with a painter from now on."""
+        self.painter, self._resting = painter, False
+        painter.save()
+        painter.setClipRect(self.rect, Qt.ClipOperation.IntersectClip)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def rest(self) -> None:
+        """Leave the painter as it was."""
+        self._resting = True
         self.painter.restore()
 
     @property

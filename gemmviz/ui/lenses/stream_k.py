@@ -1,6 +1,6 @@
 """The lens of shared work: the k-steps of each multiprocessor, beside those of a grid with a tile to a block."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
@@ -8,6 +8,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.lenses.work_shares import Piece, WorkShares, shares_work, work_shares
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.sheet import MIDDLE, RIGHT, Sheet, Tag
 from gemmviz.ui.look.theme import Theme
@@ -18,7 +19,7 @@ _DONE, _TO_COME, _MODELLED = 0.72, 0.24, 0.42  # strengths of a tile's colour
 _CORNER = 0.42  # of a bar's height
 
 
-class StreamKLens:
+class StreamKLens(GradualLens):
     """Draws the work of all blocks."""
 
     name = "stream-K"
@@ -34,7 +35,7 @@ class StreamKLens:
         pieces = [piece for block in known.blocks for piece in block] if known is not None else []
         return moment.block, tuple(piece.done(moment.step) for piece in pieces)
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""
         known = work_shares(moment.playable)
         with Sheet(painter, rect, theme, font) as sheet:
@@ -48,7 +49,9 @@ class StreamKLens:
             room.setBottom(foot)
             half = (room.height() - 0.4 * sheet.em) / 2
             upper = QRectF(room.left(), room.top(), room.width(), half)
+            yield sheet
             _draw_tile_each(sheet, upper, known)
+            yield sheet
             lower = upper.translated(0, half + 0.4 * sheet.em)
             _draw_recorded(sheet, lower, known, moment)
 

@@ -1,5 +1,7 @@
 """Swimlanes: requests, arrivals and products of tiles, by warp; a column per event, in order and never in time."""
 
+from collections.abc import Iterator
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QPolygonF
 
@@ -43,8 +45,8 @@ class Swimlanes:
         """How many lanes there are."""
         return len(self._lanes)
 
-    def draw(self, sheet: Sheet, room: QRectF, step: int) -> None:
-        """Draw the lanes with a heading, in their state after a step."""
+    def pieces(self, sheet: Sheet, room: QRectF, step: int) -> Iterator[Sheet]:
+        """Draw the lanes with a heading, in their state after a step; in pieces, as `GradualLens.pieces`."""
         theme, events = sheet.theme, self._events.events
         head = QRectF(room.left(), room.top(), room.width(), 1.3 * sheet.em)
         passed = self._events.passed(step)
@@ -73,6 +75,7 @@ class Swimlanes:
             for wait in self._events.waits:
                 if (wait.asking, wait.agent) == lane:
                     self._draw_wait(sheet, line, wait, first, wide)
+        yield sheet
         for begin, end in self._events.arrows:
             if begin in boxes and end in boxes:
                 self._draw_arrow(sheet, boxes[begin], boxes[end], end < passed)

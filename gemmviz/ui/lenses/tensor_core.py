@@ -1,5 +1,6 @@
 """The lens of tensor cores: which lane holds each element of one instruction's operands, and in which register."""
 
+from collections.abc import Iterator
 from math import ceil
 
 import numpy as np
@@ -12,6 +13,7 @@ from gemmviz.trace.lenses.instruction import Instruction, instruction
 from gemmviz.trace.origin.fragments import Fragment
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lane_picture import LEGIBLE, LanePicture, cells, joined, lane_picture
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
@@ -26,7 +28,7 @@ _TINT = 0.2, 0.34  # where cells have a number, and where they have none
 _WORDS = 3.5  # lines of small text below operands that stand side by side
 
 
-class TensorCoreLens:
+class TensorCoreLens(GradualLens):
     """Draws the operands of one instruction of the chosen warp."""
 
     name = "tensor core"
@@ -36,7 +38,7 @@ class TensorCoreLens:
         """Say whether warps multiply on the tensor cores."""
         return playable.recording.together >= WARP and playable.recording.backend == "cuda"
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""
         known = instruction(moment.playable, moment.block, moment.warp, moment.step, _element(moment))
         with Sheet(painter, rect, theme, font) as sheet:
@@ -47,7 +49,8 @@ class TensorCoreLens:
             shape = f"{known.kind} {known.m} × {known.n} × {known.k}" if known.k else known.kind
             beside = tr("{shape}: the elements of each lane", shape=shape)
             room = sheet.heading(tr(self.title), (beside, shape), "recorded")
-            _Operands(sheet, room, moment, known).draw()
+            yield sheet
+            yield from _Operands(sheet, room, moment, known).pieces()
 
 
 def _element(moment: LensMoment) -> tuple[int, int] | None:
@@ -113,8 +116,8 @@ class _Operands:
             x = places[matrix].right() + gap
         return places
 
-    def draw(self) -> None:
-        """Draw the fragments, and the words beside or below them."""
+    def pieces(self) -> Iterator[Sheet]:
+        """Draw the fragments, and the words beside or below them; see `GradualLens.pieces`."""
         for matrix, place in self._places.items():
             self._draw_title(matrix, place)
             fragment = self._fragments[matrix]
@@ -122,6 +125,7 @@ class _Operands:
                 self._draw_absent(matrix, place)
             else:
                 self._draw_fragment(matrix, fragment, place)
+            yield self._sheet
         if self._crossed:
             free = QRectF(self._room.left(), self._room.top(), self._places[B].left() - self._room.left(), 0)
             free.setBottom(self._places[A].top() - self._head)

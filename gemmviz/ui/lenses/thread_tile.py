@@ -1,5 +1,6 @@
 """The lens of a thread's tile: its values of A and B at one place along K, and the products that it makes of them."""
 
+from collections.abc import Iterator
 from math import isnan
 
 import numpy as np
@@ -13,6 +14,7 @@ from gemmviz.trace.lenses.outer_product import OuterProduct, Values, knows_produ
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.recording import WARP
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.owned_elements import draw_owned
 from gemmviz.ui.lenses.sheet import MIDDLE, RIGHT, Sheet
@@ -26,7 +28,7 @@ _FIGURES = 9.5, 15.0  # the least and the usual width of the figures beside the 
 _LISTED = 6  # rows or columns that are named one by one
 
 
-class ThreadTileLens:
+class ThreadTileLens(GradualLens):
     """Draws the outer product of the chosen thread."""
 
     name = "thread tile"
@@ -36,7 +38,7 @@ class ThreadTileLens:
         """Say whether the threads multiply by themselves, with values whose origin is known."""
         return knows_products(playable)
 
-    def paint(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:
+    def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""
         recording = moment.playable.recording
         thread = moment.lane + (WARP * moment.warp if recording.backend == "cuda" else 0)
@@ -58,10 +60,13 @@ class ThreadTileLens:
             room.setTop(line.bottom() + 4)
             beside = room.width() - min(max(0.3 * room.width(), _FIGURES[0] * sheet.em), _FIGURES[1] * sheet.em)
             grid = QRectF(room.left(), room.top(), beside - sheet.em, room.height())
+            yield sheet
             used = _Products(sheet, grid, moment.playable, known).draw()
             free = QRectF(room.left() + beside, room.top(), room.width() - beside, room.height())
             free.setLeft(min(free.left(), used.right() + 1.5 * sheet.em))
+            yield sheet
             _draw_figures(sheet, free, moment.playable, known)
+            yield sheet
             if (high := free.height() - _figures_height(sheet, free)) >= 5 * sheet.em:
                 draw_owned(sheet, free.adjusted(0, free.height() - high + 0.6 * sheet.em, 0, 0), moment, thread, known)
 

@@ -145,6 +145,11 @@ class Ghosts:
             self._requests = flights, [np.flatnonzero(number_of == which) for which in range(count)]
         return self._requests[1]
 
+    def padded(self, moment: Moment) -> list[int]:
+        """Return the arrays that have pads."""
+        flights = self.flights(moment)
+        return [int(array) for array in np.unique(flights.target[~flights.asynchronous])]
+
     def draw_pads(self, painter: QPainter, panels: list[Panel], moment: Moment) -> None:
         """Outline the cells that copies on their way will write: dashed, as they are still to come.
 

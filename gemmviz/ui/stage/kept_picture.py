@@ -1,10 +1,25 @@
 """A part of the stage that is painted again only when something in it changed, and copied from a picture until then."""
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from time import thread_time
+from typing import Any, TypeVar
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QFont, QPainter, QPixmap, QRegion
+
+Result = TypeVar("Result")
+Begin = Callable[[], Callable[[QPainter], bool]]
+Paint = Callable[[QPainter, QRegion | None], None]
+
+
+@dataclass
+class _Coming:
+    """A picture that is painted in pieces: its state, and the function that paints the next piece."""
+
+    state: Any
+    picture: QPixmap
+    go_on: Callable[[QPainter], bool]
 
 
 class KeptPicture:
@@ -12,10 +27,19 @@ class KeptPicture:
 
     def __init__(self) -> None:
         self._kept: tuple[Any, QPixmap] | None = None
+        self._coming: _Coming | None = None
         self.painted = 0
         """How often the part was painted, and not copied."""
 
-    def draw(self, painter: QPainter, place: QRectF, key: Any, ratio: float, paint: Callable[[QPainter], None]) -> None:
+    def draw(
+        self,
+        painter: QPainter,
+        place: QRectF,
+        key: Any,
+        ratio: float,
+        paint: Paint,
+        changed: Callable[[Any], QRegion | None] = lambda before: None,
+    ) -> None:
         """Draw the part.
 
         Parameters
@@ -28,44 +52,93 @@ class KeptPicture:
         ratio
             Device pixels per pixel.
         paint
-            Paints the part with a painter.
+            Paints the part with a painter; as far as a region needs it (None: all of it).
+        changed
+            Returns the places that differ from the picture of an earlier key; None if all may differ.
         """
-        whole = QRectF(place.toAlignedRect())
-        # Between two pixels of the screen, a copy would be blurred.
-        sides = whole.x(), whole.y(), whole.width(), whole.height()
-        between = any(side * ratio != round(side * ratio) for side in sides)
-        if key is None or between:
+        whole, sides = QRectF(place.toAlignedRect()), _sides(place)
+        if key is None or _is_between(sides, ratio):
             self.painted += 1
-            paint(painter)
+            paint(painter, None)
             return
         state = key, sides, ratio
         if self._kept is None or self._kept[0] != state:
             self.painted += 1
+            kept, self._kept = self._kept, None  # if painting fails, the picture is of no state
+            same = kept is not None and kept[0][1:] == state[1:]
+            region = changed(kept[0][0]) if kept is not None and same and whole == place else None
             # A picture of the same size is painted over: new memory for each step takes much longer.
-            before = self._kept[1] if self._kept is not None and self._kept[0][1:] == state[1:] else None
-            self._kept = None  # if painting fails, the picture is of no state
-            self._kept = state, _picture(whole, whole == place, ratio, painter, paint, before)
+            picture = kept[1] if kept is not None and same else _empty(whole, ratio)
+            if whole != place:
+                picture.fill(Qt.GlobalColor.transparent)
+
+            def paint_changed(into: QPainter) -> None:
+                if region is not None:
+                    into.setClipRegion(region)
+                paint(into, region)
+
+            if region is None or not region.isEmpty():
+                _paint(picture, whole, painter.font(), paint_changed)
+            self._kept = state, picture
         painter.drawPixmap(whole.topLeft(), self._kept[1])
 
+    def prepare(self, place: QRectF, key: Any, ratio: float, font: QFont, begin: Begin, seconds: float) -> bool:
+        """Paint a part of the picture that will be drawn with these arguments; return whether it is ready.
 
-def _picture(
-    place: QRectF,
-    covered: bool,
-    ratio: float,
-    like: QPainter,
-    paint: Callable[[QPainter], None],
-    before: QPixmap | None,
-) -> QPixmap:
-    """Paint a picture of a place, over an earlier one; one that is not `covered` to its edges is clear there."""
-    picture = before
-    if picture is None:
-        picture = QPixmap(round(place.width() * ratio), round(place.height() * ratio))
-        picture.setDevicePixelRatio(ratio)
-    if not covered:
-        picture.fill(Qt.GlobalColor.transparent)
+        Until it is ready, the picture before can be drawn. A picture that was begun with other arguments is given up.
+
+        Parameters
+        ----------
+        place, key, ratio
+            As for `draw`.
+        font
+            Of the painter.
+        begin
+            Begins the picture: returns a function that paints the next piece of it with a painter, and returns whether
+            there are more.
+        seconds
+            Processor time of this thread after which no further piece is painted now.
+        """
+        whole, sides = QRectF(place.toAlignedRect()), _sides(place)
+        state = key, sides, ratio
+        if _is_between(sides, ratio) or (self._kept is not None and self._kept[0] == state):
+            return True  # `draw` needs no picture, or has it
+        coming, self._coming = self._coming, None  # if painting fails, the picture is of no state
+        if coming is None or coming.state != state:
+            picture = coming.picture if coming is not None and coming.state[1:] == state[1:] else _empty(whole, ratio)
+            if whole != place:
+                picture.fill(Qt.GlobalColor.transparent)
+            coming = _Coming(state, picture, begin())
+        end = thread_time() + seconds
+        while _paint(coming.picture, whole, font, coming.go_on):
+            if thread_time() >= end:
+                self._coming = coming
+                return False
+        self.painted += 1
+        self._kept = state, coming.picture
+        return True
+
+
+def _sides(place: QRectF) -> tuple[float, float, float, float]:
+    whole = place.toAlignedRect()
+    return whole.x(), whole.y(), whole.width(), whole.height()
+
+
+def _is_between(sides: tuple[float, ...], ratio: float) -> bool:
+    """Say whether a place is between two pixels of the screen: a copy would be blurred."""
+    return any(side * ratio != round(side * ratio) for side in sides)
+
+
+def _empty(place: QRectF, ratio: float) -> QPixmap:
+    picture = QPixmap(round(place.width() * ratio), round(place.height() * ratio))
+    picture.setDevicePixelRatio(ratio)
+    return picture
+
+
+def _paint(picture: QPixmap, place: QRectF, font: QFont, paint: Callable[[QPainter], Result]) -> Result:
+    """Paint something of a place into its picture; return what `paint` returns."""
     # If painting fails, the painter must end before its picture: Qt would crash otherwise.
     with QPainter(picture) as into:
-        into.setFont(like.font())
+        into.setFont(font)
         into.translate(-place.topLeft())
-        paint(into)
-    return picture
+        return paint(into)

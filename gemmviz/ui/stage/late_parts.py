@@ -3,17 +3,21 @@
 A slow lens has a frame of its own: the arrays then follow in the next one.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from time import thread_time
 from typing import Literal
 
 from PySide6.QtCore import QRect, QRectF
 
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.stage.quadrant import Late
 from gemmviz.ui.turns import Turns
 
 Part = Literal["lens", "words", "cells"]
+Prepare = Callable[[Moment], bool]
 _SLOW_S = 0.004  # of a lens: a quarter of a frame
 
 
@@ -30,8 +34,12 @@ class LateParts:
         self.turns: Turns | None = None
         self._shown: Late | None = None
         self._now: Moment | None = None
+        self._coming: Moment | None = None
+        """The moment of the lens that is being prepared."""
 
-    def follow(self, moment: Moment, has_lens: bool, lens_seconds: float = 0.0) -> list[Part] | None:
+    def follow(
+        self, moment: Moment, has_lens: bool, lens_seconds: float = 0.0, prepare: Prepare | None = None
+    ) -> list[Part] | None:
         """Let the parts whose turn it is show a moment; return these, or None if all of the stage has to be painted.
 
         Parameters
@@ -40,20 +48,36 @@ class LateParts:
             The moment of the stage.
         has_lens, lens_seconds
             Whether it shows a lens, and the time in which that was last painted.
+        prepare
+            Draws a part of the lens at a moment, and returns whether all of it is ready; None: it is drawn at once.
         """
         shown, before, now = self._shown, self._now, replace(moment, fraction=0.0, hovered=None)
         if self.turns is None or not self.turns.on or shown is None or not _alike(shown.lens, now):
             return None
         behind = shown.cells != before  # the cells left the last frame to the lens
-        # Without a lens there is nothing to draw.
-        lens = now if not has_lens or (not behind and self._may("lens", shown.lens, now)) else shown.lens
+        begin, lens = thread_time(), now  # without a lens there is nothing to draw
+        if has_lens:
+            # What flies belongs to the cells: at a new step they take all of the frame.
+            waits = behind or (prepare is not None and now.motion != "none" and now != before)
+            lens = shown.lens if waits else self._lens(shown.lens, now, prepare)
+        seconds = thread_time() - begin if prepare is not None else lens_seconds * (lens != shown.lens)
         words = now if self._may("words", shown.words, now) else shown.words
-        alone = has_lens and moment.motion == "none" and lens_seconds > _SLOW_S and lens != shown.lens
+        alone = has_lens and moment.motion == "none" and seconds > _SLOW_S
         cells = shown.cells if alone else now
         self._shown, self._now = Late(lens, words, cells), now
         found: list[Part] = ["lens"] if has_lens and lens != shown.lens else []
         found += ["words"] if words != shown.words else []
         return [*found, "cells"] if cells != shown.cells else found
+
+    def _lens(self, shown: Moment, now: Moment, prepare: Prepare | None) -> Moment:
+        """Return the moment that the lens can show in this frame."""
+        if shown == now or not self._may("lens", shown, now):
+            return shown
+        coming, self._coming = self._coming or now, None
+        if prepare is None or prepare(coming):
+            return coming
+        self._coming = coming
+        return shown
 
     def _may(self, part: Part, shown: Moment, now: Moment) -> bool:
         return shown == now or self.turns is None or self.turns.may((self, part))
@@ -65,7 +89,7 @@ class LateParts:
             return None
         if self._shown is None or not _alike(self._shown.lens, moment):
             self._now = replace(moment, fraction=0.0, hovered=None)
-            self._shown = Late(self._now, self._now, self._now)
+            self._shown, self._coming = Late(self._now, self._now, self._now), None
         return self._shown
 
     @property
@@ -76,7 +100,7 @@ class LateParts:
 
     def forget(self) -> None:
         """Let all parts show the stage's moment in the next frame."""
-        self._shown = self._now = None
+        self._shown = self._now = self._coming = None
 
 
 def _alike(one: Moment, other: Moment) -> bool:
@@ -84,7 +108,9 @@ def _alike(one: Moment, other: Moment) -> bool:
     return replace(one, step=other.step, fraction=other.fraction, hovered=other.hovered) == other
 
 
-def changed_places(late: LateParts, painter: StagePainter | None, rect: QRectF, moment: Moment) -> list[QRect] | None:
+def changed_places(
+    late: LateParts, painter: StagePainter | None, rect: QRectF, moment: Moment, ratio: float
+) -> list[QRect] | None:
     """Let the slow parts follow to a moment, and return the places that have to be painted for it, in pixels.
 
     Parameters
@@ -93,8 +119,8 @@ def changed_places(late: LateParts, painter: StagePainter | None, rect: QRectF, 
         The slow parts.
     painter, rect
         Paints the stage into `rect`; None: there is no recording.
-    moment
-        The moment.
+    moment, ratio
+        The moment, and device pixels per pixel.
 
     Returns
     -------
@@ -103,7 +129,13 @@ def changed_places(late: LateParts, painter: StagePainter | None, rect: QRectF, 
     """
     if painter is None:
         return None
-    parts = late.follow(moment, painter.lens is not None, painter.quadrant.lens_seconds)
+
+    def prepare(lens_at: Moment) -> bool:
+        return painter.prepare_lens(rect, lens_at, ratio)
+
+    gradual = isinstance(painter.lens, GradualLens)
+    seconds = painter.quadrant.lens_seconds
+    parts = late.follow(moment, painter.lens is not None, seconds, prepare if gradual else None)
     if parts is None or moment.motion not in ("none", "line"):
         return None
     arrays = painter.changing(rect, moment) if "cells" in parts else []

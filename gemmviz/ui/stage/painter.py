@@ -7,11 +7,12 @@ accesses of this step, copies in flight, selection, values.
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
@@ -246,8 +247,10 @@ class StagePainter:
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        bare = late is not None and not in_lines and self._is_bare(plan, moment)
-        late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if bare else []
+        if late is None or in_lines or self._flies(moment):
+            part = None  # all is painted
+        on_ground = part is not None and self._is_bare(plan, moment)
+        late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if on_ground else []
         if part is not None and regions.covers(late_places, part):
             for one in part:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
                 painter.fillRect(one, QColor(self.theme.background))
@@ -256,9 +259,12 @@ class StagePainter:
         seen = self.seen(rect, in_lines)
         cells = self._last = replace(moment, step=late.cells.step) if late is not None and late.cells else moment
         key = (self._plan_key(rect), replace(cells, fraction=0.0, motion="none")) if self._keeps(moment) else None
-        # A picture that is kept is of all arrays.
-        some = part if key is None and bare else None
-        self.still.draw(painter, rect, key, ratio, lambda into: self._paint_still(into, rect, plan, cells, ratio, some))
+
+        def paint_still(into: QPainter, changed: QRegion | None) -> None:
+            # A picture that is kept is of all arrays.
+            self._paint_still(into, rect, plan, cells, ratio, part if key is None else changed)
+
+        self.still.draw(painter, rect, key, ratio, paint_still, lambda before: self._changed_still(plan, before, key))
         painter.save()
         painter.setClipRect(seen)
         covered = self._covered(plan)
@@ -269,7 +275,7 @@ class StagePainter:
             self._ways.draw(painter, placed, moment)
         painter.restore()
         if not in_lines:
-            self._draw_quadrant(painter, plan, moment, ratio, late, part if bare else None)
+            self._draw_quadrant(painter, plan, moment, ratio, late, part)
             return
         if self.vector:
             # A vector file has no clip: lines beyond the arrays' part are covered.
@@ -292,7 +298,7 @@ class StagePainter:
         font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
         self._draw_labels(painter, rect, plan, moment, ratio, part)
         painter.save()
-        painter.setClipRect(seen)
+        painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
         near = self._near.at(moment)
         images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
@@ -332,7 +338,7 @@ class StagePainter:
         if self.vector:
             painter.fillRect(rect, QColor(self.theme.background))
             painter.save()
-            painter.setClipRect(seen)
+            painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
             write(painter)
             painter.restore()
             return
@@ -360,6 +366,13 @@ class StagePainter:
             self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes, part)
 
+    def prepare_lens(self, rect: QRectF, moment: Moment, ratio: float) -> bool:
+        """Draw a part of the lens at a moment for a later frame; return whether all of it is ready to be drawn."""
+        plan, lens = self.plan(rect, moment.view), self.lens
+        if not isinstance(lens, GradualLens) or plan.free is None or self.in_lines(plan, moment.view) or self.vector:
+            return True
+        return self.quadrant.prepare_lens(lens, plan.free, moment, ratio)
+
     def changing(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
         """Return the places that changed since the last frame, without lens and words; None if anything may have.
 
@@ -368,17 +381,35 @@ class StagePainter:
         plan, last = self.plan(rect, moment.view), self._last
         if last is None or moment.block != last.block or self.in_lines(plan, moment.view):
             return None
-        if last.motion != moment.motion or not self._is_bare(plan, moment):
+        if last.motion != moment.motion or self._flies(moment):
             return None
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
-        return regions.changing(plan, moment, self.lens is not None, arrays)
+        ways = self._way_areas(plan, last) + self._way_areas(plan, moment) if last.step != moment.step else []
+        return regions.changing(plan, moment, self.lens is not None, arrays, ways)
+
+    def _changed_still(self, plan: Plan, before: Any, now: Any) -> QRegion | None:
+        """Return the places where what does not move looks different after a step; None if it may be everywhere."""
+        (last_plan, last), (this_plan, moment) = before, now
+        if last_plan != this_plan or replace(last, step=moment.step) != moment:
+            return None
+        arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
+        arrays += [array for at in (last, moment) for array in self._ghosts.padded(at)]
+        places = regions.changing(plan, moment, self.lens is not None, arrays)
+        return regions.joined(places) if places is not None else None
+
+    def _flies(self, moment: Moment) -> bool:
+        """Say whether something may be on its way anywhere on the stage; a vector file has no parts."""
+        return moment.motion != "none" or self.vector
+
+    def _way_areas(self, plan: Plan, moment: Moment) -> list[QRectF]:
+        return self._ways.areas(plan.panels, moment) if self.lens is None else []
 
     def _is_bare(self, plan: Plan, moment: Moment) -> bool:
         """Say whether nothing but the background is below the words and the legend: nothing flies over it."""
-        if moment.motion != "none" or self.vector:
+        if self._flies(moment):
             return False
-        places = (regions.box(plan.words), regions.box(plan.legend)) if self.lens is None else ()
-        return not any(self._ways.touches(place, plan.panels, moment) for place in places)
+        places = regions.box(plan.words), regions.box(plan.legend)
+        return not any(area.intersects(place) for area in self._way_areas(plan, moment) for place in places)
 
     def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
         """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""

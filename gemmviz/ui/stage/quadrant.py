@@ -6,9 +6,10 @@ from time import thread_time
 from typing import Any
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QRegion
 
 from gemmviz.trace.playable import Playable
+from gemmviz.ui.lenses.gradual import GradualLens, Unfinished
 from gemmviz.ui.lenses.lens import Lasting, Lens, LensMoment
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.caption import provenance
@@ -19,6 +20,9 @@ from gemmviz.ui.stage.plan import Plan
 from gemmviz.ui.stage.scene import Bounds
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.words import TITLE_LINES, Words
+
+PIECES_S = 0.003
+"""Processor time of pieces of a lens in one frame, unless a single one takes longer."""
 
 
 @dataclass(frozen=True)
@@ -133,10 +137,9 @@ class Quadrant:
         self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment, ratio: float, keeps: bool
     ) -> None:
         """Draw a lens in the place of the shared tiles; `keeps`: whether the next frames may show the same."""
-        rect = _rect(place)
-        shown = LensMoment(self._playable, moment.step, moment.block, moment.warp, moment.lane, moment.cell)
+        rect, shown = _rect(place), self._of_lens(moment)
 
-        def paint(into: QPainter) -> None:
+        def paint(into: QPainter, part: QRegion | None) -> None:
             into.fillRect(rect, QColor(self._theme.background))
             into.save()
             into.setClipRect(rect.toAlignedRect())
@@ -145,8 +148,27 @@ class Quadrant:
             self.lens_seconds = thread_time() - begin
             into.restore()
 
-        state = lens.state(shown) if isinstance(lens, Lasting) else shown
-        self.lens_picture.draw(painter, rect, (lens, state) if keeps else None, ratio, paint)
+        self.lens_picture.draw(painter, rect, _state(lens, shown) if keeps else None, ratio, paint)
+
+    def prepare_lens(self, lens: GradualLens, place: Bounds, moment: Moment, ratio: float) -> bool:
+        """Draw a few pieces of a lens for a later frame; return whether `draw_lens` has them all."""
+        rect, shown = _rect(place), self._of_lens(moment)
+
+        def begin() -> Callable[[QPainter], bool]:
+            picture = Unfinished(lens, rect, shown, self._theme, self._font)
+
+            def go_on(into: QPainter) -> bool:
+                if not picture.begun:
+                    into.fillRect(rect, QColor(self._theme.background))
+                into.setClipRect(rect.toAlignedRect())
+                return picture.go_on(into)
+
+            return go_on
+
+        return self.lens_picture.prepare(rect, _state(lens, shown), ratio, self._font, begin, PIECES_S)
+
+    def _of_lens(self, moment: Moment) -> LensMoment:
+        return LensMoment(self._playable, moment.step, moment.block, moment.warp, moment.lane, moment.cell)
 
     def _draw_kept(
         self,
@@ -160,13 +182,18 @@ class Quadrant:
         """Draw something on the background from a picture."""
         whole = QRectF(place.toAlignedRect())
 
-        def on_ground(into: QPainter) -> None:
+        def on_ground(into: QPainter, part: QRegion | None) -> None:
             into.fillRect(whole, QColor(self._theme.background))
             into.save()
             paint(into)
             into.restore()
 
         picture.draw(painter, whole, key, ratio, on_ground)
+
+
+def _state(lens: Lens | GradualLens, shown: LensMoment) -> Any:
+    """Return all that the picture of a lens depends on."""
+    return lens, lens.state(shown) if isinstance(lens, Lasting) else shown
 
 
 def _rect(place: Bounds) -> QRectF:

@@ -33,6 +33,14 @@ def covers(places: Sequence[QRectF], part: QRegion) -> bool:
     return left.isEmpty()
 
 
+def joined(places: Sequence[QRect]) -> QRegion:
+    """Return several places as one region."""
+    region = QRegion()
+    for place in places:
+        region += QRegion(place)
+    return region
+
+
 def around(panel: Panel) -> QRectF:
     """Return the place of an array with all that is drawn at its edges."""
     return QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
@@ -43,8 +51,10 @@ def shown(panels: Sequence[Panel], part: QRegion | None) -> list[Panel]:
     return [p for p in panels if part is None or part.intersects(around(p).toAlignedRect())]
 
 
-def changing(plan: Plan, moment: Moment, has_lens: bool, arrays: Sequence[int]) -> list[QRect] | None:
-    """Return the places that a step changes, without lens and words, as long as nothing flies between the arrays.
+def changing(
+    plan: Plan, moment: Moment, has_lens: bool, arrays: Sequence[int], ways: Sequence[QRectF] = ()
+) -> list[QRect] | None:
+    """Return the places that a step changes, without lens and words.
 
     Parameters
     ----------
@@ -54,17 +64,19 @@ def changing(plan: Plan, moment: Moment, has_lens: bool, arrays: Sequence[int]) 
         Whether a lens covers the shared tiles, and the strip beside them.
     arrays
         The arrays that look different after the step.
+    ways
+        The places of the ways of values before and after it.
 
     Returns
     -------
     list or None
         In pixels; None if the step may change anything.
     """
-    if moment.frozen or moment.outdated or (moment.cell is not None and not has_lens):
+    if moment.frozen or moment.outdated:
         return None
     panels = plan.panels[: C + 1] if has_lens else plan.panels
     places = [around(panel) for panel in panels if panel.array in arrays]
     if plan.aside is not None:
         aside = QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height)
         places.append(aside.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND))
-    return [place.toAlignedRect() for place in places]
+    return [place.toAlignedRect() for place in (*places, *ways)]

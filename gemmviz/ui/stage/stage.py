@@ -204,7 +204,8 @@ class Stage(QWidget):
             self._update_places()
 
     def _update_places(self) -> None:
-        places = changed_places(self.late, self._painter, QRectF(self.rect()), self.moment())
+        ratio = self.devicePixelRatioF()
+        places = changed_places(self.late, self._painter, QRectF(self.rect()), self.moment(), ratio)
         for place in places if places is not None else [self.rect()]:
             self.update(place)
 

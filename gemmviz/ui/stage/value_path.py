@@ -1,6 +1,6 @@
 """Drawn over the stage: the ways of values to the chosen element of C, and the lanes of a frozen warp."""
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from gemmviz.ui.stage.scene import Panel
 _MOST_NOW = 6  # ways that one step takes at once: those of a fragment are many, and all alike
 # Larger cells say their lanes themselves (`gemmviz.ui.stage.cell_text`).
 _LANE_FROM, _LANE_UP_TO, _OUTLINED_FROM = 11.0, 20.0, 3.0
+_KEPT = 4  # moments whose arrows are kept: this one, and the one before
 _HEAD = 9.0
 _FAR = 2 * _HEAD  # an arrow with its head and its cross is not farther from its line, in pixels
 
@@ -42,10 +43,10 @@ class _Arrow:
     note: str
     middle: QPointF
 
-    @property
-    def area(self) -> QRectF:
-        """The place that it takes, without its note."""
-        return QRectF(self.line.p1(), self.middle * 2 - self.line.p1()).normalized().adjusted(-_FAR, -_FAR, _FAR, _FAR)
+    def area(self, metrics: QFontMetricsF) -> QRectF:
+        """Return the place that it takes, with its note in a font."""
+        line = QRectF(self.line.p1(), self.middle * 2 - self.line.p1()).normalized().adjusted(-_FAR, -_FAR, _FAR, _FAR)
+        return line.united(_note_box(metrics, self.middle, self.note).adjusted(-1, -1, 1, 1)) if self.note else line
 
     def draw(self, painter: QPainter, theme: Theme) -> None:
         """Draw it, with its note."""
@@ -65,6 +66,17 @@ class _Arrow:
             _note(painter, self.middle, self.note, theme, theme.bad if self.crossed else "")
 
 
+@dataclass(frozen=True)
+class _Arrows:
+    """The arrows of one moment, and the place of each."""
+
+    arrows: list[_Arrow]
+    areas: list[QRectF]
+
+
+_NO_ARROWS = _Arrows([], [])
+
+
 class ValuePaths:
     """The ways of values of one recording in one theme.
 
@@ -78,8 +90,10 @@ class ValuePaths:
 
     def __init__(self, playable: Playable, theme: Theme, font: QFont) -> None:
         self._playable, self._theme, self._font = playable, theme, font
+        self._metrics = QFontMetricsF(font)
         self._hops: tuple[tuple[int, Cell], list[Hop]] | None = None
-        self._arrows: tuple[Any, list[_Arrow]] | None = None
+        self._panels: list[Panel] | None = None
+        self._arrows: OrderedDict[Any, _Arrows] = OrderedDict()
 
     def draw(self, painter: QPainter, panels: list[Panel], moment: Moment) -> None:
         """Draw the lanes of the frozen warp, then arrows: of the chosen way, or of those that the step takes.
@@ -99,28 +113,34 @@ class ValuePaths:
         if moment.frozen:
             _draw_lanes(painter, panels, moment, playable, theme)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for arrow in self._arrows_of(panels, moment):
+        for arrow in self._arrows_of(panels, moment).arrows:
             arrow.draw(painter, theme)
         painter.restore()
 
-    def touches(self, place: QRectF, panels: list[Panel], moment: Moment) -> bool:
-        """Say whether a way that is drawn at a moment may touch a place."""
-        if not self._playable.timeline.steps:
-            return False
-        # A note stands on a way, and may be wider than it.
-        return any(arrow.note or arrow.area.intersects(place) for arrow in self._arrows_of(panels, moment))
+    def areas(self, panels: list[Panel], moment: Moment) -> list[QRectF]:
+        """Return the places that the ways drawn at a moment take."""
+        return self._arrows_of(panels, moment).areas
 
-    def _arrows_of(self, panels: list[Panel], moment: Moment) -> list[_Arrow]:
+    def _arrows_of(self, panels: list[Panel], moment: Moment) -> _Arrows:
         """Return the arrows of the chosen way, or of those that the step takes; they rest between two steps."""
+        if not self._playable.timeline.steps:
+            return _NO_ARROWS
         if moment.hop is None and (moment.cell is None or moment.cell[0] != C):
-            return []
-        key = moment.step, moment.cell, moment.hop, panels
-        if self._arrows is None or self._arrows[0] != key:
+            return _NO_ARROWS
+        key = moment.step, moment.cell, moment.hop
+        if self._panels is not panels:
+            self._panels = panels
+            self._arrows.clear()
+        found = self._arrows.get(key)
+        if found is None:
             hops = [moment.hop] if moment.hop is not None else self._now(moment.step, known(moment.cell))
             numbered = moment.hop is not None
             made = [a for hop in hops for a in _arrows(panels, moment.step, self._playable, self._theme, hop, numbered)]
-            self._arrows = key, made
-        return self._arrows[1]
+            areas = [arrow.area(self._metrics) for arrow in made]
+            found = self._arrows[key] = _Arrows(made, areas) if made else _NO_ARROWS
+            while len(self._arrows) > _KEPT:
+                self._arrows.popitem(last=False)
+        return found
 
     def _now(self, step: int, cell: Cell) -> list[Hop]:
         """Return the ways to an element of C that a step takes."""
@@ -231,14 +251,18 @@ def _arrow(line: QLineF, colour: str, now: bool, theme: Theme, note: str, wrong:
 
 
 def _note(painter: QPainter, at: QPointF, text: str, theme: Theme, colour: str = "") -> None:
-    metrics = QFontMetricsF(painter.font())
-    box = QRectF(0, 0, metrics.horizontalAdvance(text) + 8, metrics.height())
-    box.moveCenter(at)
+    box = _note_box(QFontMetricsF(painter.font()), at, text)
     painter.setPen(QPen(QColor(colour or theme.border), 1))
     painter.setBrush(QColor(theme.raised))
     painter.drawRoundedRect(box, 3, 3)
     painter.setPen(QColor(theme.text))
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _note_box(metrics: QFontMetricsF, at: QPointF, text: str) -> QRectF:
+    box = QRectF(0, 0, metrics.horizontalAdvance(text) + 8, metrics.height())
+    box.moveCenter(at)
+    return box
 
 
 def _box(panel: Panel, row: int, column: int) -> QRectF:
