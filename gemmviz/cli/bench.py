@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from gemmviz.cli.driving import EngineDriver, driving
 from gemmviz.cli.own_size import fitting
 from gemmviz.cli.schedule_print import reasons
 from gemmviz.cli.tables import print_results
-from gemmviz.cli.tuned_entries import tuned_entries
+from gemmviz.cli.tuned_entries import this_machine, tuned_entries
 from gemmviz.engine import messages
 from gemmviz.engine.consent import Named
 
@@ -75,7 +75,8 @@ def add(commands: Any, summary: str) -> None:
     parser.add_argument(
         "--tuned",
         action="store_true",
-        help="use the parameters that `gemmviz tune` found on this device for the nearest size; --set overrides them",
+        help="use the parameters that `gemmviz tune` found on this device for the nearest size; --set overrides them. "
+        "With --cluster, the workers must have the same device",
     )
     cluster_options.add(parser)
     parser.set_defaults(run=_run)
@@ -86,8 +87,6 @@ def _run(args: argparse.Namespace) -> int:
         raise ConstraintError(
             "--json - and --csv - would both write to the standard output: give a file for one of them"
         )
-    if args.cluster and args.tuned:
-        raise ConstraintError("--tuned takes parameters for this machine's device: leave it out with --cluster")
     known = options.ladder()
     kernels = [find(name, known) for name in args.kernels] or known
     options.print_notes(*kernels)
@@ -102,10 +101,11 @@ def _run(args: argparse.Namespace) -> int:
     if args.cluster:
         from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
 
-        document, ended = clustering.bench(args, _requests((group[1:] for group in groups), protocol), kernels)
+        jobs = _jobs(groups, clustering.one_device(args, kernels) if args.tuned else None)
+        document, ended = clustering.bench(args, _requests(jobs, protocol), kernels)
     else:
         with driving(Named(kernels)) as driver:
-            jobs = [job for group in groups for job in (tuned_entries(driver, *group) if args.tuned else [group[1:]])]
+            jobs = _jobs(groups, this_machine(driver) if args.tuned else None)
             document = _drive(driver, _requests(jobs, protocol))
             ended = 130 if driver.interrupted else 0
     keep(document)
@@ -165,6 +165,15 @@ def _by_size(
         groups.setdefault(fitting(kernel, sizes[0], entry["params"]), []).append(at)
     for size, places in groups.items():
         yield [kernels[at] for at in places], [entries[at] for at in places], [size]
+
+
+def _jobs(
+    groups: Iterable[tuple[list[Kernel], list[KernelEntry], list[Problem]]], device_of: Callable[[str], str] | None
+) -> list[tuple[list[KernelEntry], list[Problem]]]:
+    """Return the entries and sizes to measure; with the names of devices, with the parameters tuned on them."""
+    if device_of is None:
+        return [(entries, sizes) for _, entries, sizes in groups]
+    return [job for group in groups for job in tuned_entries(device_of, *group)]
 
 
 def _requests(

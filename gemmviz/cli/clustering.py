@@ -3,7 +3,7 @@
 import argparse
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rich.markup import escape
@@ -12,7 +12,7 @@ from gemmviz.bench import results
 from gemmviz.bench.document import Document
 from gemmviz.bench.figures import ON_GPU
 from gemmviz.bench.protocol import Protocol
-from gemmviz.catalogue.errors import GemmvizError, Unavailable
+from gemmviz.catalogue.errors import ConstraintError, GemmvizError, Unavailable
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import ladder
 from gemmviz.catalogue.launch import Launch
@@ -22,7 +22,7 @@ from gemmviz.cli.cluster_options import tls
 from gemmviz.cli.driving import ctrl_c, progress_bar
 from gemmviz.cluster.connection import connected
 from gemmviz.cluster.course import Course, Heard, Job
-from gemmviz.cluster.piece import Scheduler, free_seat
+from gemmviz.cluster.piece import Scheduler, Seat, free_seat
 from gemmviz.cluster.pieces import deadline_s, flops, joined, piece_document
 from gemmviz.cluster.remote_engine import RemoteEngine, look
 from gemmviz.cluster.sources import collected
@@ -194,6 +194,39 @@ def count(
     return files
 
 
+def one_device(args: argparse.Namespace, kernels: Sequence[Kernel]) -> Callable[[str], str]:
+    """Return a function that returns, for a backend, the name of the device that all workers of a cluster have.
+
+    If a kernel needs a GPU, only workers with a GPU count, as only they get pieces.
+
+    Parameters
+    ----------
+    args
+        With the options of `gemmviz.cli.cluster_options.add`.
+    kernels
+        The kernels to measure.
+
+    Raises
+    ------
+    ConstraintError
+        When workers have different devices: a piece goes to any worker, and parameters are tuned on one device.
+    GemmvizError
+        When the cluster cannot be used.
+    """
+    found = _seats(_scheduler(args))
+    backends = {kernel.backend for kernel in kernels}
+    if backends & set(ON_GPU):
+        found = [seat for seat in found if seat.gpu] or found
+    names: dict[str, str] = {}
+    for backend in sorted(backends):
+        devices = sorted({seat.gpu if backend in ON_GPU else seat.cpu for seat in found})
+        if len(devices) > 1:
+            listed = ", ".join(device or "no GPU" for device in devices)
+            raise ConstraintError(f"--tuned needs workers with the same device; this cluster has {listed}")
+        names[backend] = devices[0]
+    return lambda backend: names[backend]
+
+
 def engine(args: argparse.Namespace, consent: Consent) -> RemoteEngine:
     """Return an engine on one device of a cluster: the first one that is free, a GPU if there is one.
 
@@ -211,15 +244,24 @@ def engine(args: argparse.Namespace, consent: Consent) -> RemoteEngine:
     GemmvizError
         When the cluster cannot be used.
     """
-    files = tls(args)
-    named = (files.ca, files.certificate, files.key) if files else ()
-    scheduler = Scheduler(args.cluster, *map(str, named))
-    seats = look(scheduler)
-    if not seats:
-        raise Unavailable("no worker of the cluster answers")
-    seat = free_seat(seats)
+    scheduler = _scheduler(args)
+    seat = free_seat(_seats(scheduler))
     print(f"gemmviz: measured on {seat.device} of {seat.host}", file=sys.stderr)
     return RemoteEngine(consent, scheduler, seat)
+
+
+def _scheduler(args: argparse.Namespace) -> Scheduler:
+    files = tls(args)
+    named = (files.ca, files.certificate, files.key) if files else ()
+    return Scheduler(args.cluster, *map(str, named))
+
+
+def _seats(scheduler: Scheduler) -> list[Seat]:
+    """Return the workers of a cluster, at least one."""
+    found = look(scheduler)
+    if not found:
+        raise Unavailable("no worker of the cluster answers")
+    return found
 
 
 def _lost(text: str, heard: Heard) -> GemmvizError:

@@ -1,6 +1,7 @@
-"""The parameters for ``gemmviz bench --tuned``: those kept for this device, and where they were tuned."""
+"""The parameters for ``gemmviz bench --tuned``: those kept for the measuring device, and where they were tuned."""
 
 import sys
+from collections.abc import Callable
 
 from gemmviz.bench.entries import KernelEntry
 from gemmviz.bench.tuning import kept
@@ -15,19 +16,8 @@ Entries = list[KernelEntry]
 _NAMED = 4
 
 
-def tuned_entries(
-    driver: EngineDriver, kernels: list[Kernel], entries: Entries, sizes: list[Problem]
-) -> list[tuple[Entries, list[Problem]]]:
-    """Return the entries of a bench request with tuned parameters, size by size; print these on standard error.
-
-    Parameters
-    ----------
-    driver
-        Its engine knows the name of the device.
-    kernels, entries
-        The kernels and their entries; parameters in an entry are kept.
-    sizes
-        The sizes to measure at.
+def this_machine(driver: EngineDriver) -> Callable[[str], str]:
+    """Return a function that returns the name of this machine's device for a backend, as its engine knows it.
 
     Raises
     ------
@@ -39,12 +29,30 @@ def tuned_entries(
         raise GemmvizError(
             reply.message if isinstance(reply, messages.Failed) else "the engine ended without an answer"
         )
+    facts = reply.facts
+    return lambda backend: device_name(backend, facts)
+
+
+def tuned_entries(
+    device_of: Callable[[str], str], kernels: list[Kernel], entries: Entries, sizes: list[Problem]
+) -> list[tuple[Entries, list[Problem]]]:
+    """Return the entries of a bench request with tuned parameters, size by size; print these on standard error.
+
+    Parameters
+    ----------
+    device_of
+        Returns the name of the device that measures the kernels of a backend, as `device_name`.
+    kernels, entries
+        The kernels and their entries; parameters in an entry are kept.
+    sizes
+        The sizes to measure at.
+    """
     found, faults = kept.kept()
     notes, untuned, jobs = list(faults), dict[str, None](), []
     for problem in sizes:
         with_tuned = []
         for kernel, entry in zip(kernels, entries, strict=True):
-            device = device_name(kernel.backend, reply.facts)
+            device = device_of(kernel.backend)
             one = kept.nearest(found, kernel, device, [problem])
             with_tuned.append(entry | {"params": one.params | entry["params"]} if one else entry)
             if one:

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 // Stacks begin at different offsets in a page: otherwise the frames of all threads use the same lines of the cache.
 enum { STAGGERS = 64, STAGGER_BYTES = 5 * 64, GUARD_PAGE_BYTES = 4096 };
@@ -39,7 +38,7 @@ static void give_way(int state)
     gv_fibre *me = gv_running_fibre();
     gv_mark_made();
     me->state = state;
-    if (!_setjmp(me->here)) _longjmp(gv_cluster.scheduler, 1);
+    gv_context_switch(&me->context, &gv_cluster.scheduler);
 }
 
 void gv_barrier(void)
@@ -78,7 +77,6 @@ void gv_unknown_ptx(const char *instruction)
 void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc)
 {
     gv_fibre *me = gv_running_fibre(), *warp = me - gv_now.thread % GV_WARP;
-    void *posted[GV_WARP] = {0};
     gv_now.run->last_pc = me->barrier_pc = pc;
     me->posted = mine;
     me->warp_work = work;
@@ -89,6 +87,7 @@ void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_
         give_way(GV_AT_WARP);
         return;
     }
+    void *posted[GV_WARP] = {0};
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         gv_fibre *f = warp + lane;
         if (!(mask >> lane & 1)) continue;
@@ -195,15 +194,10 @@ static void fibre_main(void)
 
 static void start(gv_fibre *f)
 {
-    static ucontext_t first;
-    uint64_t stack = gv_now.run->stack_bytes, thread = (uint64_t)(f - gv_cluster.fibres);
+    uint64_t bytes = gv_now.run->stack_bytes, thread = (uint64_t)(f - gv_cluster.fibres);
     f->started = 1;
-    getcontext(&first);
-    first.uc_stack.ss_sp = gv_cluster.stacks + thread * stack;
-    first.uc_stack.ss_size = stack - thread % STAGGERS * STAGGER_BYTES;
-    first.uc_link = NULL;
-    makecontext(&first, fibre_main, 0);
-    setcontext(&first);
+    gv_context_begin(
+        &f->context, gv_cluster.stacks + thread * bytes, bytes - thread % STAGGERS * STAGGER_BYTES, fibre_main);
 }
 
 void gv_resume(uint32_t thread)
@@ -213,9 +207,8 @@ void gv_resume(uint32_t thread)
     gv_now.turn = f->turn;
     gv_cluster.thread_index = f->index;
     f->state = GV_READY;
-    if (_setjmp(gv_cluster.scheduler)) return;
-    if (f->started) _longjmp(f->here, 1);
-    start(f);
+    if (!f->started) start(f);
+    gv_context_switch(&gv_cluster.scheduler, &f->context);
 }
 
 int gv_fibres_begin(void (*body)(void))

@@ -3,8 +3,8 @@
 // but gv_fibres_* and gv_resume.
 #pragma once
 #include "access.h"
+#include "contexts.h"
 #include "kernel_calls/threads.h"
-#include <setjmp.h>
 
 // Called when the lanes of a warp are complete: `posted` holds the value of each lane of the mask, and no others.
 typedef void gv_warp_work(void *posted[GV_WARP], uint32_t mask);
@@ -23,7 +23,7 @@ enum gv_fibre_state {
     GV_LEFT, // the kernel
 };
 typedef struct {
-    jmp_buf here; // unlike swapcontext, jumping there makes no system call
+    gv_context context;
     int started, state;
     uint3 index;
     uint32_t turn, made; // made: accesses in this phase
@@ -45,7 +45,7 @@ typedef struct {
     uint32_t threads, blocks;                             // threads: of a block
     uint32_t arrivals[GV_MAX_CLUSTER][GV_NAMED_BARRIERS]; // of threads that do not wait, by block and named barrier
     uint3 thread_index, block_index;
-    jmp_buf scheduler;
+    gv_context scheduler;
     void (*body)(void); // a thread's code
 } gv_together;
 extern gv_together gv_cluster __attribute__((visibility("hidden"))); // fibres.c

@@ -46,6 +46,7 @@ int gv_record(gv_run *run)
     gv_guarded(run_blocks, run);
     gv_workers_end();
     gv_guard_end();
+    gv_rows_close();
     gv_cluster_end();
     gv_fibres_end();
     return run->status;

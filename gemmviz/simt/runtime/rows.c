@@ -15,6 +15,12 @@ typedef struct {
     uint32_t span, row, more;
 } place;
 
+// Memory that is kept from block to block: the system needs longer to give new pages than the rows to move.
+static struct {
+    char *at;
+    size_t bytes;
+} room_to_sort;
+
 static struct {
     span *spans;
     uint32_t used, room;
@@ -67,6 +73,22 @@ void gv_mark(void)
     of.marked_more = r->more_count;
 }
 
+static void *sorting_room(size_t bytes)
+{
+    if (room_to_sort.bytes < bytes) {
+        gv_rows_close();
+        room_to_sort.at = pages(bytes);
+        room_to_sort.bytes = bytes;
+    }
+    return room_to_sort.at;
+}
+
+void gv_rows_close(void)
+{
+    if (room_to_sort.bytes) munmap(room_to_sort.at, room_to_sort.bytes);
+    room_to_sort.bytes = 0;
+}
+
 // Sorts by one key and keeps the order of equal ones.
 #define SORT(key, most) \
     { \
@@ -91,11 +113,15 @@ void gv_mark(void)
     }
 
 // Sorts the rows of the block; returns the spans in their new order.
-static place *sort(place *places, uint32_t *begin)
+static const place *sort(void)
 {
+    enum { MOST = UINT16_MAX + 3 };
     gv_run *r = gv_now.run;
-    uint32_t row = 0, more = 0, threads = 0, phases = 0, ranks = 0;
-    place *from = places, *to = places + of.used;
+    uint64_t rows = r->count - of.first_row, most = rows > r->more_count - of.first_more ? rows : r->more_count - of.first_more;
+    place *from = sorting_room(2 * (size_t)of.used * sizeof *from + MOST * sizeof(uint32_t) + most * sizeof(uint32_t));
+    place *to = from + of.used;
+    uint32_t *begin = (uint32_t *)(to + of.used), row = 0, more = 0, threads = 0, phases = 0, ranks = 0;
+    void *kept = begin + MOST;
     for (uint32_t i = 0; i < of.used; i++) {
         const span *s = &of.spans[i];
         from[i] = (place){i, row, more};
@@ -109,8 +135,6 @@ static place *sort(place *places, uint32_t *begin)
     SORT(phase, phases)
     if (ranks) SORT(rank, ranks)
     const place *order = from;
-    size_t bytes = (row > more ? row : more) * sizeof(uint32_t);
-    void *kept = pages(bytes);
     MOVE(r->site, uint16_t, of.first_row, row, rows)
     MOVE(r->which, uint8_t, of.first_row, row, rows)
     MOVE(r->write, uint8_t, of.first_row, row, rows)
@@ -118,7 +142,6 @@ static place *sort(place *places, uint32_t *begin)
     MOVE(r->element, uint32_t, of.first_row, row, rows)
     MOVE(r->value, uint32_t, of.first_row, row, rows)
     if (more) MOVE(r->more, uint32_t, of.first_more, more, more)
-    munmap(kept, bytes ? bytes : 1);
     return from;
 }
 
@@ -126,10 +149,7 @@ void gv_rows_end(void)
 {
     gv_run *r = gv_now.run;
     if (r->count_only || !of.used) return;
-    enum { MOST = UINT16_MAX + 3 };
-    size_t bytes = of.unordered ? 2 * (size_t)of.used * sizeof(place) + MOST * sizeof(uint32_t) : 0;
-    place *places = bytes ? pages(bytes) : NULL, *order = NULL;
-    if (bytes) order = sort(places, (uint32_t *)(places + 2 * (size_t)of.used));
+    const place *order = of.unordered ? sort() : NULL;
     uint32_t first_block = gv_now.block - gv_now.rank;
     uint64_t row = of.first_row;
     for (uint32_t i = 0; i < of.used; i++) {
@@ -142,6 +162,5 @@ void gv_rows_end(void)
         for (uint64_t n = row; n < end; n++) r->turn_of[n] = s.turn;
         row = end;
     }
-    if (bytes) munmap(places, bytes);
     of.used = 0;
 }

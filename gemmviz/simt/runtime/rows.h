@@ -8,5 +8,8 @@
 void gv_rows_begin(void);
 void gv_rows_end(void);
 
+// Frees the memory for sorting.
+void gv_rows_close(void);
+
 // The rows since the last call belong to the running thread. Call it before block, thread, phase or turn changes.
 void gv_mark(void);

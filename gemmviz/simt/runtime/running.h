@@ -9,6 +9,7 @@
 //   ownership                                the block of each element of C, while several processes run blocks
 //   rows                                     the thread and phase of each row
 //   access                                   records one access
+//   contexts                                 the switch from one thread to another; it calls nothing
 //   fibres async_copies                      threads and their waits; cp.async
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events                           blocks that run together; events that are no accesses

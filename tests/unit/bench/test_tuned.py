@@ -10,7 +10,7 @@ from gemmviz.bench.tuning import kept
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
-from gemmviz.cli.tuned_entries import tuned_entries
+from gemmviz.cli.tuned_entries import this_machine, tuned_entries
 from gemmviz.engine.messages import Probed, ProbeRequest
 
 DEVICE = "NVIDIA H200"
@@ -150,7 +150,7 @@ def test_values_set_by_hand_go_before_tuned_ones_and_a_message_names_the_others(
     kept.keep(document(64, (32, 128)))
     kernels = [cuda(), replace(cuda(), name="other")]
     entries = [{"path": "", "text": "", "params": {"BN": 64}}, {"path": "", "text": "", "params": {}}]
-    ((chosen, at),) = tuned_entries(Asked(), kernels, entries, [Problem.cube(32)])
+    ((chosen, at),) = tuned_entries(this_machine(Asked()), kernels, entries, [Problem.cube(32)])
     assert [entry["params"] for entry in chosen] == [{"BM": 32, "BN": 64}, {}]
     assert at == [Problem.cube(32)]
     output = capsys.readouterr().err
@@ -162,7 +162,7 @@ def test_a_changed_text_is_measured_with_its_defaults_and_a_message_says_so(caps
     kept.keep(document())
     changed = cuda(CUDA.replace("{\n}", "{ c[0] = 1; }"))
     entry = {"path": "", "text": "", "params": {}}
-    (job,) = tuned_entries(Asked(), [changed], [entry], [Problem.cube(64)])
+    (job,) = tuned_entries(this_machine(Asked()), [changed], [entry], [Problem.cube(64)])
     assert job == ([entry], [Problem.cube(64)])
     assert "its text changed after tuning" in capsys.readouterr().err
 

@@ -16,6 +16,7 @@ from clusters import GEMMVIZ, Line, certificates, cluster, need_distributed
 
 from gemmviz.bench import results
 from gemmviz.bench.protocol import Protocol
+from gemmviz.bench.tuning import kept
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.kernel import parse
 from gemmviz.cli import run
@@ -126,6 +127,25 @@ def test_a_cancellation_keeps_what_was_measured_and_frees_the_worker(address, tl
         while busy(client) and time.monotonic() < end:
             time.sleep(0.1)
         assert not busy(client)
+
+
+def test_tuned_parameters_are_those_of_the_device_that_all_workers_have(address, tls, tmp_path, monkeypatch, capsys):
+    (tmp_path / "mine.c").write_text(tuning_kernels.c_source())
+    kernel = parse(tuning_kernels.c_source(), tmp_path / "mine.c")
+    cpu = look(Scheduler(address, *tls[1::2]))[0].cpu
+    size = dict.fromkeys("MNK", 16)
+    one = kept.Tuned("mine", kernel.sha256, cpu, "2026-11-27", **size, params={"P": 3}, gflops=1.0, gain=2.0, rounds=3)
+    monkeypatch.setattr(kept, "kept", lambda: ([one], []))
+    code, (row,) = bench(address, tls, tmp_path / "r.json", str(tmp_path / "mine.c"), "--size", "8", "--tuned")
+    assert (code, row["status"], row["params"]) == (0, "ok", {"P": 3})
+    assert f"mine at 8 x 8 x 8: P=3, tuned at 16 x 16 x 16 on {cpu}" in capsys.readouterr().err
+
+
+def test_tuned_parameters_need_workers_with_the_same_device(monkeypatch, capsys):
+    seats = [Seat("a", "h", "", "", "abacus (2 cores)", False), Seat("b", "i", "", "", "slide rule (1 cores)", False)]
+    monkeypatch.setattr("gemmviz.cli.clustering.look", lambda scheduler: seats)
+    assert run(["bench", "hostmult0", "--size", "8", "--tuned", "--cluster", "127.0.0.1:1"]) == 2
+    assert "needs workers with the same device; this cluster has abacus (2 cores), slide rule" in capsys.readouterr().err
 
 
 @pytest.mark.thorough

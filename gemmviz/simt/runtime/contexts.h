@@ -1,0 +1,22 @@
+// The place where a fibre continues, and the switch from one fibre to another one.
+#pragma once
+#include <stddef.h>
+#if defined(__x86_64__)
+typedef struct {
+    void *stack;
+} gv_context;
+#else
+#include <setjmp.h>
+typedef struct {
+    jmp_buf here;
+    void (*body)(void); // of a fibre that has not run; NULL afterwards
+    char *stack;
+    size_t bytes;
+} gv_context;
+#endif
+
+// Prepares a fibre: the first switch to it calls `body`, which never returns, on a stack of `bytes` bytes.
+void gv_context_begin(gv_context *c, char *stack, size_t bytes, void (*body)(void));
+
+// Keeps the place of the running fibre in `from`, and continues at `to`.
+void gv_context_switch(gv_context *from, gv_context *to);
