@@ -94,8 +94,9 @@ def dataclasses_from_cache() -> Iterator[KeptCode]:
     """Make the methods of all dataclasses that are created meanwhile from kept code."""
     code = KeptCode(_file("dataclasses"))
 
-    def run(text: str, names: dict[str, Any], made: dict[str, Any]) -> None:
-        exec(code.code(text, "<string>", 0), names, made)  # as `dataclasses` does
+    def run(text: Any, *names: dict[str, Any], **others: Any) -> None:
+        made = code.code(text, "<string>", 0) if isinstance(text, str) else text
+        exec(made, *names, **others)  # as `dataclasses` does, also if another version passes something else
 
     setattr(dataclasses, _RUNS_TEXT, run)
     try:
