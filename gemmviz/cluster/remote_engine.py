@@ -8,8 +8,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, get_args
 
-from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.errors import ConstraintError, Unavailable
 from gemmviz.cluster import relay
+from gemmviz.cluster.connection import address
 from gemmviz.cluster.piece import Scheduler, Seat
 from gemmviz.cluster.relay import Answer, Connect, Look, Refusal, Seats, Serve, Stop
 from gemmviz.cluster.wire import MOST_BYTES, NotAMessage, pack, unpack
@@ -108,6 +109,10 @@ def look(scheduler: Scheduler, cancel: threading.Event | None = None) -> list[Se
     Unavailable
         When the cluster cannot be used, or the search was cancelled.
     """
+    try:
+        address(scheduler.address, scheduler.tls)  # to know this, no process has to import Dask first
+    except ConstraintError as error:
+        raise Unavailable(str(error)) from None
     found = _Relay(scheduler)
     end, answer = time.monotonic() + _LOOKING_S, None
     try:

@@ -46,9 +46,10 @@ def check_sizes(window, qtbot):
 
 
 def open_file(window, folder, old, new, name="mine.cu"):
-    text = window.session.choice.kernel.text
-    assert old in text
-    (folder / name).write_text(text.replace(old, new))
+    text, values = window.session.choice.kernel.text, "TS = [16, 8, 32]"
+    assert old in text and values in text
+    # Each value that is offered would be checked.
+    (folder / name).write_text(text.replace(old, new).replace(values, "TS = [4]"))
     open_trusted(window, folder / name)
 
 

@@ -56,6 +56,7 @@ def test_host_code_is_blank_and_device_code_is_as_it_was() -> None:
     assert [word for word in rest.split() if not word.startswith(("/*", "*/", "{", "}"))] == ["extern", '"C"']
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rung", [k for k in ladder() if k.backend == "cuda"], ids=lambda k: k.name)
 def test_a_rung_has_no_host_code(rung) -> None:
     assert device_code(rung.text) == rung.text

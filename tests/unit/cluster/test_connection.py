@@ -10,7 +10,8 @@ from clusters import need_distributed
 
 from gemmviz.catalogue.errors import ConstraintError, Unavailable
 from gemmviz.cli import run
-from gemmviz.cluster import connection, serving
+from gemmviz.cluster import connection, remote_engine, serving
+from gemmviz.cluster.piece import Scheduler
 from gemmviz.cluster.tls import Tls
 
 need_distributed()
@@ -32,6 +33,12 @@ def test_an_address_may_leave_out_scheme_and_port(tls):
 def test_beyond_loopback_certificates_are_required(text):
     with pytest.raises(ConstraintError, match="give --ca, --certificate and --key"):
         connection.address(text, None)
+
+
+def test_the_window_knows_without_a_process_that_certificates_are_missing(monkeypatch):
+    monkeypatch.setattr(remote_engine, "_Relay", None)
+    with pytest.raises(Unavailable, match="needs certificates"):
+        remote_engine.look(Scheduler("tls://10.0.0.1"))
 
 
 def test_certificates_do_not_make_a_plain_connection_safe(tls):

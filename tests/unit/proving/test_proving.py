@@ -270,7 +270,7 @@ def test_the_shipped_proofs_are_of_the_shipped_kernels_and_hold() -> None:
         assert all(p.holds for p in found)
 
 
-@pytest.mark.sweep("matmul_tc_2d_warp_tiling", "mma_swizzle", "wgmma")
+@pytest.mark.sweep("matmul_tc_2d_warp_tiling", "wgmma")
 @pytest.mark.parametrize(
     "name",
     [

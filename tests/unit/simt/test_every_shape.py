@@ -49,6 +49,7 @@ def test_the_parts_of_a_tile_take_the_k_steps_in_turns_and_blocks_with_successiv
     assert [set(asked(block, 1)) for block in range(4)] == [{0}, {0}, {64}, {64}]
 
 
+@pytest.mark.sweep("96-32")
 @pytest.mark.parametrize(("columns", "box"), [(64, 64), (96, 32)])
 def test_a_c_of_16_bits_leaves_in_boxes_as_wide_as_those_of_b(columns: int, box: int) -> None:
     params = {**SMALL, "BN": columns, "BLOCKS": 1}

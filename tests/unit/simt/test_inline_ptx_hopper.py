@@ -29,6 +29,7 @@ def test_sums_that_are_read_without_a_wait_are_wrong(sums: str) -> None:
     assert recording.wrong == recording.c.size
 
 
+@pytest.mark.sweep("wgmma_u8_128_128_s32", "wgmma_s8_registers_128_s32")
 @pytest.mark.skipif(nvrtc_alone.library() is None, reason="NVRTC is not installed (pip install nvidia-cuda-nvrtc)")
 @pytest.mark.parametrize(
     "kernel", [one for one in WARPGROUPS if "s32" in one.name or "_f16_" in one.name[8:]], ids=lambda one: one.name

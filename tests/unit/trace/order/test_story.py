@@ -128,6 +128,7 @@ def test_a_copy_that_the_edge_of_b_cuts_short_makes_no_tile_deeper() -> None:
     assert story_of(recording).depth == 64
 
 
+@pytest.mark.sweep("register_block", "matrixMulNaive", "gpumult0_restrict")
 @pytest.mark.parametrize("name", WALKING)
 def test_where_each_thread_walks_along_k_there_are_no_tiles(name: str) -> None:
     playable = played(rung(name, Problem.cube(16)))

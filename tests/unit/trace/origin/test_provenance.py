@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from recordings import RUNGS, SIZES, own, rung
-from sampled import SAMPLE
+from sampled import FEW
 
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -58,7 +58,7 @@ def assert_whole(asked: Provenance, fed: OperandPaths, row: int, column: int) ->
     assert values[0] @ values[1] == recording.c[row, column]
 
 
-@pytest.mark.sweep(*(f"{name}-17*" for name in SAMPLE))
+@pytest.mark.sweep(*(f"{name}-17*" for name in FEW))
 @pytest.mark.parametrize("problem", SIZES, ids=str)
 @pytest.mark.parametrize("name", RUNGS)
 def test_the_operands_of_an_element_are_found_for_every_kernel(name: str, problem: Problem) -> None:

@@ -65,6 +65,7 @@ def test_reads_that_lost_a_race_are_found_step_by_step(change: str) -> None:
     assert all(str(found[at]) == str(wanted[at]) for at in found)  # NaN is written the same
 
 
+@pytest.mark.sweep("mm_optimizado", "gputiled", "matmul_tc")
 @pytest.mark.parametrize("name", ["gputiled", "mm_optimizado", "matmul_kernel_2d_thread_tiling", "matmul_tc"])
 def test_a_right_kernel_reads_the_values_of_its_cells(name: str) -> None:
     shown = playable(rung(name, Problem(17, 20, 9)))
