@@ -270,4 +270,5 @@ void run(const float *a, const float *b, float *c, int k, int lda, int ldb, int 
 }
 """
     made = guess(text, Path("tall.cu"))
-    assert (made.entry, made.roles[:7]) == ("tall<K, N>", ("A", "B", "C", "M", "lda", "ldb", "ldc"))
+    assert made.entry in ("tall<M, N>", "tall<K, N>") and not made.params
+    assert {*made.roles} >= {"lda", "ldb", "ldc"} and guessed_kernel(made).args[:3] == ("A", "B", "C")
