@@ -8,6 +8,7 @@ import pytest
 from guessed_texts import FILE, written
 
 from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.guessing.candidates import relaxed
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.one_step import ONE_TILE_ONLY
 from gemmviz.catalogue.guessing.settle import settle
@@ -138,3 +139,9 @@ def test_a_kernel_that_was_never_right_says_what_front_matter_has_to_say(argumen
     settled = settle(guess(text + host, Path("mine.cu")), lambda kernel, size: "12 elements are wrong")
     assert not settled.right and asked in settled.settled
     assert ("12 elements" in settled.settled) == (not argument)  # a `?` cannot be recorded
+
+
+def test_a_launch_keeps_the_condition_without_which_its_grid_is_no_whole_number() -> None:
+    made = guess(FILE, Path("mine.cu"))
+    right = dataclasses.replace(made, grid=("M / 8",), requires=("M % 8 == 0", "N % 32 == 0"))
+    assert next(relaxed(right, made)).requires == ("M % 8 == 0",)
