@@ -115,7 +115,7 @@ def put_on_top(path: Path, front_matter: str) -> None:
     """
     path = path.resolve()
     raw = path.read_bytes()
-    text, _ = decoded(raw) or ("", "")
+    text, _ = decoded(raw) or (raw.decode("utf-8", "surrogateescape"), "")
     block = front_matter.replace("\n", "\r\n") if "\r\n" in text else front_matter
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:

@@ -28,6 +28,7 @@ _FIRST_WITH_FLAGS = 6
 SQUARE = ("M == N", "K == N")
 """The conditions of a launch for square matrices."""
 _QUOTIENT = re.compile(r"(?:ceil|floor)\(([MNK]) / (\w+|\(.*\))\)")
+_EXACT = re.compile(r"([MNK]) / (\w+|\(.*\))")
 _OFFSET = re.compile(r"(?i)offset|start|begin|origin")
 # Functions of an activation, of a norm, or of another product.
 _MORE = re.compile(
@@ -229,7 +230,10 @@ def relaxed(right: Guess, guess: Guess) -> Iterator[Guess]:
     guess
         The guess that it is a variant of.
     """
-    plain = replace(right, requires=guess.requires)
+    # Without its condition a side such as M / 8 is no whole number.
+    exact = [one for one in map(_EXACT.fullmatch, right.grid) if one]
+    asked = tuple(f"{one[1]} % {bracket(one[2])} == 0" for one in exact)
+    plain = replace(right, requires=tuple(dict.fromkeys((*guess.requires, *asked))))
     loose = replace(right, requires=tuple(text for text in right.requires if text not in SQUARE))
     for one in (plain, replace(plain, requires=_whole_blocks(plain)), loose):
         for equal in ((), *((text,) for text in SQUARE), SQUARE):

@@ -93,6 +93,11 @@ class Guess:
     structs: tuple[tuple[int, int, bool], ...] = ()
     hindrance: str = ""
 
+    @property
+    def arguments(self) -> list[tuple[tuple[str, str], str]]:
+        """The parameters, each with its name, its type and its role."""
+        return list(zip(self.parameters, self.roles, strict=True))
+
     def front_matter(self) -> str:
         """Return the comment block that describes the kernel, with a line end after it."""
         title = re.sub(r"[_\s]+", " ", self.path.stem).strip() or "Kernel"

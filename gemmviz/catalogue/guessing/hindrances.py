@@ -1,9 +1,11 @@
-"""Why no launch of a kernel can be right, where its files show it: one sentence, for people."""
+"""Why no launch of a kernel was right: what its files show, or what front matter has to say; one sentence."""
 
 import re
 from collections.abc import Iterable, Sequence
 
+from gemmviz.catalogue.guessing.candidates import is_stated
 from gemmviz.catalogue.guessing.cxx import Surroundings
+from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 
 _PLACE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -27,12 +29,43 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
     if len(places) >= _LEAST_PLACES:
         named = _some(f"{{{{{one}}}}}" for one in places)
         return f"the file is not complete: a script fills in {named} before it is compiled"
-    packed = [name for (name, _), role in zip(made.parameters, made.roles, strict=True) if _is_packed(name, role)]
+    packed = [name for (name, _), role in made.arguments if _is_packed(name, role)]
     if packed:
         return f"{_some(packed)} belong to packed or scaled matrices, and only plain products of A and B are described"
     return (
         "the body of the kernel is empty: nothing computes C" if empty else _headers(around.missing if around else ())
     )
+
+
+def needed(made: Guess) -> str:
+    """Return what a person can say about a kernel that was wrong in each launch: the first part that nothing states.
+
+    Parameters
+    ----------
+    made
+        The guess.
+    """
+    unknown = [name or "the argument without a name" for (name, _), role in made.arguments if not role]
+    if unknown:
+        return f"front matter has to say what {_some(unknown)} {_is(unknown)} (args)"
+    maps = [matrix for matrix in made.mapped if matrix not in made.boxes]
+    if maps:
+        return f"no file shows how the tensor map of {_some(maps)} is made: front matter has to say it (maps)"
+    if not is_stated(made, "block"):
+        name = made.entry.partition("<")[0]
+        return (
+            "no launch of it could be read: front matter has to give block and grid, "
+            f"or a file beside it an example, `{name}<<<grid, block>>>(...)`"
+        )
+    if made.params and not is_stated(made, "params"):
+        return f"no file gives {_some(made.params)} {'a value' if len(made.params) == 1 else 'values'} (params)"
+    if ELEMENTS in made.why:
+        return "no file says which type its elements have: front matter has to give it (entry, dtype)"
+    return "its launch was read: front matter has to say which sizes it takes (requires), or how a matrix lies (layout)"
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def _is_packed(name: str, role: str) -> bool:

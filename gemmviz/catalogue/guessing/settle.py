@@ -126,8 +126,8 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         candidate, size, wrong = trials.spare
         found = _settled(candidate, guess, size, lambda kernel, at: _or_reads(try_one(kernel, at)))
         return replace(found, settled=f"{found.settled}; but at {size}: {wrong}")
-    narrow = None if trials.is_explained or not alternatives else right_with_one_tile(trials.ended, try_one)
-    return narrow or trials.ending()
+    ran = [] if trials.is_explained or not alternatives else trials.ended
+    return right_with_one_tile(ran, try_one) or trials.ending()
 
 
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:

@@ -1,5 +1,6 @@
 """Parameters of a template that stand for sizes: ``template <int M, int N, int K> __global__ void gemm(...)``."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,6 +10,8 @@ from gemmviz.catalogue.guessing.host_launch import find
 from gemmviz.catalogue.guessing.roles import WHOLE, is_size_word
 from gemmviz.catalogue.guessing.size_constants import SizeConstant
 
+# The distance between two rows of a matrix is no size.
+_DISTANCE = re.compile(r"(?i)ld_?[abcd]?|ld_?(?:out|in|x|y)|.*(?:stride|pitch|leading).*")
 _TYPES = ("typename", "class", "bool")
 
 
@@ -20,8 +23,8 @@ def size_templates(function: Function, source: ParsedSource) -> list[SizeConstan
     function, source
         The kernel, and its file.
     """
-    sizes = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
-    if len(sizes) >= len("MNK"):
+    whole = [p.name for p in function.parameters if not p.pointer and p.type in WHOLE]
+    if sum(_DISTANCE.fullmatch(name) is None for name in whole) >= len("MNK"):
         return []
     names = (name for kind, name, _ in function.template if kind not in _TYPES)
     return [SizeConstant(name, name) for name in names if is_size_word(name)]

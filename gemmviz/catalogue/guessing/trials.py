@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
 from gemmviz.catalogue.guessing.certainty import has_whole_blocks, is_known, is_whole
 from gemmviz.catalogue.guessing.guessed_matter import Guess
+from gemmviz.catalogue.guessing.hindrances import needed
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.problem import Problem
 
@@ -123,7 +124,7 @@ class Trials:
         """Return the guess with what was wrong; or the file's own launch, where the kernel is wrong with it."""
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             reason = self._own_refused or next(iter(self.refused.values()))
-            return self._hindered(f"it cannot be compiled: {reason}")
+            return self._hindered(f"it cannot be compiled: {reason}", self.guess.hindrance)
         also = f"; {self.tried - 1} other launches are wrong too" if self.tried > 1 else ""
         reason = f"recorded {self.first}{also}"
         if self._never:  # the launch is right, and the kernel wrong: then the checker says where
@@ -132,8 +133,9 @@ class Trials:
             return replace(self._never, requires=tuple(kept), settled=f"{reason}; {OWN_LAUNCH_IS_WRONG}")
         if self._missing:
             return replace(self._missing, settled=f"{reason}; {OWN_LAUNCH_MISSES}")
-        return self._hindered(reason if self.tried else self.first)
+        asked = self.guess.hindrance or needed(self.guess)
+        return self._hindered(reason if self.tried else "" if "?" in self.first else self.first, asked)
 
-    def _hindered(self, reason: str) -> Guess:
-        """Return the guess with what was wrong, and why, where its files show it."""
-        return replace(self.guess, settled="; ".join(filter(None, (reason, self.guess.hindrance))))
+    def _hindered(self, reason: str, asked: str) -> Guess:
+        """Return the guess with what was wrong, and why, where its files show it, or what front matter has to say."""
+        return replace(self.guess, settled="; ".join(filter(None, (reason, asked))))

@@ -249,3 +249,26 @@ def test_a_table_of_functions_and_structures_for_some_arguments_give_the_values(
 def test_an_evaluation_ends_whatever_the_text(host: str) -> None:
     source = read_source(KERNEL + host)
     evaluated(source.kernels[0], source.files, source.structs, source.fields)
+
+
+def test_a_template_s_parameters_may_be_sizes_beside_the_distances_of_rows() -> None:
+    text = """
+template <int M, int N>
+__global__ void tall(const float *A, const float *B, float *C, int K, int lda, int ldb, int ldc)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= K) return;
+    for (int n = 0; n < N; n++) {
+        float sum = 0;
+        for (int m = 0; m < M; m++) sum += A[row * lda + m] * B[m * ldb + n];
+        C[row * ldc + n] = sum;
+    }
+}
+void run(const float *a, const float *b, float *c, int k, int lda, int ldb, int ldc)
+{
+     tall<8, 4><<<k / 128, 128>>>(a, b, c, k, lda, ldb, ldc);
+}
+"""
+    made = guess(text, Path("tall.cu"))
+    assert made.entry in ("tall<M, N>", "tall<K, N>") and not made.params
+    assert {*made.roles} >= {"lda", "ldb", "ldc"} and guessed_kernel(made).args[:3] == ("A", "B", "C")

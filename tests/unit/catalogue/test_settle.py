@@ -4,9 +4,11 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from guessed_texts import FILE, written
 
 from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.guessing.candidates import relaxed
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.one_step import ONE_TILE_ONLY
 from gemmviz.catalogue.guessing.settle import settle
@@ -14,6 +16,13 @@ from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.kernel import Kernel, parse
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
+
+HOST = """
+void run(float *a, float *b, float *c, int m, int n, int k)
+{
+    gemm<<<dim3((n + 15) / 16, (m + 15) / 16), dim3(16, 16)>>>(a, b, c, m, n, k);
+}
+"""
 
 
 def test_what_a_recording_finds_wrong_is_tried_another_way() -> None:
@@ -107,3 +116,32 @@ def test_a_kernel_that_is_right_with_one_tile_along_k_is_called_wrong_itself() -
     assert ONE_TILE_ONLY not in settle(made, wrong_beyond(0)).settled
     first_terms = Reading(frozenset("B"), depth=32)
     assert ONE_TILE_ONLY not in settle(made, wrong_beyond(32, first_terms)).settled
+
+
+@pytest.mark.parametrize(
+    ("argument", "host", "asked"),
+    [
+        (", dim3 turned", "", "front matter has to say what turned is (args)"),
+        (
+            "",
+            "",
+            "no launch of it could be read: front matter has to give block and grid, or",
+        ),
+        (
+            "",
+            HOST,
+            "its launch was read: front matter has to say which sizes it takes",
+        ),
+    ],
+)
+def test_a_kernel_that_was_never_right_says_what_front_matter_has_to_say(argument: str, host: str, asked: str) -> None:
+    text = written(f"float *A, float *B, float *C, int M, int N, int K{argument}", "M", "N", "K", "A", "B", "C")
+    settled = settle(guess(text + host, Path("mine.cu")), lambda kernel, size: "12 elements are wrong")
+    assert not settled.right and asked in settled.settled
+    assert ("12 elements" in settled.settled) == (not argument)  # a `?` cannot be recorded
+
+
+def test_a_launch_keeps_the_condition_without_which_its_grid_is_no_whole_number() -> None:
+    made = guess(FILE, Path("mine.cu"))
+    right = dataclasses.replace(made, grid=("M / 8",), requires=("M % 8 == 0", "N % 32 == 0"))
+    assert next(relaxed(right, made)).requires == ("M % 8 == 0",)

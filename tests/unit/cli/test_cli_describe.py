@@ -9,6 +9,7 @@ from guessed_texts import FILE
 from gemmviz import cli
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
+from gemmviz.cli.describe import put_on_top
 
 
 def test_describe_prints_json_and_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,6 +40,14 @@ def test_describe_writes_once_and_keeps_the_file_as_it_is(tmp_path: Path, capsys
     output = capsys.readouterr().err
     assert "has front matter already" in output and f"`gemmviz record {path}` records it" in output
     assert path.read_bytes() == after
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16"])
+def test_front_matter_is_written_in_the_encoding_of_its_file(tmp_path: Path, encoding: str) -> None:
+    path, text = tmp_path / "mine.cu", "// 矩阵乘法\n" + FILE
+    path.write_bytes(text.encode(encoding))
+    put_on_top(path, "// ---gemmviz\n// ---\n")
+    assert path.read_bytes() == f"// ---gemmviz\n// ---\n{text}".encode(encoding)
 
 
 def test_describe_says_what_it_cannot_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
