@@ -239,6 +239,17 @@ def test_parts_that_are_not_late_look_as_ever(name, lens, qapp):
     assert image == picture(stage, now.step, 0.0, "none")
 
 
+def test_pads_go_when_gestures_end_at_the_same_step(qapp):
+    stage, steps = painter_of("gputiled"), range(8)
+    padded = [step for step in steps if stage._ghosts.padded(Moment(step, motion="full"))]
+    assert padded
+    for step in padded:
+        now = Moment(step, 0, (2, 0), 6, motion="none")
+        with_pads = picture(stage, step, 0.0)
+        assert late_picture(stage, now, Late(now, now)) == picture(painter_of("gputiled"), step, 0.0, "none")
+        assert picture(stage, step, 0.0) == with_pads
+
+
 def test_a_place_of_its_own_is_painted_without_the_cells(qapp, monkeypatch):
     stage = painter_of("gputiled")
     now = Moment(5, motion="none")

@@ -196,14 +196,16 @@ def _edges(owner: Any, but: Any = None) -> _Edges:
 def outline(inside: Any) -> list[tuple[int, int, int, int]]:
     """Return the lines around the cells that are set in a matrix, in cells: (x1, y1, x2, y2)."""
     rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
-    if len(rows):
-        top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
-        if inside[top:bottom, left:right].all():
-            return [(left, top, right, top), (left, bottom, right, bottom)] + [
-                (x, top, x, bottom) for x in (left, right)
-            ]
-    around = np.pad(inside, 1).astype(np.int8)
-    return [(x1 - 1, y1 - 1, x2 - 1, y2 - 1) for x1, y1, x2, y2 in _edges(around).lines]
+    if not len(rows):
+        return []
+    top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+    part = inside[top:bottom, left:right]
+    if part.all():
+        return [(left, top, right, top), (left, bottom, right, bottom)] + [(x, top, x, bottom) for x in (left, right)]
+    around = np.zeros((bottom - top + 2, right - left + 2), np.int8)
+    around[1:-1, 1:-1] = part
+    x, y = left - 1, top - 1
+    return [(x + x1, y + y1, x + x2, y + y2) for x1, y1, x2, y2 in _edges(around).lines]
 
 
 def line(panel: Panel, x1: int, y1: int, x2: int, y2: int) -> QLineF:

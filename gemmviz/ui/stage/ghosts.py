@@ -120,8 +120,8 @@ class Ghosts:
             Whether a lens stands on the shared tiles: copies to them are seen as long as they are in their matrix, and
             those that wait are not.
         """
-        flights = self.flights(moment)
-        if moment.motion == "none" or not len(flights):
+        flights = self.flights(moment) if moment.motion != "none" else ()
+        if not flights:
             return
         at = places(self._playable, panels, flights, moment.step + moment.fraction)
         painter.save()
@@ -146,7 +146,9 @@ class Ghosts:
         return self._requests[1]
 
     def padded(self, moment: Moment) -> list[int]:
-        """Return the arrays that have pads."""
+        """Return the arrays that have pads: see `draw_pads`."""
+        if moment.motion == "none":
+            return []
         flights = self.flights(moment)
         return [int(array) for array in np.unique(flights.target[~flights.asynchronous])]
 
@@ -160,8 +162,8 @@ class Ghosts:
         painter, panels, moment
             As in `draw`. Without the panel of an array its pads are left out.
         """
-        flights = self.flights(moment)
-        if moment.motion == "none" or not len(flights):
+        flights = self.flights(moment) if moment.motion != "none" else ()
+        if not flights:
             return
         by_array = {panel.array: panel for panel in panels}
         shown = np.isin(flights.target, list(by_array))

@@ -8,18 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QRegion
+from PySide6.QtGui import QColor, QFont, QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.gradual import GradualLens
-from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import labels, legend, regions, scene
+from gemmviz.ui.stage import labels, legend, regions
 from gemmviz.ui.stage.accessed_cells import AccessedCells
 from gemmviz.ui.stage.axis_formulas import AxisFormulas
-from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.block_order import BlockOrder
 from gemmviz.ui.stage.borders import Borders
 from gemmviz.ui.stage.caption import about_cell
@@ -32,29 +30,23 @@ from gemmviz.ui.stage.ghosts import Ghosts
 from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.label_layer import LabelLayer
-from gemmviz.ui.stage.lens_marks import LensMarks
-from gemmviz.ui.stage.lines import Lines
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.ownership import Ownership
-from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
+from gemmviz.ui.stage.places import StagePlaces
+from gemmviz.ui.stage.plan import Plan
 from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
 from gemmviz.ui.stage.related import NearCells
-from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.tips import cell_tip
 from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
-from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
 
-# Width and height, whether there is a caption, height of the words, whether a column's, and the lens, also of marks.
-PlanKey = tuple[float, float, bool, float, bool, tuple[str, str]]
 
-
-class StagePainter:
+class StagePainter(StagePlaces):
     """Paints one recording in one theme.
 
     Parameters
@@ -70,21 +62,12 @@ class StagePainter:
     """
 
     def __init__(self, playable: Playable, theme: Theme, font: QFont, vector: bool = False) -> None:
-        self.playable, self.theme, self.font = playable, theme, QFont(font)
-        self.metrics = QFontMetricsF(self.font)
-        self.vector = vector
-        self.captioned = True
-        """Whether the step is described; where a larger caption does that, there is the legend alone."""
+        super().__init__(playable, theme, font, vector)
+        self.theme, self.vector = theme, vector
         self.title = ""
         """The kernel's title; empty: its label."""
-        self.words = 0.0
-        """Height that something else takes in the place of the caption, in pixels; 0: the caption stands there."""
-        self.narrow = False
-        """Whether that is its height at `column_width`."""
         self.title_taken = 0.0
         """Width that something else takes at the right of the title, in pixels."""
-        self.lens: Lens | None = None
-        """Drawn over the shared tiles; None: none."""
         self.touched = AccessedCells(playable)
         self._colours = Colours(playable, theme, self.touched)
         self._cells = Cells(self._colours, vector)
@@ -97,68 +80,14 @@ class StagePainter:
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
-        self.lens_marks = LensMarks(playable, theme, self.font, vector)
-        self._barriers = BarrierStrip(playable, theme, vector)
         self._ways = ValuePaths(playable, theme, self.font)
         self._sentences = Sentences(playable)
         self._axes = AxisFormulas(playable, theme, self.font)
         self.quadrant = Quadrant(playable, theme, self.font, self._sentences)
-        self._lines = Lines(playable, theme, self.font)
         self._labels = LabelLayer(theme.background)
-        self._labelled: tuple[Any, QFont, float, bool] | None = None
-        self._placed: tuple[PlanKey, Plan] | None = None
-        self._seen: tuple[Plan, View, Plan] | None = None
         self._near, self.still = NearCells(playable), KeptPicture()
         self._last: Moment | None = None
         self._legend: tuple[Any, list[legend.LegendEntry]] | None = None
-
-    def panels(self, rect: QRectF, view: View) -> list[Panel]:
-        """Return where every array stands when painted into `rect`."""
-        return self.plan(rect, view).panels
-
-    def plan(self, rect: QRectF, view: View) -> Plan:
-        """Return where everything stands when painted into `rect`."""
-        key = self._plan_key(rect)
-        if self._placed is None or self._placed[0] != key:
-            self._placed = key, self._with_words(rect, self.words, self.narrow) or self._between_lines(rect)
-        placed = self._placed[1]
-        if self._seen is None or self._seen[0] is not placed or self._seen[1] != view:
-            self._seen = placed, view, placed.seen(view.zoom, view.dx, view.dy)
-        return self._seen[2]
-
-    def _plan_key(self, rect: QRectF) -> PlanKey:
-        """Return all that a plan depends on."""
-        names = self.lens.name if self.lens is not None else "", self.lens_marks.name(self.lens)
-        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, names
-
-    def _with_words(self, rect: QRectF, words: float, narrow: bool) -> Plan | None:
-        """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
-        high = self.metrics.height()
-        lines = CAPTION_LINES if self.lens is None else CAPTION_OVER_LENS
-        texts = Texts((TITLE_LINES + 0.3) * high, lines * high * self.captioned, words, narrow)
-        asides = self._barriers.sizes(self.font) if self.lens is None else ()  # a lens covers the strip
-        size = rect.width(), rect.height(), high
-        return placed(self.playable.recording, *size, texts, asides, self.lens is not None)
-
-    def column_width(self, rect: QRectF) -> float:
-        """Return the width of what replaces the caption left of A; 0: there is no room, or no lens above it."""
-        if self.lens is None:
-            return 0.0
-        return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height())
-
-    def holds(self, rect: QRectF, height: float, narrow: bool) -> bool:
-        """Say whether something of a height has room in the caption's place and makes no array smaller."""
-        plain, found = self._with_words(rect, 0.0, False), self._with_words(rect, height, narrow)
-        return plain is not None and found is not None and found.as_large_as(plain)
-
-    def _between_lines(self, rect: QRectF) -> Plan:
-        """Place everything between a line above and lines below, with the words."""
-        font, height, bare = self._labelling(rect)
-        room = scene.WITH_NAMES if bare else scene.WITH_LABELS
-        size = rect.width(), rect.height() - self.head - self._lines.foot(self.captioned)
-        asides = self._barriers.sizes(font)
-        placed, aside = scene.arranged(self.playable.recording, *size, height, room, asides)
-        return Plan(placed, aside, form="names" if bare else "all").seen(1, 0, self.head)
 
     def about(self, rect: QRectF, moment: Moment, x: float, y: float) -> str:
         """Return the text for a point: a cell, or a barrier; empty elsewhere."""
@@ -169,58 +98,12 @@ class StagePainter:
         place, font = plan.aside, self._labels_font(rect, plan)
         return self._barriers.at(place, font, x, y, moment.step, moment.block) if place is not None else ""
 
-    def _labelling(self, rect: QRectF) -> tuple[QFont, float, bool]:
-        """Return the labels' font in `rect`, its height in pixels, and whether there is room for names alone."""
-        key = rect.width(), rect.height(), self.captioned
-        if self._labelled is None or self._labelled[0] != key:
-            height = rect.height() - self.head - self._lines.foot(self.captioned)
-            size, bare = scene.label_room(rect.width(), height, self.metrics.height())
-            font = larger(self.font, size)
-            self._labelled = key, font, QFontMetricsF(font).height(), bare
-        return self._labelled[1:]
-
-    def _labels_font(self, rect: QRectF, plan: Plan) -> QFont:
-        return self._labelling(rect)[0] if plan.words is None else self.font
-
-    def in_lines(self, plan: Plan, view: View) -> bool:
-        """Say whether the words stand in lines above and below the arrays: a zoomed picture needs the quadrant."""
-        return plan.words is None or view != View()
-
-    def title_place(self, rect: QRectF, view: View) -> QRectF:
-        """Return the place of the title, with the lines below it."""
-        plan = self.plan(rect, view)
-        if plan.words is None or self.in_lines(plan, view):
-            return QRectF(rect.left(), rect.top(), rect.width(), self._lines.head)
-        return QRectF(plan.words.left, plan.words.top, plan.words.width, TITLE_LINES * self.metrics.height())
-
-    def words_place(self, rect: QRectF, view: View) -> QRectF:
-        """Return the place of the caption, or of its replacement: see `words`."""
-        plan, title = self.plan(rect, view), self.title_place(rect, view)
-        if plan.words is None or self.in_lines(plan, view):
-            return QRectF(title.left(), title.bottom(), title.width(), self.words)
-        if plan.column is not None:
-            return QRectF(plan.column.left, plan.column.top, plan.column.width, plan.column.height)
-        top = title.bottom() + 0.3 * self.metrics.height()
-        return QRectF(plan.words.left, top, plan.words.width, plan.words.bottom - top)
-
     def on_chip(self, rect: QRectF, view: View, point: QPointF) -> bool:
         """Say whether a point is on the size or on a parameter."""
         plan = self.plan(rect, view)
         if plan.words is None or self.in_lines(plan, view):
             return False
         return any(box.contains(point) for _, box in self.quadrant.words.chips(plan.words))
-
-    def seen(self, rect: QRectF, in_lines: bool = True) -> QRectF:
-        """Return the part of `rect` that shows the arrays: all but the lines with words, if there are any."""
-        if not in_lines:
-            return rect
-        # On whole pixels: with a clip between two pixels, Qt draws everything several times slower.
-        return QRectF(rect.adjusted(0, self.head, 0, -self._lines.foot(self.captioned)).toAlignedRect())
-
-    @property
-    def head(self) -> float:
-        """Height of the line above the arrays, in pixels, and of what takes the caption's place below it."""
-        return self._lines.head + self.words
 
     def paint(
         self,
@@ -258,7 +141,10 @@ class StagePainter:
             return
         seen = self.seen(rect, in_lines)
         cells = self._last = replace(moment, step=late.cells.step) if late is not None and late.cells else moment
-        key = (self._plan_key(rect), replace(cells, fraction=0.0, motion="none")) if self._keeps(moment) else None
+        keeps = self._keeps(moment) or (part is not None and self.lens is None and moment.cell is not None)
+        # Where there are gestures, there are pads.
+        resting = replace(cells, fraction=0.0, motion="none" if cells.motion == "none" else "full")
+        key = (self._plan_key(rect), resting) if keeps else None
 
         def paint_still(into: QPainter, changed: QRegion | None) -> None:
             # A picture that is kept is of all arrays.

@@ -2,6 +2,8 @@
 
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
 from typing import Any
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -27,6 +29,7 @@ _LANE_FROM, _LANE_UP_TO, _OUTLINED_FROM = 11.0, 20.0, 3.0
 _KEPT = 4  # moments whose arrows are kept: this one, and the one before
 _HEAD = 9.0
 _FAR = 2 * _HEAD  # an arrow with its head and its cross is not farther from its line, in pixels
+_PIECE = 48.0  # pixels of an arrow in one box
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,13 @@ class _Arrow:
     note: str
     middle: QPointF
 
-    def area(self, metrics: QFontMetricsF) -> QRectF:
-        """Return the place that it takes, with its note in a font."""
-        line = QRectF(self.line.p1(), self.middle * 2 - self.line.p1()).normalized().adjusted(-_FAR, -_FAR, _FAR, _FAR)
-        return line.united(_note_box(metrics, self.middle, self.note).adjusted(-1, -1, 1, 1)) if self.note else line
+    def areas(self, metrics: QFontMetricsF) -> list[QRectF]:
+        """Return the places that it takes, with its note in a font: boxes along its line, which may cross the stage."""
+        begin, way = self.line.p1(), (self.middle - self.line.p1()) * 2
+        count = max(ceil(max(abs(way.x()), abs(way.y())) / _PIECE), 1)
+        corners = [begin + way * (number / count) for number in range(count + 1)]
+        boxes = [QRectF(*ends).normalized().adjusted(-_FAR, -_FAR, _FAR, _FAR) for ends in pairwise(corners)]
+        return [*boxes, _note_box(metrics, self.middle, self.note).adjusted(-1, -1, 1, 1)] if self.note else boxes
 
     def draw(self, painter: QPainter, theme: Theme) -> None:
         """Draw it, with its note."""
@@ -68,7 +74,7 @@ class _Arrow:
 
 @dataclass(frozen=True)
 class _Arrows:
-    """The arrows of one moment, and the place of each."""
+    """The arrows of one moment, and their places."""
 
     arrows: list[_Arrow]
     areas: list[QRectF]
@@ -136,7 +142,7 @@ class ValuePaths:
             hops = [moment.hop] if moment.hop is not None else self._now(moment.step, known(moment.cell))
             numbered = moment.hop is not None
             made = [a for hop in hops for a in _arrows(panels, moment.step, self._playable, self._theme, hop, numbered)]
-            areas = [arrow.area(self._metrics) for arrow in made]
+            areas = [area for arrow in made for area in arrow.areas(self._metrics)]
             found = self._arrows[key] = _Arrows(made, areas) if made else _NO_ARROWS
             while len(self._arrows) > _KEPT:
                 self._arrows.popitem(last=False)
