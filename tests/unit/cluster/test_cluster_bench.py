@@ -145,7 +145,9 @@ def test_tuned_parameters_need_workers_with_the_same_device(monkeypatch, capsys)
     seats = [Seat("a", "h", "", "", "abacus (2 cores)", False), Seat("b", "i", "", "", "slide rule (1 cores)", False)]
     monkeypatch.setattr("gemmviz.cli.clustering.look", lambda scheduler: seats)
     assert run(["bench", "hostmult0", "--size", "8", "--tuned", "--cluster", "127.0.0.1:1"]) == 2
-    assert "needs workers with the same device; this cluster has abacus (2 cores), slide rule" in capsys.readouterr().err
+    assert (
+        "needs workers with the same device; this cluster has abacus (2 cores), slide rule" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.thorough
