@@ -5,6 +5,7 @@ which its copy engine writes to the other GPUs' memories. Events order both, and
 all launches and copies of a product, so that the host queues them by one call.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from gemmviz.backends.tensor_maps import encode
 from gemmviz.catalogue.errors import Unavailable
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import Matrix, Problem, stored
+from gemmviz.catalogue.queue import Product, queue
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 
@@ -85,16 +87,17 @@ class _Part:
         self.done = cp.cuda.Event(disable_timing=True)
         division = launch.kernel.division
         self._division, self._types = division, types
-        self._products: list[tuple[int, tuple[Any, ...]]] = []
+        self._products: list[tuple[Product, tuple[Any, ...]]] = []
         self._others = [other for other in range(launch.devices) if other != device] if division.crossing else []
         self._sent = {other: cp.cuda.Event(disable_timing=True) for other in self._others}
 
-    def prepare(self, parts: list["_Part"]) -> None:
-        """Prepare the products, where all GPUs have their memory."""
+    def prepare(self, products: Sequence[Product], parts: list["_Part"]) -> None:
+        """Prepare its products, where all GPUs have their memory."""
         self._products = []
-        for owner in (one.owner for one in self._launch.panels if one.device == self.device):
+        for product in (one for one in products if one.panel.device == self.device):
+            owner = product.panel.owner
             holder = parts[owner] if self._division.crossing == "reads" else self
-            self._products.append((owner, self._arguments(owner if self._division.in_panels else 0, holder)))
+            self._products.append((product, self._arguments(owner if self._division.in_panels else 0, holder)))
 
     def _arguments(self, panel: int, holder: "_Part") -> tuple[Any, ...]:
         """Return the arguments of the product of a panel: its rows of A and C begin where those of earlier ones end.
@@ -134,9 +137,9 @@ class _Part:
         for owner in self._others:
             self.rows_of(owner).view("uint8").fill(_UNFILLED)
 
-    def send(self, to: "_Part") -> None:
-        """Queue the copy of its own rows to another GPU."""
-        there, here = to.rows_of(self.device), self.rows_of(self.device)
+    def send(self, to: "_Part", place: int) -> None:
+        """Queue the copy of its own rows to the place of a GPU's rows in another GPU's memory."""
+        there, here = to.rows_of(place), self.rows_of(self.device)
         runtime = self._cp.cuda.runtime
         # Not memcpyPeerAsync, which a graph does not take.
         runtime.memcpyAsync(there.data.ptr, here.data.ptr, here.nbytes, runtime.memcpyDefault, self.sends.ptr)
@@ -145,10 +148,9 @@ class _Part:
     def multiply(self, parts: list["_Part"]) -> None:
         """Queue the products, each after the copies that it needs."""
         part = self._part
-        for owner, values in self._products:
-            for needed in [owner] if self._division.in_panels else self._others:
-                if needed != self.device and self._division.copied:
-                    self.multiplies.wait_event(parts[needed]._sent[self.device])
+        for product, values in self._products:
+            for copy in product.waits:
+                self.multiplies.wait_event(parts[copy.owner]._sent[copy.to])
             with self.multiplies:
                 self._kernel(part.grid, part.block, values, shared_mem=part.shared_bytes)
         self.done.record(self.multiplies)
@@ -188,9 +190,12 @@ class SeveralPrepared(Prepared):
             with cp.cuda.Device(device):
                 _let_read(cp, device, launch.devices)
                 self._parts.append(_Part(cp, launch, device, kernel, types))
+        division = launch.kernel.division
+        assert division is not None
+        self._order = queue(launch.devices, division.crossing)
         for part in self._parts:
             with cp.cuda.Device(part.device):
-                part.prepare(self._parts)
+                part.prepare(self._order.products, self._parts)
         with cp.cuda.Device(0):
             self._began, self._ended = cp.cuda.Event(), cp.cuda.Event()
             self._go = cp.cuda.Event(disable_timing=True)
@@ -293,21 +298,15 @@ class SeveralPrepared(Prepared):
             self._graph = self._lead.end_capture()
 
     def _queue(self) -> None:
-        """Queue one product, launch by launch.
-
-        In each turn every GPU sends its rows to one other, and gets those of another one. The turns are queued one
-        after the other: a GPU's copies run in the order in which the host queued them, whatever stream they are on, so
-        that one that has to wait stops all later ones.
-        """
+        """Queue one product, launch by launch, as `gemmviz.catalogue.queue.queue` says."""
         self._go.record(self._lead)
-        division, devices = self._launch.kernel.division, len(self._parts)
+        division = self._launch.kernel.division
         assert division is not None
         for part in self._parts:
             for stream in (part.multiplies, part.sends) if division.copied else (part.multiplies,):
                 stream.wait_event(self._go)
-        for turn in range(1, devices if division.copied else 1):
-            for part in self._parts:
-                part.send(self._parts[(part.device - turn) % devices])
+        for copy in self._order.copies:
+            self._parts[copy.owner].send(self._parts[copy.to], copy.place)
         for part in self._parts:
             with self._cp.cuda.Device(part.device):
                 part.multiply(self._parts)

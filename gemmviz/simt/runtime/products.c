@@ -47,20 +47,33 @@ static const float *small_floats(int type)
     return type == GV_E4M3 ? e4m3 : e5m2;
 }
 
-#define EACH(type, value) \
-    for (uint32_t i = 0; i < count; i++) { \
-        type x; \
-        memcpy(&x, (const char *)from + i * sizeof x, sizeof x); \
-        to[i * step] = value; \
-    } \
-    return;
+// By the processor's own instruction where there is one; `fast` is a constant.
+static inline __attribute__((always_inline)) double of_half(uint16_t bits, int fast)
+{
+#if defined(__x86_64__)
+    _Float16 half;
+    memcpy(&half, &bits, sizeof half);
+    if (fast) return (double)(float)half;
+#endif
+    return from_half(bits);
+}
 
-// A tf32 operand that was not rounded loses the bits after its tenth: the hardware ignores them.
-void gv_to_doubles(double *to, uint32_t step, const void *from, uint32_t count, int type)
+// Converts the elements at each `from[lane]`; element i becomes to[at[lane][i]]. A tf32 operand that was not rounded
+// loses the bits after its tenth: the hardware ignores them.
+#define EACH(type, value) \
+    for (uint32_t lane = 0; lane < lanes; lane++) \
+        for (uint32_t i = 0; i < count; i++) { \
+            type x; \
+            memcpy(&x, (const char *)from[lane] + i * sizeof x, sizeof x); \
+            to[at ? at[lane][i] : i * step] = value; \
+        } \
+    return;
+static inline __attribute__((always_inline)) void convert(double *to, uint32_t step,
+    const uint16_t (*at)[GV_MOST_ELEMENTS], const void *const *from, uint32_t lanes, uint32_t count, int type, int fast)
 {
     const float *floats = type == GV_E4M3 || type == GV_E5M2 ? small_floats(type) : NULL;
     switch (type) {
-    case GV_HALF: EACH(uint16_t, from_half(x))
+    case GV_HALF: EACH(uint16_t, of_half(x, fast))
     case GV_BFLOAT16: EACH(uint16_t, from_bits((uint32_t)x << 16))
     case GV_FLOAT: EACH(float, x)
     case GV_TF32: EACH(uint32_t, from_bits(x & 0xffffe000))
@@ -105,20 +118,32 @@ static inline __attribute__((always_inline)) void add(
 }
 
 #if defined(__x86_64__)
-static __attribute__((target("avx2,fma"))) void add_by_avx2(
+#define GV_AVX2 __attribute__((target("avx2,fma,f16c")))
+static GV_AVX2 void add_by_avx2(
     double *sum, const double *a, const double *b, uint32_t rows, uint32_t columns, uint32_t depth)
 {
     add(sum, a, b, rows, columns, depth);
 }
 
-// Whether the processor has AVX2 and FMA, and the system keeps their registers.
+static GV_AVX2 void convert_by_avx2(double *to, uint32_t step, const void *from, uint32_t count, int type)
+{
+    convert(to, step, NULL, &from, 1, count, type, 1);
+}
+
+static GV_AVX2 void tile_by_avx2(
+    double *tile, const uint16_t (*at)[GV_MOST_ELEMENTS], const void *const *from, uint32_t count, int type)
+{
+    convert(tile, 0, at, from, GV_WARP, count, type, 1);
+}
+
+// Whether the processor has AVX2, FMA and F16C, and the system keeps their registers.
 static int has_avx2(void)
 {
     static int known;
     unsigned a, b, c, d, low = 0, high;
     if (known) return known > 1;
     known = 1;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || ~c & (bit_FMA | bit_OSXSAVE)) return 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || ~c & (bit_FMA | bit_F16C | bit_OSXSAVE)) return 0;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     if ((low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX2) known = 2;
     return known > 1;
@@ -134,4 +159,27 @@ void gv_add_products(double *sum, const double *a, const double *b, uint32_t row
     }
 #endif
     add(sum, a, b, rows, columns, depth);
+}
+
+void gv_to_doubles(double *to, uint32_t step, const void *from, uint32_t count, int type)
+{
+#if defined(__x86_64__)
+    if (has_avx2()) {
+        convert_by_avx2(to, step, from, count, type);
+        return;
+    }
+#endif
+    convert(to, step, NULL, &from, 1, count, type, 0);
+}
+
+void gv_to_tile(double *tile, const uint16_t at[GV_WARP][GV_MOST_ELEMENTS], const void *const from[GV_WARP],
+    uint32_t count, int type)
+{
+#if defined(__x86_64__)
+    if (has_avx2()) {
+        tile_by_avx2(tile, at, from, count, type);
+        return;
+    }
+#endif
+    convert(tile, 0, at, from, GV_WARP, count, type, 0);
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { SHORT = 8 /* rows of a span: several loops over so few take longer than one */ };
+
 // Successive rows of one thread.
 typedef struct {
     uint32_t rows, more;
@@ -101,15 +103,26 @@ void gv_rows_close(void)
         to = other; \
     }
 
-// Moves the rows (or further elements) of one column. `kept`: memory for the column of a block.
-#define MOVE(column, type, first, at, number) \
+// Moves the rows (or further elements) of one column to their new order, which `source` has for short spans.
+#define MOVE(column, type, first, at, number, count) \
     { \
         type *old = (column) + (first), *new = kept; \
-        for (uint32_t i = 0; i < of.used; i++) { \
-            const type *its = old + order[i].at; \
-            for (uint32_t n = of.spans[order[i].span].number; n; n--) *new ++ = *its++; \
-        } \
-        memcpy(old, kept, (size_t)((char *)new - (char *)kept)); \
+        if (source) \
+            for (uint32_t i = 0; i < (count); i++) new[i] = old[source[i]]; \
+        else \
+            for (uint32_t i = 0; i < of.used; i++) { \
+                const type *its = old + order[i].at; \
+                for (uint32_t n = of.spans[order[i].span].number; n; n--) *new ++ = *its++; \
+            } \
+        memcpy(old, kept, (count) * sizeof(type)); \
+    }
+
+// Fills `source` with the old place of each row (or further element).
+#define SOURCES(begin_of, number) \
+    { \
+        uint32_t *next = source; \
+        for (uint32_t i = 0; i < of.used; i++) \
+            for (uint32_t n = 0; n < of.spans[order[i].span].number; n++) *next++ = order[i].begin_of + n; \
     }
 
 // Sorts the rows of the block; returns the spans in their new order.
@@ -117,16 +130,17 @@ static const place *sort(void)
 {
     enum { MOST = UINT16_MAX + 3 };
     gv_run *r = gv_now.run;
-    uint64_t rows = r->count - of.first_row, most = rows > r->more_count - of.first_more ? rows : r->more_count - of.first_more;
-    place *from = sorting_room(2 * (size_t)of.used * sizeof *from + MOST * sizeof(uint32_t) + most * sizeof(uint32_t));
-    place *to = from + of.used;
-    uint32_t *begin = (uint32_t *)(to + of.used), row = 0, more = 0, threads = 0, phases = 0, ranks = 0;
-    void *kept = begin + MOST;
+    uint64_t rows = r->count - of.first_row, more = r->more_count - of.first_more, most = rows > more ? rows : more;
+    size_t numbers = MOST + 2 * most;
+    place *from = sorting_room(2 * (size_t)of.used * sizeof *from + numbers * sizeof(uint32_t)), *to = from + of.used;
+    uint32_t *begin = (uint32_t *)(to + of.used), row = 0, further = 0, threads = 0, phases = 0, ranks = 0;
+    uint32_t *source = rows < SHORT * (uint64_t)of.used ? begin + MOST : NULL;
+    void *kept = begin + MOST + most;
     for (uint32_t i = 0; i < of.used; i++) {
         const span *s = &of.spans[i];
-        from[i] = (place){i, row, more};
+        from[i] = (place){i, row, further};
         row += s->rows;
-        more += s->more;
+        further += s->more;
         if (s->thread > threads) threads = s->thread;
         if (s->phase > phases) phases = s->phase;
         if (s->rank > ranks) ranks = s->rank;
@@ -135,13 +149,15 @@ static const place *sort(void)
     SORT(phase, phases)
     if (ranks) SORT(rank, ranks)
     const place *order = from;
-    MOVE(r->site, uint16_t, of.first_row, row, rows)
-    MOVE(r->which, uint8_t, of.first_row, row, rows)
-    MOVE(r->write, uint8_t, of.first_row, row, rows)
-    MOVE(r->bytes, uint8_t, of.first_row, row, rows)
-    MOVE(r->element, uint32_t, of.first_row, row, rows)
-    MOVE(r->value, uint32_t, of.first_row, row, rows)
-    if (more) MOVE(r->more, uint32_t, of.first_more, more, more)
+    if (source) SOURCES(row, rows)
+    MOVE(r->site, uint16_t, of.first_row, row, rows, rows)
+    MOVE(r->which, uint8_t, of.first_row, row, rows, rows)
+    MOVE(r->write, uint8_t, of.first_row, row, rows, rows)
+    MOVE(r->bytes, uint8_t, of.first_row, row, rows, rows)
+    MOVE(r->element, uint32_t, of.first_row, row, rows, rows)
+    MOVE(r->value, uint32_t, of.first_row, row, rows, rows)
+    if (source) SOURCES(more, more)
+    MOVE(r->more, uint32_t, of.first_more, more, more, more)
     return from;
 }
 
@@ -156,6 +172,15 @@ void gv_rows_end(void)
         const span s = of.spans[order ? order[i].span : i];
         uint64_t end = row + s.rows;
         uint32_t block = first_block + s.rank;
+        if (s.rows < SHORT) {
+            for (; row < end; row++) {
+                r->block_of[row] = block;
+                r->thread_of[row] = s.thread;
+                r->phase_of[row] = s.phase;
+                r->turn_of[row] = s.turn;
+            }
+            continue;
+        }
         for (uint64_t n = row; n < end; n++) r->block_of[n] = block;
         for (uint64_t n = row; n < end; n++) r->thread_of[n] = s.thread;
         for (uint64_t n = row; n < end; n++) r->phase_of[n] = s.phase;

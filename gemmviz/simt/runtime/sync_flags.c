@@ -24,11 +24,11 @@ typedef struct {
 static flag flags[MOST]; // open-addressed, by address
 static uint32_t used, signals;
 
-// If there is no memory at the address, the access itself is the fault to report.
-static int there(uintptr_t at)
+// If there is no memory at an address, the access itself is the fault to report. An aligned flag is in one page.
+static int there(uintptr_t at, uint32_t bytes)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    return !msync((void *)(at & ~(page - 1)), page, MS_ASYNC) && at % page <= page - sizeof flags->before;
+    return !msync((void *)(at & ~(page - 1)), page, MS_ASYNC) && at % page + bytes <= page;
 }
 
 // Every run begins with the flags as they were loaded: a run that ended early, or ran a part of the grid, may leave
@@ -38,19 +38,19 @@ void gv_flags_begin(void)
     for (uint32_t i = 0; used && i < MOST; i++) {
         void *at = (void *)flags[i].at;
         // Memory that is read-only has not changed, and is not written here.
-        if (flags[i].bytes && there(flags[i].at) && memcmp(at, &flags[i].before, flags[i].bytes))
+        if (flags[i].bytes && there(flags[i].at, flags[i].bytes) && memcmp(at, &flags[i].before, flags[i].bytes))
             memcpy(at, &flags[i].before, flags[i].bytes);
     }
     if (used) memset(flags, 0, sizeof flags);
     used = signals = 0;
 }
 
-static flag *flag_at(uintptr_t at)
+static flag *flag_at(uintptr_t at, uint32_t bytes)
 {
     uint32_t i = (uint32_t)(at >> 2) * 2654435761u % MOST;
     while (flags[i].at && flags[i].at != at) i = (i + 1) % MOST;
     if (flags[i].at) return &flags[i];
-    if (used == MOST / 2 || !there(at)) return NULL; // only an order of blocks is lost
+    if (used == MOST / 2 || !there(at, bytes)) return NULL; // only an order of blocks is lost
     used++;
     flags[i].at = at;
     return &flags[i];
@@ -81,7 +81,7 @@ static void read_in_vain(flag *f, uintptr_t pc)
 
 void gv_flag_read(uintptr_t at, uintptr_t pc)
 {
-    flag *f = hidden(at) ? flag_at(at) : NULL;
+    flag *f = hidden(at) ? flag_at(at, 1) : NULL;
     if (!f) return;
     read_in_vain(f, pc);
     if (!f->number || f->block == gv_now.block) return;
@@ -94,7 +94,7 @@ void gv_flag_read(uintptr_t at, uintptr_t pc)
 
 void gv_flag_written(uintptr_t at, uint32_t bytes, uintptr_t pc)
 {
-    flag *f = hidden(at) ? flag_at(at) : NULL;
+    flag *f = hidden(at) ? flag_at(at, bytes) : NULL;
     if (!f) return;
     if (!f->bytes && bytes <= sizeof f->before) {
         f->bytes = bytes;

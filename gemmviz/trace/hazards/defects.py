@@ -1,8 +1,10 @@
 """Looks for every class of defect in a recording."""
 
+from gemmviz.catalogue.queue import queue
 from gemmviz.trace.hazards.access_index import access_index
 from gemmviz.trace.hazards.async_copy_hazards import async_copy_hazards
 from gemmviz.trace.hazards.coverage import coverage
+from gemmviz.trace.hazards.device_races import device_races
 from gemmviz.trace.hazards.early_arrivals import early_arrivals
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.races import races
@@ -22,6 +24,8 @@ def find(recording: Recording, *, c_is_input: bool = False) -> list[Finding]:
         *tma_store_hazards(recording, touched),
         *early_arrivals(recording, touched),
     ]
+    if recording.sharing is not None:
+        raced += device_races(recording, queue(recording.sharing.devices, recording.sharing.crossing))
     found += raced
     found += unwritten_reads(recording, touched, c_is_input)
     found += coverage(recording, touched, bool(raced))

@@ -18,6 +18,7 @@ def accesses(raw: RawTrace) -> Accesses:
     """
     column = raw.columns
     found = boxes_of_run(raw.tma, column, raw.shared, raw.barriers)
+    copies = pairs(raw.async_copies, column), found.copies
     return Accesses(
         site=column["site"],
         array=column["which"],
@@ -30,7 +31,7 @@ def accesses(raw: RawTrace) -> Accesses:
         phase=column["phase_of"],
         turn=column["turn_of"],
         more=raw.more,
-        copies=np.concatenate([pairs(raw.async_copies, column), found.copies]),
+        copies=np.concatenate(copies) if all(map(len, copies)) else max(copies, key=len),
         boxes=found.boxes,
         events=found.events,
     )

@@ -20,6 +20,7 @@ from gemmviz.trace.distinct import distinct
 Ints = npt.NDArray[np.int64]
 LOADED, STORED, ADDED = BoxKind
 _STORE = 8  # the column of `Accesses.boxes` for `store`
+_OWNER = ("block_of", "phase_of", "thread_of")
 
 
 @dataclass(frozen=True)
@@ -226,11 +227,11 @@ def boxes_of_run(
 
     if not len(raw.boxes) and not len(raw.events):
         return Known(np.zeros((0, 19), np.int64), np.zeros((0, 13), np.int64), np.zeros((0, 3), np.int64))
-    key = column["block_of"].astype(np.int64) << 32 | column["phase_of"].astype(np.int64) << 16 | column["thread_of"]
+    first = _first_rows(column)
+    key = _key(*(column[name][first[:-1]] for name in _OWNER))
 
     def row(block: npt.NDArray[Any], phase: npt.NDArray[Any], thread: npt.NDArray[Any], made: npt.NDArray[Any]) -> Ints:
-        wanted = block.astype(np.int64) << 32 | phase.astype(np.int64) << 16 | thread
-        found: Ints = np.searchsorted(key, wanted) + made.astype(np.int64)
+        found: Ints = first[np.searchsorted(key, _key(block, phase, thread))] + made.astype(np.int64)
         return found
 
     b, e = raw.boxes, raw.events
@@ -257,6 +258,24 @@ def boxes_of_run(
     return Known(boxes, events, _pairs(b, boxes))
 
 
+def _first_rows(column: Mapping[str, npt.NDArray[Any]]) -> Ints:
+    """Return the first row of each thread in each phase, and the number of rows.
+
+    A recording has many rows and few of these, so that a key for each row would take several times as long.
+    """
+    count = len(column[_OWNER[0]])
+    new = np.zeros(count + 1, bool)
+    new[0] = new[-1] = True
+    for name in _OWNER:
+        new[1:-1] |= column[name][1:] != column[name][:-1]
+    return np.flatnonzero(new)
+
+
+def _key(block: npt.NDArray[Any], phase: npt.NDArray[Any], thread: npt.NDArray[Any]) -> Ints:
+    key: Ints = block.astype(np.int64) << 32 | phase.astype(np.int64) << 16 | thread
+    return key
+
+
 def _places(offset: npt.NDArray[np.int64], shared: Sequence[SharedArray]) -> tuple[Ints, Ints, Ints]:
     """Return the array (numbered from 3), the element and its bytes at offsets; -1, 0 and 1 where there is none."""
     array, element, itemsize = (np.full(len(offset), value, np.int64) for value in (-1, 0, 1))
@@ -275,10 +294,13 @@ def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
     kept = np.flatnonzero((raw["store"] == 0) & complete & ((reads == 0) | (inside == reads)))
     pieces = writes[kept]
     begin = np.cumsum(pieces) - pieces
-    number = np.arange(pieces.sum()) - np.repeat(begin, pieces)
+    number = np.arange(pieces.sum())
+    found = np.empty((len(number), 3), np.int64)
     # The source of a box that has all of its pieces in the matrix; of the others, below.
     whole = reads[kept] == pieces
-    source = np.where(np.repeat(whole, pieces), np.repeat(read[kept], pieces) + number, -1)
+    source = np.repeat(np.where(whole, read[kept] - begin, 0), pieces) + number
+    if not whole.all():
+        source[~np.repeat(whole, pieces)] = -1
     for at, index in zip(begin[~whole].tolist(), kept[~whole].tolist(), strict=True):
         if not reads[index]:
             continue
@@ -286,8 +308,10 @@ def _pairs(raw: npt.NDArray[Any], boxes: Ints) -> Ints:
         part = source[at : at + writes[index]].reshape(int(box["rows"]), int(box["pieces"]))
         of_it = part[int(box["first_row"]) : int(box["end_row"]), int(box["first_piece"]) : int(box["end_piece"])]
         of_it[:] = read[index] + np.arange(reads[index]).reshape(of_it.shape)
-    issued = raw["issued"].astype(np.int64)[kept]
-    return np.stack([np.repeat(write[kept], pieces) + number, source, np.repeat(issued, pieces)], axis=1)
+    np.add(np.repeat(write[kept] - begin, pieces), number, out=found[:, 0])
+    found[:, 1] = source
+    found[:, 2] = np.repeat(raw["issued"][kept], pieces)
+    return found
 
 
 def swizzles(raw: TmaReport, shared: Sequence[SharedArray]) -> list[int]:

@@ -145,8 +145,9 @@ def test_tuned_parameters_need_workers_with_the_same_device(monkeypatch, capsys)
     seats = [Seat("a", "h", "", "", "abacus (2 cores)", False), Seat("b", "i", "", "", "slide rule (1 cores)", False)]
     monkeypatch.setattr("gemmviz.cli.clustering.look", lambda scheduler: seats)
     assert run(["bench", "hostmult0", "--size", "8", "--tuned", "--cluster", "127.0.0.1:1"]) == 2
-    error = capsys.readouterr().err
-    assert "needs workers with the same device; this cluster has abacus (2 cores), slide rule" in error
+    assert (
+        "needs workers with the same device; this cluster has abacus (2 cores), slide rule" in capsys.readouterr().err
+    )
 
 
 @pytest.mark.thorough
@@ -213,7 +214,7 @@ def test_ctrl_c_ends_the_command(address, tls, tmp_path):
         while not busy(client) and time.monotonic() < end:
             time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    assert process.wait(240) == 130
+    assert process.wait(60) == 130
     rows = json.loads(target.read_text())["results"]
     assert [(row["M"], row["kernel"], row["status"]) for row in rows] == [
         (8, "endless", "cancelled"),
