@@ -133,6 +133,20 @@ def test_revert_goes_back_to_the_file_and_undo_brings_the_edit_back(window, qtbo
     assert window.session.choice.variant and "= 1;" in window.session.choice.kernel.text
 
 
+@pytest.mark.parametrize("redo", [(Qt.Key.Key_Z, CTRL | SHIFT), (Qt.Key.Key_Y, CTRL)])
+def test_an_edit_that_was_undone_is_done_again(window, qtbot, redo):
+    window.show()
+    unlock(window, qtbot)
+    type_over(window, qtbot, "float sum = 0;", "float sum = 0.f;")
+    edited = window.source.toPlainText()
+    while "0.f" in window.source.toPlainText():
+        qtbot.keyClick(window.source, Qt.Key.Key_Z, CTRL)
+    for _ in range(20):
+        if window.source.toPlainText() != edited:
+            qtbot.keyClick(window.source, *redo)
+    assert window.source.toPlainText() == edited
+
+
 def test_edits_are_still_there_when_the_rung_is_chosen_again(window, qtbot):
     session, tiled = window.session, window.session.choice.kernel
     type_over(window, qtbot, "float sum = 0;", "float sum = 3;")
