@@ -119,6 +119,7 @@ class StageRecorder:
         session = self.session
         if run != self._run:
             return
+        session.cursor.arriving.emit(playable)
         session.findings.record(playable.recording.text, report)
         session.progress.set("record", None)
         self.answered.emit()

@@ -14,6 +14,8 @@ _ALMOST = 1 - 1e-9
 class Cursor:
     """A recording, and a position in it."""
 
+    arriving = Signal(object)
+    """A new recording (`Playable`) will be on the stage soon; nothing has changed because of it yet."""
     recorded = Signal()
     shown = Signal()
     """A recording was put on the stage, and all listeners of the previous signal have run: go to a position in it

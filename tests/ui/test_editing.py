@@ -7,6 +7,7 @@ from window_driving import RECORDING_MS, edit_as_typed, need_qt, open_trusted, p
 need_qt()
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
@@ -131,6 +132,20 @@ def test_revert_goes_back_to_the_file_and_undo_brings_the_edit_back(window, qtbo
     assert window.source.toPlainText() == edited
     wait_shown(window, qtbot)
     assert window.session.choice.variant and "= 1;" in window.session.choice.kernel.text
+
+
+def test_ctrl_y_does_again_what_was_undone(window, qtbot):
+    window.show()
+    unlock(window, qtbot)
+    type_over(window, qtbot, "float sum = 0;", "float sum = 0.f;")
+    edited = window.source.toPlainText()
+    window.source.undo()
+    # Not by a key: offscreen, the editor itself takes this one, which it does not on a screen of Linux.
+    redo = next(one for one in window.source.findChildren(QShortcut) if one.key() == QKeySequence("Ctrl+Y"))
+    assert window.source.toPlainText() != edited
+    for _ in range(20):
+        redo.activated.emit()
+    assert window.source.toPlainText() == edited
 
 
 def test_edits_are_still_there_when_the_rung_is_chosen_again(window, qtbot):

@@ -3,6 +3,7 @@
 from time import monotonic
 
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QKeySequence, QShortcut
 
 from gemmviz.catalogue.breaks import changed_lines
 from gemmviz.checking import report_text
@@ -34,6 +35,8 @@ class Source(Editor):
         super().__init__(THEMES[session.preferences.theme])
         self.session = session
         self.setAccessibleName(tr("Source of the kernel"))
+        # Qt redoes with Ctrl+Shift+Z alone on Linux; many people press the other key.
+        QShortcut(QKeySequence("Ctrl+Y"), self, self.redo, context=Qt.ShortcutContext.WidgetShortcut)
         self._file: object = None
         self._error: tuple[int, str] | None = None
         self._changed: list[int] = []

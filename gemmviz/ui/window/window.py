@@ -38,6 +38,7 @@ from gemmviz.ui.present.predict_panel import PredictPanel
 from gemmviz.ui.present.presenting import Presenting
 from gemmviz.ui.source.kernel_files import KernelFiles
 from gemmviz.ui.source.source_side import SourceSide
+from gemmviz.ui.stage.arrival import Arrival
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.stage.transport import Transport
 from gemmviz.ui.tour.my_stops import StopsList
@@ -90,6 +91,7 @@ class Window(QMainWindow):
         self.rail = Rail(self.ladder)
         self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
         self.stage.follow(turns)
+        Arrival(self.stage, session.cursor)
         self.run_question = RunQuestion(session.permission, session.messages, self.stage)
         self.arena = Arena(session, self.stage)
         self.source_side = SourceSide(session)

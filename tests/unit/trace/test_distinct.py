@@ -1,5 +1,8 @@
 """Distinct values, compared with `numpy.unique`."""
 
+import subprocess
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -19,3 +22,9 @@ def test_the_values_are_those_of_unique(dtype, shape):
 def test_all_nan_are_one_value():
     assert distinct(np.array([np.nan, 2, np.nan, 1, 2], np.float32)).tolist()[:2] == [1, 2]
     assert len(distinct(np.array([np.nan, 2, np.nan, 1, 2], np.float32))) == 3
+
+
+def test_masked_arrays_are_not_imported():
+    code = "import sys, numpy; from gemmviz.trace.distinct import distinct; distinct(numpy.arange(9) % 4)"
+    done = subprocess.run([sys.executable, "-c", f"{code}; sys.exit('numpy.ma' in sys.modules)"], check=False)
+    assert done.returncode == 0
