@@ -33,11 +33,21 @@ void gv_mark_made(void)
     gv_mark();
 }
 
+static gv_fibre *to_run(uint32_t thread);
+
+// The next lane of the warp that can run does so at once. The scheduler would choose the same one.
 static void give_way(int state)
 {
     gv_fibre *me = gv_running_fibre();
+    uint32_t end = gv_now.thread / GV_WARP * GV_WARP + GV_WARP;
+    if (end > gv_cluster.threads) end = gv_cluster.threads;
     gv_mark_made();
     me->state = state;
+    for (uint32_t t = gv_now.thread + 1; t < end; t++) {
+        if (me[t - gv_now.thread].state != GV_READY) continue;
+        gv_context_switch(&me->context, &to_run(t)->context);
+        return;
+    }
     gv_context_switch(&me->context, &gv_cluster.scheduler);
 }
 
@@ -200,7 +210,8 @@ static void start(gv_fibre *f)
         &f->context, gv_cluster.stacks + thread * bytes, bytes - thread % STAGGERS * STAGGER_BYTES, fibre_main);
 }
 
-void gv_resume(uint32_t thread)
+// Returns a thread of the running block, which the caller continues.
+static gv_fibre *to_run(uint32_t thread)
 {
     gv_now.thread = thread;
     gv_fibre *f = gv_running_fibre();
@@ -208,7 +219,13 @@ void gv_resume(uint32_t thread)
     gv_cluster.thread_index = f->index;
     f->state = GV_READY;
     if (!f->started) start(f);
-    gv_context_switch(&gv_cluster.scheduler, &f->context);
+    return f;
+}
+
+uint32_t gv_resume(uint32_t thread)
+{
+    gv_context_switch(&gv_cluster.scheduler, &to_run(thread)->context);
+    return gv_now.thread;
 }
 
 int gv_fibres_begin(void (*body)(void))

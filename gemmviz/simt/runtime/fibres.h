@@ -68,8 +68,9 @@ void gv_mark_made(void);
 int gv_fibres_begin(void (*body)(void));
 void gv_fibres_end(void);
 
-// Runs a thread of the running block until it waits. For scheduler.c.
-void gv_resume(uint32_t thread);
+// Runs a thread of the running block, and then the lanes of its warp behind it that can run, each until it waits.
+// Returns the last one. For scheduler.c.
+uint32_t gv_resume(uint32_t thread);
 
 // The mask of the lanes in the running thread's warp.
 uint32_t gv_lanes(void);

@@ -22,7 +22,7 @@ static void run_warp(uint32_t first, uint32_t end)
     for (int again = 1; again;) {
         again = 0;
         for (uint32_t t = first; t < end; t++)
-            if (of[t].state == GV_READY) gv_resume(t);
+            if (of[t].state == GV_READY) t = gv_resume(t);
         for (uint32_t t = first; t < end; t++) again |= of[t].state == GV_READY;
     }
     for (uint32_t t = first; t < end; t++) // these may arrive later
