@@ -6,6 +6,7 @@ import hostile
 import pytest
 from small_kernel import CODE, source
 
+from gemmviz.backends.entry import folder_of_headers
 from gemmviz.backends.native import compile_kernel
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch
@@ -54,3 +55,8 @@ def test_a_measured_c_kernel_is_not_compiled_again_for_a_copy(tmp_path: Path) ->
     assert measured("here") == measured("there")
     # The assembler can include files.
     assert measured("here", '__asm__(".globl nothing");') != measured("there", '__asm__(".globl nothing");')
+
+
+def test_a_name_that_no_file_can_have_is_no_header_of_the_folder(tmp_path: Path) -> None:
+    job = launch(parse(source(), tmp_path / "07_mine.cu"), Problem.cube(8))
+    assert folder_of_headers(f"#include <{'a' * 300}>\n", job) is None
