@@ -221,7 +221,7 @@ def late_picture(stage, moment, late, part=RECT, over=None):
 
 @pytest.mark.sweep("gputiled-False", "async_pipeline-True")
 @pytest.mark.parametrize("lens", [True, False])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", (*NAMES, "l2_swizzle"))  # its legend has a sign that reaches over the left edge
 def test_parts_that_are_not_late_look_as_ever(name, lens, qapp):
     stage = painter_of(name)
     if not lens:
