@@ -22,7 +22,7 @@ from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.words import TITLE_LINES, Words
 
 _BESIDE = 2.0  # pixels left of the legend, that the edges of its signs may reach
-PIECES_S = 0.003
+PIECES_S = 0.0015
 """Processor time of pieces of a lens in one frame, unless a single one takes longer."""
 
 
