@@ -191,7 +191,7 @@ def test_the_window_shows_the_same_as_if_all_of_it_was_painted(name, at_lens, ch
             for _ in range(4):
                 session.advance(1 / session.playback.rate)
                 QApplication.processEvents()
-            for _ in range(6):
+            for _ in range(30):  # a lens is drawn in up to eight pieces, in turn with other parts
                 session.advance(0.01 / session.playback.rate)
                 QApplication.processEvents()
         assert not stage.late.waits
