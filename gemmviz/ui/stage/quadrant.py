@@ -21,7 +21,8 @@ from gemmviz.ui.stage.scene import Bounds
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.words import TITLE_LINES, Words
 
-PIECES_S = 0.003
+_BESIDE = 2.0  # pixels left of the legend, that the edges of its signs may reach
+PIECES_S = 0.0015
 """Processor time of pieces of a lens in one frame, unless a single one takes longer."""
 
 
@@ -131,7 +132,8 @@ class Quadrant:
         def paint(into: QPainter) -> None:
             self._column.draw(into, place, entries, taken)
 
-        self._draw_kept(self.legend_picture, painter, _rect(place), (place, entries, taken.getRect()), ratio, paint)
+        whole = _rect(place).adjusted(-_BESIDE, 0, 0, 0)
+        self._draw_kept(self.legend_picture, painter, whole, (place, entries, taken.getRect()), ratio, paint)
 
     def draw_lens(
         self, painter: QPainter, lens: Lens, place: Bounds, moment: Moment, ratio: float, keeps: bool
