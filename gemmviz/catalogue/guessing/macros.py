@@ -25,7 +25,8 @@ def macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, Macro], fr
     """
     objects: dict[str, tuple[str, ...]] = {}
     functions: dict[str, Macro] = {}
-    tunable, asked, names = set(), "", set()
+    tunable: set[str] = set()
+    asked, names = "", set[str]()
     branches: list[bool | None] = []
     for found in DIRECTIVE.finditer(plain):
         what, rest = found[1], found[2].replace("\\\n", " ")
