@@ -25,14 +25,19 @@ def macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, Macro], fr
     """
     objects: dict[str, tuple[str, ...]] = {}
     functions: dict[str, Macro] = {}
-    tunable, asked, names = set(), "", set()
+    tunable: set[str] = set()
+    asked, names = "", set[str]()
+    branches: list[bool | None] = []
     for found in DIRECTIVE.finditer(plain):
         what, rest = found[1], found[2].replace("\\\n", " ")
+        _follow(branches, what, rest.strip(), names)
         if what == "ifndef":
             asked = rest.strip()
         define = _DEFINE.fullmatch(rest) if what == "define" else None
         if define:
             name, parameters, value = define[1], define[2], tokens_of(define[3])
+            if False in branches and name in names:
+                continue
             names.add(name)
             if parameters:
                 functions[name] = ([p.strip() for p in parameters[1:-1].split(",")], value)
@@ -42,6 +47,20 @@ def macros(plain: str) -> tuple[dict[str, tuple[str, ...]], dict[str, Macro], fr
             elif value:
                 objects[name] = value
     return objects, functions, frozenset(tunable), frozenset(names)
+
+
+def _follow(branches: list[bool | None], what: str, rest: str, names: set[str]) -> None:
+    """Take note of a condition: each branch is compiled, is not, or nobody knows."""
+    if what in ("ifdef", "ifndef"):
+        # A compiler defines names that begin so.
+        known = None if rest.startswith("__") else (rest in names) == (what == "ifdef")
+        branches.append(known)
+    elif what == "if":
+        branches.append(None)
+    elif what in ("else", "elif") and branches:
+        branches[-1] = None if what == "elif" or branches[-1] is None else not branches[-1]
+    elif what == "endif" and branches:
+        branches.pop()
 
 
 def expand(

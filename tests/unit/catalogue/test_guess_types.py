@@ -1,5 +1,6 @@
 """Guesses of kernels that are templates over the element type."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,10 @@ def test_a_template_has_the_type_that_the_host_code_launches_it_with(kinds: list
 def test_a_default_of_the_template_counts_where_nothing_launches_it() -> None:
     made = guess(OF_ANY.replace("typename T", "typename T = double"), Path("mine.cu"))
     assert (made.entry, made.dtype) == ("product<double, TILE>", "float64")
+
+
+@pytest.mark.parametrize(("asked", "dtype"), [("ifndef", "float32"), ("ifdef", "float64")])
+def test_a_macro_that_is_defined_in_two_branches_has_the_value_that_is_compiled(asked: str, dtype: str) -> None:
+    text = f"#{asked} USE_DOUBLE\n#define REAL float\n#else\n#define REAL double\n#endif\n"
+    text += OF_ANY.replace("template <typename T, int TILE>\n", "").replace("TILE", "8")
+    assert guess(re.sub(r"\bT\b", "REAL", text), Path("mine.cu")).dtype == dtype
