@@ -59,7 +59,8 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)
                 crashed = reply.kind in ("crash", "timeout")
-                return Verdict.of(reply.message, crashed=crashed, misses=reply.defect in _MISSES)
+                misses, refused = reply.defect in _MISSES, reply.kind == "refused"
+                return Verdict.of(reply.message, crashed=crashed, misses=misses, refused=refused)
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one

@@ -37,13 +37,15 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
     )
 
 
-def needed(made: Guess) -> str:
+def needed(made: Guess, *, refused: bool = False) -> str:
     """Return what a person can say about a kernel that was wrong in each launch: the first part that nothing states.
 
     Parameters
     ----------
     made
         The guess.
+    refused
+        Whether its first launch was refused, so that nothing ran: the reason is known then.
     """
     unknown = [name or "the argument without a name" for (name, _), role in made.arguments if not role]
     if unknown:
@@ -61,6 +63,8 @@ def needed(made: Guess) -> str:
         return f"no file gives {_some(made.params)} {'a value' if len(made.params) == 1 else 'values'} (params)"
     if ELEMENTS in made.why:
         return "no file says which type its elements have: front matter has to give it (entry, dtype)"
+    if refused:
+        return ""
     return "its launch was read: front matter has to say which sizes it takes (requires), or how a matrix lies (layout)"
 
 

@@ -62,6 +62,7 @@ class Trials:
     ended: list[Guess] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
     _own_refused: str = ""
+    _first_refused: bool = False
     _ran: Guess | None = None
     _missing: Guess | None = None
     _never: Guess | None = None
@@ -98,7 +99,8 @@ class Trials:
         wrong
             What was wrong, see `gemmviz.catalogue.guessing.verdict.Verdict`.
         """
-        self.first = self.first or f"at {at}: {wrong}"
+        if not self.first:
+            self.first, self._first_refused = f"at {at}: {wrong}", isinstance(wrong, Verdict) and wrong.refused
         if not isinstance(wrong, Verdict):
             return
         self.crashed += wrong.crashed
@@ -133,7 +135,7 @@ class Trials:
             return replace(self._never, requires=tuple(kept), settled=f"{reason}; {OWN_LAUNCH_IS_WRONG}")
         if self._missing:
             return replace(self._missing, settled=f"{reason}; {OWN_LAUNCH_MISSES}")
-        asked = self.guess.hindrance or needed(self.guess)
+        asked = self.guess.hindrance or needed(self.guess, refused=self._first_refused)
         return self._hindered(reason if self.tried else "" if "?" in self.first else self.first, asked)
 
     def _hindered(self, reason: str, asked: str) -> Guess:

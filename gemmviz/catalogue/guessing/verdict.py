@@ -45,6 +45,8 @@ class Verdict(str):
         Whether the launch had no end: it crashed, or took too long.
     misses
         Whether the launch made an access that no GPU allows, outside of an array or misaligned, and nothing worse.
+    refused
+        Whether nothing ran: CUDA, or the recorder, does not take such a launch.
     """
 
     readings: tuple[Reading, ...] = ()
@@ -53,6 +55,7 @@ class Verdict(str):
     ended: bool = False
     crashed: bool = False
     misses: bool = False
+    refused: bool = False
 
     @classmethod
     def of(
@@ -65,10 +68,11 @@ class Verdict(str):
         ended: bool = False,
         crashed: bool = False,
         misses: bool = False,
+        refused: bool = False,
     ) -> "Verdict":
         """Return a verdict with its attributes."""
         made = cls(text)
         made.readings, made.comparable, made.only_reads = readings, comparable, only_reads
         made.ended, made.crashed = ended or comparable, crashed
-        made.misses = misses
+        made.misses, made.refused = misses, refused
         return made
