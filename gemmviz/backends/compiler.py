@@ -156,7 +156,7 @@ def environment() -> dict[str, str]:
 
 
 def run_compiler(command: Sequence[str], variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """Start a compiler in this process's place, without a sandbox.
+    """Start a compiler without a sandbox, and wait for its end.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from gemmviz.sandbox.warden import LENGTH
 
 
 def once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """Return what answers the one question with the result of a function."""
+    """Return a function that answers the only question: it calls `function` and returns its result."""
     return lambda name: function(*arguments)
 
 
@@ -35,9 +35,9 @@ def serve(
     left_at
         The number of the memory for large arrays, if there is some.
     token
-        What the engine recognises this process's messages by; see `gemmviz.sandbox.wire`.
+        The secret that marks this process's messages; see `gemmviz.sandbox.wire`.
     spoken
-        The language of messages.
+        The language of its messages.
     classes
         The dataclasses and exceptions that an answer may contain.
     answer, given
