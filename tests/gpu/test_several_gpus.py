@@ -69,7 +69,7 @@ def test_a_users_kernel_is_divided_by_three_keys(measured):
 def test_rows_that_do_not_cross_are_noticed(measured, monkeypatch):
     two_gpus("9.0a")
     part = sys.modules["gemmviz.backends.several"]._Part
-    monkeypatch.setattr(part, "send", lambda self, to: None)
+    monkeypatch.setattr(part, "send", lambda self, to, place: self._sent[to.device].record(self.sends))
     assert measured(find("gather", ladder()), (512, 512, 256))["status"] == "wrong"
 
 
