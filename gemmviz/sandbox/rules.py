@@ -79,16 +79,14 @@ def _systems(library_path: str) -> list[Path]:
     return _sane([*map(Path, _SYSTEM), *_folders(library_path)])
 
 
-def running(library: Path) -> Access:
-    """Return the files for a process that runs a kernel: the kernel's library and those of the system, to read."""
-    return Access(read=[library, *needed_to_run()], devices=[Path("/dev/null")])
-
-
 @cache
-def needed_to_run() -> tuple[Path, ...]:
-    """Return the files that every process needs that runs a kernel."""
+def running() -> Access:
+    """Return the files that every process may open that runs a kernel: the system's libraries, to read."""
     libraries = _sane([*map(Path, _LIBRARIES), Path(os.__file__).parent, *_packages(), *_library_path(), *_ours()])
-    return *libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))
+    return Access(
+        read=[*libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))],
+        devices=[Path("/dev/null")],
+    )
 
 
 def gpu_devices() -> list[Path]:
