@@ -99,7 +99,7 @@ def _parts(arguments: Sequence[str]) -> tuple[tuple[str, ...], list[str], list[s
     shape, passed_on, sources = [], [], []
     words = iter(arguments)
     for word in words:
-        if word == "-include":
+        if word in ("-include", "-imacros"):
             passed_on += [word, next(words)]
         elif word.startswith(_PASSED_ON):
             passed_on.append(word)
