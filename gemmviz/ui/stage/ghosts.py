@@ -4,6 +4,7 @@ Where a ghost stands is a pure function of the moment. Many small cells are draw
 piece for each tile.
 """
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,7 @@ _RISE, _ARC = 4.0, 10.0  # pixels
 _WAITING = 0.6  # opacity of a ghost that does not move during this step
 _BAND, _SHADOW = 0.28, 0.4
 _PAD_CELL = 5.0
+_KEPT = 4  # steps
 
 Floats = npt.NDArray[np.float64]
 
@@ -97,7 +99,7 @@ class Ghosts:
     def __init__(self, playable: Playable, theme: Theme, text: CellText) -> None:
         self._playable, self._theme, self._text = playable, theme, text
         self._flights: tuple[int, BlockFlights] | None = None
-        self._requests: tuple[Flights, list[npt.NDArray[np.int64]]] | None = None
+        self._requests: OrderedDict[tuple[int, int], list[npt.NDArray[np.int64]]] = OrderedDict()
 
     def flights(self, moment: Moment) -> Flights:
         """Return the copies of the chosen block that are under way between a moment's step and the next one."""
@@ -105,7 +107,13 @@ class Ghosts:
             shown = self._playable
             found = BlockFlights(shown.recording, shown.timeline, shown.staged, moment.block)
             self._flights = moment.block, found
+            self._requests.clear()
         return self._flights[1].at(moment.step)
+
+    def prepare(self, moment: Moment) -> None:
+        """Find the copies of a moment, which `draw` needs."""
+        if moment.motion != "none":
+            self._requests_at(moment)
 
     def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float, covered: bool = False) -> None:
         """Draw bands and ghosts; pads are below: see `draw_pads`.
@@ -131,19 +139,20 @@ class Ghosts:
                 inside += QRectF(panel.x, panel.y, panel.width, panel.height).toRect()
             painter.setClipRegion(inside, Qt.ClipOperation.IntersectClip)
         if moment.motion == "line":
-            self._draw_lines(painter, flights, at)
+            self._draw_lines(painter, at, moment)
         else:
             self._draw_ghosts(painter, flights, at, moment, ratio, covered)
         painter.restore()
 
-    def _requests_of(self, flights: Flights) -> list[npt.NDArray[np.int64]]:
-        """Return the copies that leave, land, come from and go to the same together."""
-        if self._requests is None or self._requests[0] is not flights:
-            columns = np.stack([flights.begin, flights.end, flights.source, flights.target])
-            number_of = np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1)
-            count = int(number_of.max(initial=-1)) + 1
-            self._requests = flights, [np.flatnonzero(number_of == which) for which in range(count)]
-        return self._requests[1]
+    def _requests_at(self, moment: Moment) -> list[npt.NDArray[np.int64]]:
+        """Return the copies that leave, land, come from and go to the same together, of those under way."""
+        flights, key = self.flights(moment), (moment.block, moment.step)
+        found = self._requests.get(key)
+        if found is None:
+            found = self._requests[key] = together(flights)
+            while len(self._requests) > _KEPT:
+                self._requests.popitem(last=False)
+        return found
 
     def padded(self, moment: Moment) -> list[int]:
         """Return the arrays that have pads: see `draw_pads`."""
@@ -181,11 +190,11 @@ class Ghosts:
         else:
             painter.drawRect(_bounds(x, y, side))
 
-    def _draw_lines(self, painter: QPainter, flights: Flights, at: Places) -> None:
+    def _draw_lines(self, painter: QPainter, at: Places, moment: Moment) -> None:
         """Join source and target of each request: where motion is reduced nothing flies."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self._theme.read), 1.5))
-        for mine in self._requests_of(flights):
+        for mine in self._requests_at(moment):
             begin = _bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])
             end = _bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
             painter.drawRect(begin)
@@ -197,7 +206,7 @@ class Ghosts:
         """Draw a band and the ghosts of each request, which all move together."""
         recording = self._playable.recording
         hue = self._theme.owner(*recording.block_index(moment.block)[:2])
-        for mine in self._requests_of(flights):
+        for mine in self._requests_at(moment):
             gesture = float(at.gesture[mine[0]])
             moving = flights.begin[mine[0]] == moment.step or flights.end[mine[0]] == moment.step + 1
             if gesture <= 0 or (covered and not moving):
@@ -269,6 +278,17 @@ class Ghosts:
         painter.setBrush(QColor(*hue))
         painter.setPen(QPen(QColor(self._theme.read), 1.6))
         painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
+
+
+def together(flights: Flights) -> list[npt.NDArray[np.int64]]:
+    """Return the copies that leave and land at the same steps and come from and go to the same arrays, together."""
+    columns = (flights.begin, flights.end, flights.source, flights.target)
+    # Later columns first: `np.lexsort` sorts by the last one.
+    order = np.lexsort(columns[::-1])
+    differs = np.zeros(len(order), bool)
+    for column in columns:
+        differs[1:] |= column[order][1:] != column[order][:-1]
+    return np.split(order, np.flatnonzero(differs)) if len(order) else []
 
 
 def _bounds(x: Floats, y: Floats, side: Floats) -> QRectF:

@@ -19,6 +19,8 @@ from gemmviz.ui.turns import Turns
 Part = Literal["lens", "words", "cells"]
 Prepare = Callable[[Moment], bool]
 _SLOW_S = 0.004  # of a lens: a quarter of a frame
+AHEAD_S = 0.0015
+"""Processor time in one frame for the next step, unless a single layer takes longer."""
 
 
 class LateParts:
@@ -98,6 +100,10 @@ class LateParts:
         shown = self._shown
         return shown is not None and any(part != self._now for part in (shown.lens, shown.words, shown.cells))
 
+    def takes_idle_frame(self) -> bool:
+        """Take a frame in which no part is drawn, and for which none waits; return False if this is no such frame."""
+        return self.turns is not None and self.turns.idle and self.turns.may((self, "ahead"))
+
     def forget(self) -> None:
         """Let all parts show the stage's moment in the next frame."""
         self._shown = self._now = self._coming = None
@@ -143,3 +149,19 @@ def changed_places(
         return None
     others = (painter.late_place(rect, moment.view, part) for part in parts if part != "cells")
     return [*arrays, *(place.toAlignedRect() for place in others)]
+
+
+def look_ahead(late: LateParts, painter: StagePainter | None, rect: QRectF, ahead: Moment, ratio: float) -> None:
+    """In a frame that no part needs, paint some of what the next step will show.
+
+    Parameters
+    ----------
+    late
+        The slow parts.
+    painter, rect, ratio
+        Paints the stage into `rect`; device pixels per pixel.
+    ahead
+        The moment of the next step.
+    """
+    if painter is not None and ahead.step < painter.playable.timeline.steps and late.takes_idle_frame():
+        painter.look_ahead(rect, ahead, ratio, AHEAD_S)

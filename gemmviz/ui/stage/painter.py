@@ -4,7 +4,9 @@ Back to front: background and labels (cached until the view changes), cells (one
 accesses of this step, copies in flight, selection, values.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
@@ -37,6 +39,7 @@ from gemmviz.ui.stage.places import StagePlaces
 from gemmviz.ui.stage.plan import Plan
 from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
 from gemmviz.ui.stage.related import NearCells
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.tips import cell_tip
@@ -44,6 +47,8 @@ from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
+
+Layer = Callable[[QPainter], object]
 
 
 class StagePainter(StagePlaces):
@@ -141,10 +146,9 @@ class StagePainter(StagePlaces):
             return
         seen = self.seen(rect, in_lines)
         cells = self._last = replace(moment, step=late.cells.step) if late is not None and late.cells else moment
+        resting = self._still_key(rect, cells)
         keeps = self._keeps(moment) or (part is not None and self.lens is None and moment.cell is not None)
-        # Where there are gestures, there are pads.
-        resting = replace(cells, fraction=0.0, motion="none" if cells.motion == "none" else "full")
-        key = (self._plan_key(rect), resting) if keeps else None
+        key = resting if keeps or (late is not None and self.still.expects(rect, resting, ratio)) else None
 
         def paint_still(into: QPainter, changed: QRegion | None) -> None:
             # A picture that is kept is of all arrays.
@@ -180,29 +184,89 @@ class StagePainter(StagePlaces):
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
     ) -> None:
         """Paint all that does not move between two steps and is below what does, as far as a part needs it."""
+        labels_first, *layers = self._still_layers(rect, plan, moment, ratio, part)
+        labels_first(painter)
+        painter.save()
+        painter.setClipRect(self.seen(rect, self.in_lines(plan, moment.view)), Qt.ClipOperation.IntersectClip)
+        for layer in layers:
+            layer(painter)
+        painter.restore()
+
+    def _still_layers(
+        self, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
+    ) -> Iterator[Layer]:
+        """Yield functions that paint what rests, from back to front; all but the labels stay in what is seen."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
         font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
-        self._draw_labels(painter, rect, plan, moment, ratio, part)
-        painter.save()
-        painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
-        near = self._near.at(moment)
-        images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
-        self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
-        self.lens_marks.draw(painter, placed, seen, moment, self.lens, ratio, shown)
-        self._marks.draw(painter, placed, seen, moment, near, shown)
-        self._in_flight.draw(painter, shown, seen, moment)
-        if placed[C] in shown:
-            self._sums.draw(painter, placed, seen, moment, font, self._order.plates(placed[C], self._text, self.font))
-            self._ownership.draw(painter, placed[C], seen, moment)
-        for panel, image in zip(shown, images, strict=True):
+        near, images = self._near.at(moment), {}
+        yield lambda painter: self._draw_labels(painter, rect, plan, moment, ratio, part)
+
+        def cells(painter: QPainter, panel: Panel) -> None:
+            images[panel.array] = self._cells.draw(painter, panel, seen, moment, near, ratio)
+
+        for panel in shown:
+            yield partial(cells, panel=panel)
+
+        def marks(painter: QPainter) -> None:
+            self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
+            self.lens_marks.draw(painter, placed, seen, moment, self.lens, ratio, shown)
+            self._marks.draw(painter, placed, seen, moment, near, shown)
+
+        def over_marks(painter: QPainter) -> None:
+            self._in_flight.draw(painter, shown, seen, moment)
+            if placed[C] in shown:
+                plates = self._order.plates(placed[C], self._text, self.font)
+                self._sums.draw(painter, placed, seen, moment, font, plates)
+                self._ownership.draw(painter, placed[C], seen, moment)
+
+        def text(painter: QPainter, panel: Panel) -> None:
+            image = images[panel.array]
             if image is not None:
                 self._text.draw(painter, panel, seen, moment, image, ratio)
-        if placed[C] in shown:
-            self._order.draw(painter, placed, self.theme, self._text, ratio)
-        if plan.aside is not None:
-            self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
-        self._ghosts.draw_pads(painter, shown, moment)
-        painter.restore()
+
+        def over_text(painter: QPainter) -> None:
+            if placed[C] in shown:
+                self._order.draw(painter, placed, self.theme, self._text, ratio)
+            if plan.aside is not None:
+                self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
+            self._ghosts.draw_pads(painter, shown, moment)
+
+        yield marks
+        yield over_marks
+        for panel in shown:
+            yield partial(text, panel=panel)
+        yield over_text
+
+    def look_ahead(self, rect: QRectF, moment: Moment, ratio: float, seconds: float) -> None:
+        """Paint a part of what will rest at the moment of the next step, as long as nothing else needs the time.
+
+        Parameters
+        ----------
+        rect, ratio
+            As for `paint`.
+        moment
+            The moment.
+        seconds
+            Processor time of this thread after which no further part is begun.
+        """
+        plan = self.plan(rect, moment.view)
+        if self.vector or self.in_lines(plan, moment.view):
+            return
+        key = self._still_key(rect, moment)
+
+        def layers(part: QRegion | None) -> Iterator[Layer]:
+            yield from self._still_layers(rect, plan, moment, ratio, part)
+            yield lambda painter: self._ghosts.prepare(moment)
+            yield lambda painter: self._way_areas(plan, moment)
+
+        self.still.go_on_with_next(
+            rect, key, ratio, self.font, layers, lambda before: self._changed_still(plan, before, key), seconds
+        )
+
+    def _still_key(self, rect: QRectF, moment: Moment) -> Any:
+        """Return all that the picture of what rests depends on."""
+        # Where there are gestures, there are pads.
+        return self._plan_key(rect), replace(moment, fraction=0.0, motion="none" if moment.motion == "none" else "full")
 
     def _draw_labels(
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None

@@ -29,7 +29,7 @@ from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.drag import Drag
-from gemmviz.ui.stage.late_parts import LateParts, changed_places
+from gemmviz.ui.stage.late_parts import LateParts, changed_places, look_ahead
 from gemmviz.ui.stage.painter import Moment, StagePainter, View
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
@@ -202,6 +202,7 @@ class Stage(QWidget):
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
             self._update_places()
+        look_ahead(self.late, self._painter, QRectF(self.rect()), self.moment(ahead=1), self.devicePixelRatioF())
 
     def _update_places(self) -> None:
         ratio = self.devicePixelRatioF()
@@ -271,12 +272,12 @@ class Stage(QWidget):
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
         return larger(self.base_font, self.staged.preferences.type_scale) if self.base_font else self.font()
 
-    def moment(self) -> Moment:
-        """Return the moment that is shown now."""
-        staged = self.staged
+    def moment(self, ahead: int = 0) -> Moment:
+        """Return the moment that is shown now, or some steps later."""
+        staged, step = self.staged, self.staged.cursor.step + ahead
         return Moment(
-            staged.cursor.step,
-            staged.cursor.shown_block,
+            step,
+            staged.cursor.block_at(step),
             staged.cursor.cell,
             staged.trail(),
             self.view,
@@ -284,7 +285,7 @@ class Stage(QWidget):
             staged.outdated,
             self._freeze is not None and self._freeze.on,
             self._inspected.hop if self._inspected is not None else None,
-            staged.cursor.fraction,
+            0.0 if ahead else staged.cursor.fraction,
             staged.motion(),
             self._inspected.lane if self._inspected is not None else 0,
             self._hovered,
