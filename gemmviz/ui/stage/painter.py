@@ -37,6 +37,7 @@ from gemmviz.ui.stage.places import StagePlaces
 from gemmviz.ui.stage.plan import Plan
 from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
 from gemmviz.ui.stage.related import NearCells
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.tips import cell_tip
@@ -185,6 +186,30 @@ class StagePainter(StagePlaces):
         self._draw_labels(painter, rect, plan, moment, ratio, part)
         painter.save()
         painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
+        self._paint_arrays(painter, placed, [panel for panel in shown if panel.part is None], seen, moment, font, ratio)
+        for panel in shown:
+            if panel.part is not None:
+                painter.save()
+                # On whole pixels, as the part that is seen.
+                painter.setClipRect(regions.box(panel.place).toAlignedRect(), Qt.ClipOperation.IntersectClip)
+                self._paint_arrays(painter, placed, [panel], seen, moment, font, ratio)
+                painter.restore()
+        if plan.aside is not None:
+            self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
+        self._ghosts.draw_pads(painter, shown, moment)
+        painter.restore()
+
+    def _paint_arrays(
+        self,
+        painter: QPainter,
+        placed: list[Panel],
+        shown: list[Panel],
+        seen: QRectF,
+        moment: Moment,
+        font: QFont,
+        ratio: float,
+    ) -> None:
+        """Paint some of the arrays, as far as they are seen."""
         near = self._near.at(moment)
         images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
         self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
@@ -196,13 +221,9 @@ class StagePainter(StagePlaces):
             self._ownership.draw(painter, placed[C], seen, moment)
         for panel, image in zip(shown, images, strict=True):
             if image is not None:
-                self._text.draw(painter, panel, seen, moment, image, ratio)
+                self._text.draw(painter, panel, regions.box(panel.place).intersected(seen), moment, image, ratio)
         if placed[C] in shown:
             self._order.draw(painter, placed, self.theme, self._text, ratio)
-        if plan.aside is not None:
-            self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
-        self._ghosts.draw_pads(painter, shown, moment)
-        painter.restore()
 
     def _draw_labels(
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None

@@ -43,7 +43,7 @@ def joined(places: Sequence[QRect]) -> QRegion:
 
 def around(panel: Panel) -> QRectF:
     """Return the place of an array with all that is drawn at its edges."""
-    return QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
+    return box(panel.place).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
 
 
 def shown(panels: Sequence[Panel], part: QRegion | None) -> list[Panel]:
