@@ -100,5 +100,12 @@ def test_a_kernel_without_tiles_has_the_usual_picture(presenter, session):
     assert all(panel.part is None for panel in presenter.stage.panels())
 
 
+def test_tiles_without_room_for_values_leave_the_usual_picture(presenter, session):
+    session.choice.choose_kernel(find("vectorised", session.choice.kernels))
+    session.cursor.show(at_demo("vectorised"))
+    QApplication.processEvents()
+    assert all(panel.part is None for panel in presenter.stage.panels())
+
+
 def test_the_stage_of_the_window_stays_as_it_is(window):
     assert all(panel.part is None for panel in window.stage.panels())

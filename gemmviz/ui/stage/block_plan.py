@@ -14,6 +14,8 @@ AROUND_TILES = LabelRoom(1.0, 0.9, 1.7, 0.7, 2.9)
 """Room around the large tiles: the names of the tile of B and of the others stand above them."""
 _GAIN = 1.25
 """A cell of the large tiles is at least that many times as wide as one of whole matrices."""
+_READABLE = 0.9
+"""The least width of a cell, in heights of the font: without values in the tiles, whole matrices tell more."""
 _CORNER = 9.0, 7.0  # the least width and height of the corner, in heights of the font
 _APART, _LETTERS = 0.5, 1.2  # between the small matrices, and room for their letters
 
@@ -44,7 +46,7 @@ def block_plan(
     Returns
     -------
     Plan or None
-        None where the cells would not be larger than usual, or where there is no room for the corner.
+        None where the cells would not be larger than usual, or too small for values, or without room for the corner.
     """
     (top, bottom), (left, right) = tiles.rows, tiles.columns
     (a_rows, a_columns), (b_rows, b_columns) = (recording.arrays[at].grid for at in (tiles.of_a, tiles.of_b))
@@ -55,7 +57,7 @@ def block_plan(
     least_wide, least_high = (least * font for least in _CORNER)
     least_high = max(least_high, words + (_LETTERS + 4) * font)
     cell = min(_fitting(wide, a_columns, columns, least_wide), _fitting(high, b_rows, rows, least_high), LARGEST_CELL)
-    if cell < _GAIN * usual:
+    if cell < max(_GAIN * usual, _READABLE * font):
         return None
     corner_wide, corner_high = max(a_columns * cell, least_wide), max(b_rows * cell, least_high)
     spare = (wide - corner_wide - columns * cell) / 2, (high - corner_high - rows * cell) / 2
