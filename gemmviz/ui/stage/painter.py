@@ -198,8 +198,28 @@ class StagePainter(StagePlaces):
         """Yield functions that paint what rests, from back to front; all but the labels stay in what is seen."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
         font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
-        near, images = self._near.at(moment), {}
         yield lambda painter: self._draw_labels(painter, rect, plan, moment, ratio, part)
+        whole = [panel for panel in shown if panel.part is None]
+        yield from self._array_layers(placed, whole, seen, moment, font, ratio)
+        for panel in shown:
+            if panel.part is not None:
+                # On whole pixels, as the part that is seen.
+                place = regions.box(panel.place).toAlignedRect()
+                for layer in self._array_layers(placed, [panel], seen, moment, font, ratio):
+                    yield partial(regions.draw_within, place, layer)
+
+        def beside(painter: QPainter) -> None:
+            if plan.aside is not None:
+                self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
+            self._ghosts.draw_pads(painter, shown, moment)
+
+        yield beside
+
+    def _array_layers(
+        self, placed: list[Panel], shown: list[Panel], seen: QRectF, moment: Moment, font: QFont, ratio: float
+    ) -> Iterator[Layer]:
+        """Yield functions that paint some of the arrays, as far as they are seen, from back to front."""
+        near, images = self._near.at(moment), {}
 
         def cells(painter: QPainter, panel: Panel) -> None:
             images[panel.array] = self._cells.draw(painter, panel, seen, moment, near, ratio)
@@ -222,20 +242,14 @@ class StagePainter(StagePlaces):
         def text(painter: QPainter, panel: Panel) -> None:
             image = images[panel.array]
             if image is not None:
-                self._text.draw(painter, panel, seen, moment, image, ratio)
-
-        def over_text(painter: QPainter) -> None:
-            if placed[C] in shown:
-                self._order.draw(painter, placed, self.theme, self._text, ratio)
-            if plan.aside is not None:
-                self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
-            self._ghosts.draw_pads(painter, shown, moment)
+                self._text.draw(painter, panel, regions.box(panel.place).intersected(seen), moment, image, ratio)
 
         yield marks
         yield over_marks
         for panel in shown:
             yield partial(text, panel=panel)
-        yield over_text
+        if placed[C] in shown:
+            yield lambda painter: self._order.draw(painter, placed, self.theme, self._text, ratio)
 
     def look_ahead(self, rect: QRectF, moment: Moment, ratio: float, seconds: float) -> None:
         """Paint a part of what will rest at the moment of the next step, as long as nothing else needs the time.

@@ -1,9 +1,9 @@
-"""Which places of the stage have to be painted again."""
+"""Which places of the stage have to be painted again, and drawing within a place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QRegion
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.ui.stage.moment import Moment
@@ -43,7 +43,7 @@ def joined(places: Sequence[QRect]) -> QRegion:
 
 def around(panel: Panel) -> QRectF:
     """Return the place of an array with all that is drawn at its edges."""
-    return QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
+    return box(panel.place).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
 
 
 def shown(panels: Sequence[Panel], part: QRegion | None) -> list[Panel]:
@@ -80,3 +80,11 @@ def changing(
         aside = QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height)
         places.append(aside.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND))
     return [place.toAlignedRect() for place in (*places, *ways)]
+
+
+def draw_within(place: QRect, layer: Callable[[QPainter], object], painter: QPainter) -> None:
+    """Draw a layer within a place only."""
+    painter.save()
+    painter.setClipRect(place, Qt.ClipOperation.IntersectClip)
+    layer(painter)
+    painter.restore()

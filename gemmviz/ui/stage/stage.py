@@ -219,6 +219,8 @@ class Stage(QWidget):
             self._painter.captioned, self._painter.title = self.captioned, self._title()
             self._give_words()
             self._choose_lens(self._painter)
+        if self._painter is not None and self.presented:
+            self._painter.block = self.staged.cursor.shown_block
         return self._painter
 
     def _choose_lens(self, painter: StagePainter) -> None:
@@ -328,9 +330,8 @@ class Stage(QWidget):
 
     def _look(self, view: View) -> None:
         """Show another part of the picture; some of it stays visible."""
-        painter = self._painter_now()
+        painter, whole = self._painter_now(), QRectF(self.rect())
         if painter is not None:
-            whole = QRectF(self.rect())
             view = kept_in_sight(view, painter.panels(whole, view), painter.seen(whole))
         changes, self.view = (view == View()) != (self.view == View()), view
         self.update()
