@@ -80,6 +80,8 @@ class Kernel:
         The matrices whose rows may have any length although the copy engine takes multiples of 16 bytes only. Where
         they have another, a matrix that the kernel also takes as a pointer is reached without its map, and another is
         copied to longer rows before each launch.
+    copied
+        Those of them that are copied although the kernel takes them as pointers, too.
     schedule
         How parameters follow from the size, where the user gives none; None: they are the defaults at every size.
     math
@@ -129,6 +131,7 @@ class Kernel:
     stores: SumType | None = None
     zeroed: bool = False
     unaligned: frozenset[str] = frozenset()
+    copied: frozenset[str] = frozenset()
     schedule: Schedule | None = None
     epilogue: Literal["", "relu"] = ""
     math: str = ""
@@ -331,6 +334,7 @@ def _build(text: str, path: Path) -> Kernel:
         stores=front_matter.stores(matter),
         zeroed=bool(matter.get("zero")),
         unaligned=frozenset(matter.get("unaligned", ())),
+        copied=frozenset(matter.get("copied", ())),
         schedule=read_schedule(matter["schedule"], params) if "schedule" in matter else None,
         epilogue=matter.get("epilogue", ""),
         math=front_matter.math(matter),

@@ -45,6 +45,7 @@ def decides(kernel: "Kernel") -> dict[str, object]:
         "stores": kernel.stores or "",
         "zero": ["C"] if kernel.zeroed else [],
         "unaligned": sorted(kernel.unaligned),
+        **({"copied": sorted(kernel.copied)} if kernel.copied else {}),
         "epilogue": kernel.epilogue,
         "math": kernel.math,
         "by columns": sorted(kernel.column_major),

@@ -255,6 +255,11 @@ GEMMVIZ_PTX void tma_load_multicast(void *shared, const tensor_map &map, int col
                     "l"(policy)
                  : "memory");
 }
+// Asks L2 for the line of 128 bytes in global memory that an address is in. Nobody waits for it.
+GEMMVIZ_PTX void prefetch_l2(const void *global)
+{
+    asm volatile("prefetch.global.L2 [%0];" :: "l"(__cvta_generic_to_global(global)) : "memory");
+}
 // Copies a box from shared memory to the matrix.
 GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared)
 {
@@ -389,6 +394,7 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
 #define GEMMVIZ_D16(i) GEMMVIZ_D4(i), GEMMVIZ_D4(i + 4), GEMMVIZ_D4(i + 8), GEMMVIZ_D4(i + 12)
 #define GEMMVIZ_D32(i) GEMMVIZ_D16(i), GEMMVIZ_D16(i + 16)
 #define GEMMVIZ_D64(i) GEMMVIZ_D32(i), GEMMVIZ_D32(i + 32)
+#define GEMMVIZ_N16_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
 #define GEMMVIZ_N32_0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
 #define GEMMVIZ_N16_1 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
 #define GEMMVIZ_N32_1 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
@@ -406,6 +412,7 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
                      : "l"(a.bits), "l"(b.bits), "r"(add), "n"(LieOfA), "n"(LieOfB)); \
     }
 #define GEMMVIZ_WGMMAS(type) \
+    GEMMVIZ_WGMMA(32, type, 16, GEMMVIZ_N16_0, "16", "17", "18", "19", "20", GEMMVIZ_D16(0)) \
     GEMMVIZ_WGMMA(64, type, 32, GEMMVIZ_N32_0, "32", "33", "34", "35", "36", GEMMVIZ_D32(0)) \
     GEMMVIZ_WGMMA(96, type, 48, GEMMVIZ_N32_0 "," GEMMVIZ_N16_1, "48", "49", "50", "51", "52", GEMMVIZ_D32(0), GEMMVIZ_D16(32)) \
     GEMMVIZ_WGMMA(128, type, 64, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1, "64", "65", "66", "67", "68", GEMMVIZ_D64(0)) \
@@ -435,6 +442,7 @@ template <> struct of_bf16<__nv_bfloat16> {
         else \
             wgmma_m64n##n##k16_f32_f16<LieOfB, LieOfA>(d, a, b, add); \
     }
+GEMMVIZ_WGMMA_OF(32)
 GEMMVIZ_WGMMA_OF(64)
 GEMMVIZ_WGMMA_OF(96)
 GEMMVIZ_WGMMA_OF(128)
@@ -488,6 +496,7 @@ GEMMVIZ_WGMMA_FROM(256, 128, GEMMVIZ_N32_0 "," GEMMVIZ_N32_1 "," GEMMVIZ_N32_2 "
 #undef GEMMVIZ_N32_2
 #undef GEMMVIZ_N32_1
 #undef GEMMVIZ_N16_1
+#undef GEMMVIZ_N16_0
 #undef GEMMVIZ_N32_0
 #undef GEMMVIZ_D64
 #undef GEMMVIZ_D32
