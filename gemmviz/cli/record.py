@@ -57,7 +57,11 @@ def add(commands: Any, summary: str) -> None:
     options.add_view(parser)
     parser.add_argument("--accesses", action="store_true", help="with --json: also each single access")
     parser.add_argument(
-        "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up after S seconds (default 20)"
+        "--deadline",
+        type=options.seconds,
+        default=20.0,
+        metavar="S",
+        help="give up after S seconds of processor time (default 20)",
     )
     parser.set_defaults(run=_run)
 

@@ -73,9 +73,13 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.DEADLINE: _End(
         mark(
-            "still running after {time} s in {thread}: does it end? It is an endless loop, or too large a size to "
-            "record"
+            "still running after {time} s of processor time in {thread}: does it end? It is an endless loop, or too "
+            "large a size to record"
         ),
+        KernelTimeout,
+    ),
+    Status.WAITS: _End(
+        mark("not ended after {time} s in {thread}: it sleeps or waits without end, or this machine is too busy"),
         KernelTimeout,
     ),
     Status.TOO_MANY_SITES: _End(
@@ -200,6 +204,8 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
             return {"size": f"{job.stack_bytes >> 20}"}
         case Status.DEADLINE:
             return {"time": f"{job.deadline_s:g}"}
+        case Status.WAITS:
+            return {"time": f"{job.passed_s:.1f}".removesuffix(".0")}
         case Status.WARP_WAITS:
             return {"other": who(launch, job.fault_block, job.fault_other)}
         case Status.BARRIER_NOT_READY | Status.ARRIVES_TOO_OFTEN:

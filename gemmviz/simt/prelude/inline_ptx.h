@@ -1,4 +1,4 @@
-// CUDA's words, and functions for the C++ that simt/inline_ptx makes of asm statements: the prelude of kernels with asm.
+// CUDA's words, and functions for the C++ that simt/inline_ptx makes of asm statements: before kernels with asm.
 #pragma once
 #include "cuda.h"
 #include "../include/cuda_bf16.h"

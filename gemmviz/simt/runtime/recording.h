@@ -64,7 +64,7 @@ enum gv_status {
     GV_OK = 0,
     GV_FULL = 1,
     GV_SIGNAL = 2,
-    GV_DEADLINE = 3,
+    GV_DEADLINE = 3, // it took deadline_s of processor time
     GV_TOO_MANY_SITES = 4,
     GV_NO_MEMORY = 5,
     GV_TOO_MANY_PHASES = 6,
@@ -83,6 +83,7 @@ enum gv_status {
     GV_STACK_OVERFLOW = 19,    // fault_address is in the guard page below a thread's stack
     GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is unknown
     GV_NOT_SHARED = 21,        // `instruction` needs shared memory, and fault_address is elsewhere
+    GV_WAITS = 22,             // it sleeps or waits, or has not ended after passed_s
 };
 
 typedef struct {
@@ -92,7 +93,7 @@ typedef struct {
     gv_array array[GV_MAX_ARRAYS];
     uint64_t capacity, more_capacity; // rows, further elements
     uint64_t stack_bytes;
-    double deadline_s;
+    double deadline_s, clock_s; // the most processor time, and the most time by the clock
     uint32_t first_block, end_block; // the part of the grid to run
     uint32_t cluster;                // blocks that run together, neighbours along x
     uint32_t workers;                // the number of processes that share the blocks; 1: this process only
@@ -121,6 +122,7 @@ typedef struct {
     gv_note note[GV_MAX_NOTES];
     // the end of the run
     int32_t status, signal;
+    double passed_s; // by the clock
     uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread, fault_other;
     uint32_t fault_bytes, fault_write; // the access at fault_address, where this is misaligned
