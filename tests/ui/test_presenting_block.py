@@ -93,6 +93,28 @@ def test_nothing_of_c_is_painted_outside_the_block_s_part(presenter, session):
     assert set(picture[top - 6 : top - 2, left + 60 : left + 90].ravel().tolist()) == {pixel(ground)}
 
 
+@pytest.mark.parametrize("height", [720, 1000])
+def test_below_an_answer_a_lens_has_room_or_is_left_out(presenter, session, qtbot, height):
+    """It was cut off: half of its largest line was seen."""
+    presenter.resize(1280, height)
+    session.lens.show("banks")
+    session.cursor.seek(4)
+    press(presenter, qtbot, K.Key_P)
+    assert not presenter.lens.isVisible()
+    seen = set()
+    for _ in range(4):
+        press(presenter, qtbot, K.Key_1, K.Key_Return)
+        QApplication.processEvents()
+        qtbot.waitUntil(lambda: not presenter.lens.isVisible() or presenter.lens.height() >= 0.28 * height)
+        seen.add(presenter.lens.isVisible())
+        panel = presenter.predict
+        assert panel.why.height() >= panel.why.heightForWidth(panel.why.width())
+        press(presenter, qtbot, K.Key_Return)
+    assert (height < 800) in seen
+    press(presenter, qtbot, K.Key_P)
+    assert presenter.lens.isVisible()
+
+
 def test_a_kernel_without_tiles_has_the_usual_picture(presenter, session):
     session.choice.choose_kernel(find("gpumult0", session.choice.kernels))
     session.cursor.show(at_demo("gpumult0"))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from gemmviz.ui.look.style import scaled
 
 _MARGIN, _WIDEST = 6, 1240  # pixels, the second at a scale of type of 1
+_LEAST_SIDE = 100  # pixels: where less is left at its sides, parts of letters below it would be seen there
 
 
 class Floating(QObject):
@@ -46,6 +47,8 @@ class Floating(QObject):
         if widget.isHidden():
             return
         width = min(below.width() - 2 * _MARGIN, round(scaled(_WIDEST)))
+        if below.width() - width < 2 * _LEAST_SIDE:
+            width = below.width() - 2 * _MARGIN
         height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
         height = max(height, self._foot() - 2 * _MARGIN)
         top = max(below.height() - _MARGIN - height, 0)

@@ -258,10 +258,9 @@ class Stage(QWidget):
             moment, ratio = self.moment(), self.devicePixelRatioF()
             stage.paint(painter, QRectF(self.rect()), moment, ratio, self.late.at(moment), part)
             if staged.outdated:
-                # In the place of the words that name the recording: it says the same, and nothing else is covered.
                 painter.setFont(self._font())
-                box = stage.title_place(QRectF(self.rect()), self.view).adjusted(0, 0, -self._taken[1], 0)
-                outdated(painter, box, self.theme, outdated_text(staged))
+                place = stage.title_place(QRectF(self.rect()), self.view)
+                outdated(painter, place, self._taken[1], self.theme, outdated_text(staged))
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
