@@ -109,11 +109,15 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
         mark("{name} may be written and is called like a result"),
     )
     choose("C", (written or open_ or pointers)[-1:], 0.4, mark("{name} is the last that may be written"))
+    read = [p for p in pointers if p not in chosen.values()]
+    sizes = {p.name for p in function.parameters if not p.pointer}
+    vectors = [p for p in read if indexing.pointers[p.name].is_vector(sizes)]
+    matrices = [p for p in read if p not in vectors] if len(read) - len(vectors) > 1 else read
     for role in ("A", "B"):
-        left = [p for p in pointers if p not in chosen.values()]
+        left = [p for p in matrices if p not in chosen.values()]
         choose(role, [p for p in left if plain_word(p.name) in MATRIX_WORDS[role]], 0.9, _CALLED)
     for role in ("A", "B"):
-        left = [p for p in pointers if p not in chosen.values()]
+        left = [p for p in matrices if p not in chosen.values()]
         choose(role, left[:1], 0.6, _FIRST if role == "A" else _OTHER)
     for p in pointers:
         if p in chosen.values():
