@@ -213,7 +213,7 @@ def _of_one_tile(guess: Guess) -> Iterator[Guess]:
 
 
 def _of_literal_size(guess: Guess) -> Iterator[Guess]:
-    """Yield the guess for a kernel of square matrices whose size stands in its code as a number: ``A[row * 16 + k]``."""
+    """Yield the guess for square matrices of a size that stands in the code as a number: ``A[row * 16 + k]``."""
     if _SIZES & {*guess.roles} or guess.constants or not all(side.isdecimal() for side in guess.grid):
         return
     numbers = Counter(int(found) for found in _NUMBER.findall(_body(guess)))

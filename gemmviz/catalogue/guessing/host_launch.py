@@ -154,11 +154,11 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
         role = roles.of.get(parameter.name, "")
         # Of two parameters that seem to be one size, the second may be a part of it: the number of vectors, of tiles.
-        given = role in _GIVEN and parameter.name == roles.parameter(role)
-        if parameter.pointer or parameter.type not in WHOLE or given:
+        first = roles.parameter(role) or parameter.name
+        if parameter.pointer or parameter.type not in WHOLE or (role in _GIVEN and parameter.name == first):
             continue
-        own, same = (number_at(launch, source, places.get(one, -1)) for one in (parameter.name, roles.parameter(role)))
-        if own is not None and own == same:
+        own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
+        if role and own is not None and own == same and first != parameter.name:
             continue
         text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):

@@ -42,7 +42,11 @@ _AFFIX = re.compile(
     r"^(device|dev|matrix|mat|ptr|gm|g|d|p|h)_?(?=\w)|_(d|dev|device|ptr|gpu|data)$|(?<=\w)_?(mat|matrix)$"
 )
 SIZE_WORDS = {
-    "M": ("m", "ha hc ay cy heighta heightc rowsa rowsc arows crows numarows numcrows rowa rowc", "rows height row nrows"),
+    "M": (
+        "m",
+        "ha hc ay cy heighta heightc rowsa rowsc arows crows numarows numcrows rowa rowc",
+        "rows height row nrows",
+    ),
     "N": (
         "n",
         "wb wc bx cx widthb widthc colsb colsc bcols ccols numbcolumns numbcols numccolumns numccols colb colc",

@@ -27,8 +27,8 @@ _QUALIFIERS = {"const", "unsigned", "__restrict__", "restrict", "*"}
 class StructParameter:
     """A parameter that is a structure: whether it is a pointer, the matrix, and its members.
 
-    Without a matrix each member is a parameter by itself; where there are several such structures, ``own`` stands behind
-    the names of their members, as in ``width`` of ``a``: ``widtha``.
+    Without a matrix each member is a parameter by itself; where there are several such structures, ``own`` stands
+    behind the names of their members, as in ``width`` of ``a``: ``widtha``.
     """
 
     pointer: bool

@@ -109,7 +109,8 @@ def test_what_a_kernel_asserts_of_its_sizes_is_required():
     assert "K % 24 == 0" in guess(text, Path("product.cu")).requires
 
 
-LINEAR = """__global__ void linear(const float *x, const float *w, const float *b, float *y, int batch, int ins, int outs)
+LINEAR = """__global__ void linear(const float *x, const float *w, const float *b, float *y, int batch, int ins,
+                       int outs)
 {
     int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
     if (r >= batch || c >= outs) return;

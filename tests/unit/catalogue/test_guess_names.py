@@ -53,8 +53,8 @@ def test_a_kernel_in_a_nested_namespace_has_its_whole_name() -> None:
 
 
 def test_rows_and_columns_of_each_matrix_are_its_sizes() -> None:
-    kernel = """__global__ void product(float *A, float *B, float *C, int ARows, int ACols, int BRows, int BCols, int CRows,
-                        int CCols)
+    kernel = """__global__ void product(float *A, float *B, float *C, int ARows, int ACols, int BRows, int BCols,
+                        int CRows, int CCols)
 {
     int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
     float sum = 0;

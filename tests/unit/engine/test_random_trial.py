@@ -60,7 +60,8 @@ def test_sums_of_sixteen_bits_are_found_and_said(tmp_path: Path) -> None:
     assert exact.right and exact.accumulate == "float32"
 
 
-FLAGGED = """__global__ void gemm_relu(const float *A, const float *B, const float *bias, float *C, int M, int N, int K, int act)
+FLAGGED = """__global__ void gemm_relu(const float *A, const float *B, const float *bias, float *C, int M, int N,
+                          int K, int act)
 {
     int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
     if (row >= M || col >= N) return;
