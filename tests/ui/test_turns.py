@@ -261,3 +261,18 @@ def test_a_place_of_its_own_is_painted_without_the_cells(qapp, monkeypatch):
     assert not painted
     late_picture(stage, now, late, RECT)
     assert painted
+
+
+def test_only_a_frame_that_no_part_needs_is_idle(session, qapp):
+    owner = QObject()
+    turns = Turns(session, owner)
+    assert not turns.idle, "nothing plays"
+    session.playback.play()
+    frame(session)
+    assert turns.idle and turns.may("one") and not turns.idle
+    assert not turns.may("other")
+    frame(session)
+    assert not turns.idle, "it is the other one's"
+    assert turns.may("other")
+    frame(session)
+    assert turns.idle

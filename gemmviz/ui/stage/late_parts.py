@@ -142,9 +142,16 @@ def changed_places(
     gradual = isinstance(painter.lens, GradualLens)
     seconds = painter.quadrant.lens_seconds
     parts = late.follow(moment, painter.lens is not None, seconds, prepare if gradual else None)
-    if parts is None or moment.motion not in ("none", "line"):
+    if parts is None:
         return None
-    arrays = painter.changing(rect, moment) if "cells" in parts else []
+    flies = moment.motion not in ("none", "line")
+    if flies and "cells" in parts:
+        return None
+    arrays: list[QRect] | None = []
+    if flies:
+        arrays = painter.moving(rect, moment)
+    elif "cells" in parts:
+        arrays = painter.changing(rect, moment)
     if arrays is None:
         return None
     others = (painter.late_place(rect, moment.view, part) for part in parts if part != "cells")
