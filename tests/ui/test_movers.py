@@ -14,8 +14,7 @@ from PySide6.QtGui import QImage, QPainter, QRegion
 from test_kept_picture import NAMES, RECT, painter_of
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.quadrant import Late
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.stage.regions import along
 
 FRACTIONS = (0.0, 0.1, 0.25, 0.5, 0.95, 0.2)

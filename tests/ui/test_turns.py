@@ -17,8 +17,7 @@ from test_kept_picture import NAMES, RECT, painter_of, picture
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.ui.stage.late_parts import LateParts
-from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.quadrant import Late
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.turns import InTurn, Turns
 
 

@@ -33,12 +33,12 @@ from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.label_layer import LabelLayer
 from gemmviz.ui.stage.marks import Marks
-from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.stage.movers import Covered, Movers
 from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.places import StagePlaces
 from gemmviz.ui.stage.plan import Plan
-from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
+from gemmviz.ui.stage.quadrant import Quadrant, Titled
 from gemmviz.ui.stage.related import NearCells
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
@@ -317,6 +317,11 @@ class StagePainter(StagePlaces):
         if plan.legend is not None and regions.needs(part, regions.grown(plan.legend)):
             self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes, part)
+
+    @property
+    def has_gradual_lens(self) -> bool:
+        """Whether the lens is drawn in pieces."""
+        return isinstance(self.lens, GradualLens)
 
     def prepare_lens(self, rect: QRectF, moment: Moment, ratio: float) -> bool:
         """Draw a part of the lens at a moment for a later frame; return whether all of it is ready to be drawn."""
