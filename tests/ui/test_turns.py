@@ -275,3 +275,22 @@ def test_only_a_frame_that_no_part_needs_is_idle(session, qapp):
     assert turns.may("other")
     frame(session)
     assert turns.idle
+
+
+def test_a_step_after_frames_without_one_has_its_frame_alone(session, qapp):
+    owner = QObject()
+    turns = Turns(session, owner)
+    session.playback.play()
+    frame(session)
+    assert turns.may("one"), "each frame has a step: there is no other frame"
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
+    assert turns.may("one")
+    frame(session)
+    assert not turns.may("one") and not turns.may("tab", at_once=True) and not turns.idle
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
+    assert turns.may("one") and not turns.may("tab")
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.7)
+    assert turns.may("tab")
+    frame(session)
+    frame(session)
+    assert turns.may("one")
