@@ -142,7 +142,7 @@ class KeptPicture:
             self._spare = None
             under = known(kept)[1] if region is not None else None
             coming = _Coming(state, picture, _one_by_one(layers(region), region, under))
-        while thread_time() < end and _paint(coming.picture, whole, font, coming.go_on):
+        while _paint(coming.picture, whole, font, coming.go_on) and thread_time() < end:
             pass
         self._next = coming
 

@@ -6,15 +6,15 @@ A slow lens has a frame of its own: the arrays then follow in the next one.
 from collections.abc import Callable
 from dataclasses import replace
 from time import thread_time
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QRect, QRectF
 
-from gemmviz.ui.lenses.gradual import GradualLens
-from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.painter import StagePainter
-from gemmviz.ui.stage.quadrant import Late
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.turns import Turns
+
+if TYPE_CHECKING:
+    from gemmviz.ui.stage.painter import StagePainter
 
 Part = Literal["lens", "words", "cells"]
 Prepare = Callable[[Moment], bool]
@@ -115,7 +115,7 @@ def _alike(one: Moment, other: Moment) -> bool:
 
 
 def changed_places(
-    late: LateParts, painter: StagePainter | None, rect: QRectF, moment: Moment, ratio: float
+    late: LateParts, painter: "StagePainter | None", rect: QRectF, moment: Moment, ratio: float
 ) -> list[QRect] | None:
     """Let the slow parts follow to a moment, and return the places that have to be painted for it, in pixels.
 
@@ -139,19 +139,25 @@ def changed_places(
     def prepare(lens_at: Moment) -> bool:
         return painter.prepare_lens(rect, lens_at, ratio)
 
-    gradual = isinstance(painter.lens, GradualLens)
     seconds = painter.quadrant.lens_seconds
-    parts = late.follow(moment, painter.lens is not None, seconds, prepare if gradual else None)
-    if parts is None or moment.motion not in ("none", "line"):
+    parts = late.follow(moment, painter.lens is not None, seconds, prepare if painter.has_gradual_lens else None)
+    if parts is None:
         return None
-    arrays = painter.changing(rect, moment) if "cells" in parts else []
+    flies = moment.motion not in ("none", "line")
+    if flies and "cells" in parts:
+        return None
+    arrays: list[QRect] | None = []
+    if flies:
+        arrays = painter.moving(rect, moment)
+    elif "cells" in parts:
+        arrays = painter.changing(rect, moment)
     if arrays is None:
         return None
     others = (painter.late_place(rect, moment.view, part) for part in parts if part != "cells")
     return [*arrays, *(place.toAlignedRect() for place in others)]
 
 
-def look_ahead(late: LateParts, painter: StagePainter | None, rect: QRectF, ahead: Moment, ratio: float) -> None:
+def look_ahead(late: LateParts, painter: "StagePainter | None", rect: QRectF, ahead: Moment, ratio: float) -> None:
     """In a frame that no part needs, paint some of what the next step will show.
 
     Parameters

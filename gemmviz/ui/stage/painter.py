@@ -33,11 +33,12 @@ from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.label_layer import LabelLayer
 from gemmviz.ui.stage.marks import Marks
-from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.moment import Late, Moment
+from gemmviz.ui.stage.movers import Covered, Movers
 from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.places import StagePlaces
 from gemmviz.ui.stage.plan import Plan
-from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
+from gemmviz.ui.stage.quadrant import Quadrant, Titled
 from gemmviz.ui.stage.related import NearCells
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
@@ -83,7 +84,8 @@ class StagePainter(StagePlaces):
         self._in_flight = InFlight(playable, theme)
         self._changes = Changes(playable, self.touched, self._colours, self._in_flight)
         self._ghosts = Ghosts(playable, theme, self._text)
-        self._gestures = Gestures(playable, theme, self._text)
+        self._gestures = Gestures(playable, theme, self._text, vector)
+        self._movers = Movers(self._ghosts, self._gestures)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
         self._ways = ValuePaths(playable, theme, self.font)
         self._sentences = Sentences(playable)
@@ -135,7 +137,8 @@ class StagePainter(StagePlaces):
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        if late is None or in_lines or self._flies(moment):
+        painted = part
+        if late is None or in_lines or self.vector or moment.motion == "line":
             part = None  # all is painted
         on_ground = part is not None and self._is_bare(plan, moment)
         late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if on_ground else []
@@ -156,11 +159,10 @@ class StagePainter(StagePlaces):
 
         self.still.draw(painter, rect, key, ratio, paint_still, lambda before: self._changed_still(plan, before, key))
         painter.save()
-        painter.setClipRect(seen)
-        covered = self._covered(plan)
-        self._gestures.draw(painter, placed, moment, ratio, covered)
-        self._ghosts.draw(painter, placed, moment, ratio, len(plan.uncovered(self.lens is not None)) < len(placed))
-        if self.lens is None:
+        painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
+        self._movers.draw(painter, placed, moment, ratio, self._below_lens(plan), painted)
+        areas = self._way_areas(plan, moment)
+        if self.lens is None and (moment.frozen or any(regions.needs(part, area) for area in areas)):
             # A lens covers the shared tiles, where most ways begin.
             self._ways.draw(painter, placed, moment)
         painter.restore()
@@ -318,7 +320,7 @@ class StagePainter(StagePlaces):
         captioned = self.captioned and not self.words
         axes = self._axes.placed(plan, moment, captioned)
         titled = Titled(self.title, self.title_taken, captioned)
-        if regions.needs(part, plan.words):
+        if regions.needs(part, regions.grown(plan.words)):
             seen = late.words if late is not None else moment
             above_axes = replace(plan.words, bottom=axes.top)
             self.quadrant.draw_words(painter, above_axes, seen, titled, ratio, on_ground)
@@ -326,9 +328,14 @@ class StagePainter(StagePlaces):
             keeps = self._keeps(moment) or (late is not None and not self.vector)
             shown = late.lens if late is not None else moment
             self.quadrant.draw_lens(painter, self.lens, plan.free, shown, ratio, keeps)
-        if plan.legend is not None and regions.needs(part, plan.legend):
+        if plan.legend is not None and regions.needs(part, regions.grown(plan.legend)):
             self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes, part)
+
+    @property
+    def has_gradual_lens(self) -> bool:
+        """Whether the lens is drawn in pieces."""
+        return isinstance(self.lens, GradualLens)
 
     def prepare_lens(self, rect: QRectF, moment: Moment, ratio: float) -> bool:
         """Draw a part of the lens at a moment for a later frame; return whether all of it is ready to be drawn."""
@@ -350,6 +357,16 @@ class StagePainter(StagePlaces):
         arrays = self._changes.arrays(last, moment) + self.lens_marks.changed(self.lens, last, moment)
         ways = self._way_areas(plan, last) + self._way_areas(plan, moment) if last.step != moment.step else []
         return regions.changing(plan, moment, self.lens is not None, arrays, ways)
+
+    def moving(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
+        """Return the places that changed since the last frame if only its fraction did; None if anything may have."""
+        plan = self.plan(rect, moment.view)
+        if self.vector or self.in_lines(plan, moment.view) or moment.motion == "line":
+            return None
+        return self._movers.places(plan.panels, moment, self._below_lens(plan))
+
+    def _below_lens(self, plan: Plan) -> Covered:
+        return Covered(self._covered(plan), len(plan.uncovered(self.lens is not None)) < len(plan.panels))
 
     def _changed_still(self, plan: Plan, before: Any, now: Any) -> QRegion | None:
         """Return the places where what does not move looks different after a step; None if it may be everywhere."""

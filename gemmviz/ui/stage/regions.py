@@ -1,6 +1,8 @@
 """Which places of the stage have to be painted again, and drawing within a place."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import ceil
 
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QPainter, QRegion
@@ -10,12 +12,18 @@ from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.plan import Plan
 from gemmviz.ui.stage.scene import Bounds, Panel
 
+_PIECE = 80.0  # pixels of a way in one box
 _AROUND = 8.0  # pixels round an array: frames of cells at its edges reach out of it
 
 
 def box(place: Bounds | None) -> QRectF:
     """Return a place as a rectangle; an empty one for none."""
     return QRectF(place.left, place.top, place.width, place.height) if place is not None else QRectF()
+
+
+def grown(place: Bounds) -> QRectF:
+    """Return a place with all that letters and signs reach out of it."""
+    return box(place).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
 
 
 def needs(part: QRegion | None, place: Bounds | QRectF) -> bool:
@@ -39,6 +47,20 @@ def joined(places: Sequence[QRect]) -> QRegion:
     for place in places:
         region += QRegion(place)
     return region
+
+
+def along(begin: QRectF, end: QRectF, more: float) -> list[QRectF]:
+    """Return boxes that cover all between two rectangles, with some pixels around: their bounds are mostly larger."""
+    way = end.topLeft() - begin.topLeft()
+    count = max(ceil(max(abs(way.x()), abs(way.y())) / _PIECE), 1)
+    steps = [_between(begin, end, number / count) for number in range(count + 1)]
+    return [one.united(other).adjusted(-more, -more, more, more) for one, other in pairwise(steps)]
+
+
+def _between(begin: QRectF, end: QRectF, share: float) -> QRectF:
+    edges = zip(begin.getCoords(), end.getCoords(), strict=True)  # type: ignore[call-overload]
+    left, top, right, bottom = (a + (b - a) * share for a, b in edges)
+    return QRectF(left, top, right - left, bottom - top)
 
 
 def around(panel: Panel) -> QRectF:

@@ -53,6 +53,8 @@ class LateTasks(QObject):
 
     def _all(self) -> Iterator[int]:
         """Run the tasks; yield the pause after each, in milliseconds."""
+        for _ in gradually("gemmviz.ui.stage.painter"):  # the recording comes soon
+            yield 0
         yield _KEPT_MS  # a recording from the cache comes first; another one is still being made then
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
         devices.published()  # what shows a recording asks for it
