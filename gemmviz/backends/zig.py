@@ -7,6 +7,7 @@ way; Clang and the linker alone need 69 and 22 ms.
 
 import hashlib
 import json
+import os
 import platform
 import tempfile
 import uuid
@@ -33,6 +34,9 @@ Ask = Callable[[list[str], Path], str]
 _PASSED_ON = ("-D", "-I", "-iquote", "-idirafter")
 _SOURCES, _OUTPUT = "<sources>", "<output>"
 _EMPTY = "empty"
+# Parts of glibc that are empty since version 2.34, when libc took over their functions. To read them takes as long as
+# to read the objects of a recorder.
+_EMPTY_LIBRARIES, _EMPTY_SINCE = ("-lpthread", "-ldl", "-lrt", "-lutil"), (2, 34)
 # The facts of a processor on which Zig's flags for Clang depend.
 _PROCESSOR = ("model name", "flags", "Features", "CPU part", "isa")
 
@@ -116,7 +120,8 @@ def _template(
 ) -> list[str] | None:
     """Return Zig's command with `_SOURCES` and `_OUTPUT` in place of its files; None if it cannot be had."""
     folder, _ = data.cache_folder("recorders")
-    key = hashlib.sha256(repr((start, version, shape, suffix, inside, processor())).encode()).hexdigest()[:24]
+    facts = start, version, shape, suffix, inside, processor(), _needless()
+    key = hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
     name = f"zig-{key}"
     if known := kept.find(folder, name):
         command: list[str] = json.loads(known.read_text(encoding="utf-8"))
@@ -163,8 +168,19 @@ def _linking(printed: str) -> list[str] | None:
             continue
         words[words.index("-o") + 1] = _OUTPUT
         words[words.index(own[0])] = _SOURCES
-        return words
+        return [word for word in words if word not in _needless()]
     return None
+
+
+@cache
+def _needless() -> tuple[str, ...]:
+    """Return the libraries that the linker need not read on this machine."""
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+        numbers = tuple(int(part) for part in version.split(".")[:2])
+    except (OSError, ValueError):
+        return ()
+    return _EMPTY_LIBRARIES if name == "glibc" and numbers >= _EMPTY_SINCE else ()
 
 
 def _is_complete(command: Sequence[str]) -> bool:

@@ -7,6 +7,9 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.ui.look.style import scaled
 
+# Named here, because a look-up of an enumeration of Qt takes longer than the rest of an event filter.
+_CHANGES = frozenset((QEvent.Type.Resize, QEvent.Type.ChildAdded))
+_OWN_CHANGES = frozenset((QEvent.Type.ShowToParent, QEvent.Type.LayoutRequest))
 _MARGIN, _WIDEST = 6, 1240  # pixels, the second at a scale of type of 1
 _LEAST_SIDE = 100  # pixels: where less is left at its sides, parts of letters below it would be seen there
 
@@ -36,9 +39,7 @@ class Floating(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move the widget when the size, the content or the page changes."""
-        changed = event.type() in (QEvent.Type.Resize, QEvent.Type.ChildAdded)
-        own = event.type() in (QEvent.Type.ShowToParent, QEvent.Type.LayoutRequest)
-        if changed if watched is self._below else own:
+        if event.type() in (_CHANGES if watched is self._below else _OWN_CHANGES):
             self._arrange()
         return False
 

@@ -238,6 +238,16 @@ def test_clangs_own_runtime_is_linked_only_to_what_calls_it(started, tmp_path, m
         ctypes.CDLL(str(tmp_path / "forgotten.so"))
 
 
+def test_libraries_that_are_empty_on_this_machine_are_not_read(monkeypatch):
+    printed = "ld.lld -shared -o out.so /folder/empty.o -lm -lpthread -lc -ldl -lrt -lutil"
+    for version, libraries in (("glibc 2.36", ["-lm", "-lc"]), ("glibc 2.31", printed.split()[5:]), ("", None)):
+        zig._needless.cache_clear()
+        monkeypatch.setattr(zig.os, "confstr", lambda name, version=version: version)
+        found = zig._linking(printed)
+        assert found and [word for word in found if word.startswith("-l")] == (libraries or printed.split()[5:])
+    zig._needless.cache_clear()
+
+
 def test_a_text_that_prints_a_command_is_not_believed(started, tmp_path):
     printed = "/usr/bin/zig clang /tmp/empty.c -MF x -o /tmp/evil.o"
     object_of(f'#pragma message("\\n{printed}")\nint a;\n', tmp_path, "hostile")
