@@ -40,12 +40,10 @@ class Gestures:
         The recording, and the colours.
     text
         Writes the values.
-    vector
-        Draw for a device that keeps lines.
     """
 
-    def __init__(self, playable: Playable, theme: Theme, text: CellText, vector: bool = False) -> None:
-        self._playable, self._theme, self._text, self._vector = playable, theme, text, vector
+    def __init__(self, playable: Playable, theme: Theme, text: CellText) -> None:
+        self._playable, self._theme, self._text = playable, theme, text
         self._rings: tuple[tuple[Panel, int, float], QPixmap] | None = None
 
     def thread(self, moment: Moment) -> int | None:
@@ -79,7 +77,13 @@ class Gestures:
         return row * self._playable.recording.n + column
 
     def draw(
-        self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float, covered: QRectF | None = None
+        self,
+        painter: QPainter,
+        panels: list[Panel],
+        moment: Moment,
+        ratio: float,
+        covered: QRectF | None = None,
+        plays: bool = False,
     ) -> None:
         """Draw the chosen thread's products, and rings round the elements that the next step stores.
 
@@ -91,12 +95,15 @@ class Gestures:
             The moment, with the chosen thread and the amount of motion.
         covered
             Where a lens stands on the shared tiles: a product of operands below it comes out at its edge.
+        plays
+            Whether the next frame follows at once: then rings are drawn from a picture, in which two of them that touch
+            are a little fainter.
         """
         if moment.motion == "none":
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._draw_rings(painter, panels[C], moment, ratio)
+        self._draw_rings(painter, panels[C], moment, ratio if plays else None)
         products = self.products(moment)
         if products is not None and panels[C].cell >= _LEAST_CELL:
             self._draw_products(painter, panels, products, moment, ratio, covered)
@@ -132,18 +139,18 @@ class Gestures:
                     found += along(chip.translated(begin), chip.translated(end), _AROUND)
         return found
 
-    def _draw_rings(self, painter: QPainter, panel: Panel, moment: Moment, ratio: float) -> None:
-        """Let a ring fade in round the cells of C that the next step writes."""
+    def _draw_rings(self, painter: QPainter, panel: Panel, moment: Moment, kept_ratio: float | None) -> None:
+        """Let a ring fade in round the cells of C that the next step writes; with a ratio, from a kept picture."""
         if not self._has_rings(panel, moment):
             return
         after = moment.step + 1
         painter.setOpacity(float(share(moment.fraction, 0.0, 1.0)))
-        # Some hundred rings take longer than the rest of a frame: only their opacity changes, so they are kept.
-        if self._vector or ratio != round(ratio) or panel.width * panel.height > _MOST_PIXELS:
+        # Some hundred rings take longer than the rest of a frame, and only their opacity changes.
+        if kept_ratio is None or kept_ratio != round(kept_ratio) or panel.width * panel.height > _MOST_PIXELS:
             self._ring(painter, panel, after)
         else:
             corner = QPoint(floor(panel.x), floor(panel.y))
-            painter.drawPixmap(corner, self._rings_at(panel, after, corner, ratio))
+            painter.drawPixmap(corner, self._rings_at(panel, after, corner, kept_ratio))
         painter.setOpacity(1.0)
 
     def _has_rings(self, panel: Panel, moment: Moment) -> bool:

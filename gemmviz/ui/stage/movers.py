@@ -52,6 +52,7 @@ class Movers:
         ratio: float,
         covered: Covered,
         part: QRegion | None,
+        plays: bool,
     ) -> None:
         """Draw them over the stage.
 
@@ -65,8 +66,10 @@ class Movers:
             What a lens covers.
         part
             The part of the stage that is painted; None: all of it.
+        plays
+            Whether the next frame follows at once.
         """
-        self._gestures.draw(painter, panels, moment, ratio, covered.place)
+        self._gestures.draw(painter, panels, moment, ratio, covered.place, plays)
         self._ghosts.draw(painter, panels, moment, ratio, covered.tiles)
         before = self._painted - part if part is not None else QRegion()
         self._painted = before + self._region(panels, moment, covered)

@@ -84,7 +84,7 @@ class StagePainter(StagePlaces):
         self._in_flight = InFlight(playable, theme)
         self._changes = Changes(playable, self.touched, self._colours, self._in_flight)
         self._ghosts = Ghosts(playable, theme, self._text)
-        self._gestures = Gestures(playable, theme, self._text, vector)
+        self._gestures = Gestures(playable, theme, self._text)
         self._movers = Movers(self._ghosts, self._gestures)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
         self._ways = ValuePaths(playable, theme, self.font)
@@ -160,7 +160,7 @@ class StagePainter(StagePlaces):
         self.still.draw(painter, rect, key, ratio, paint_still, lambda before: self._changed_still(plan, before, key))
         painter.save()
         painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
-        self._movers.draw(painter, placed, moment, ratio, self._below_lens(plan), painted)
+        self._movers.draw(painter, placed, moment, ratio, self._below_lens(plan), painted, late is not None)
         areas = self._way_areas(plan, moment)
         if self.lens is None and (moment.frozen or any(regions.needs(part, area) for area in areas)):
             # A lens covers the shared tiles, where most ways begin.
