@@ -122,6 +122,29 @@ def test_a_kernel_without_tiles_has_the_usual_picture(presenter, session):
     assert all(panel.part is None for panel in presenter.stage.panels())
 
 
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_one_array_with_both_tiles_stands_above_the_block_s_part(presenter, session, size):
+    session.choice.choose_kernel(find("RR", session.choice.kernels))
+    session.cursor.show(at_demo("RR"))
+    presenter.resize(*size)
+    QApplication.processEvents()
+    panels = presenter.stage.panels()
+    places = [box(panel.place) for panel in panels]
+    assert len(panels) == 4 and panels[C].part is not None and panels[3].cell == panels[C].cell > 18
+    assert places[3].bottom() < places[C].top()
+    assert all(QRectF(presenter.stage.rect()).contains(place) for place in places)
+    assert not any(one.intersects(other) for at, one in enumerate(places) for other in places[:at])
+
+
+def test_few_large_cells_leave_the_usual_picture(presenter, session):
+    """The block at the corner of C has four rows of eight: most of the stage would be empty."""
+    session.choice.choose_kernel(find("CC_V_SHORT_CIRCUIT", session.choice.kernels))
+    session.cursor.show(at_demo("CC_V_SHORT_CIRCUIT"))
+    session.cursor.pick(None, session.cursor.playable.recording.blocks - 1)
+    QApplication.processEvents()
+    assert all(panel.part is None for panel in presenter.stage.panels())
+
+
 def test_tiles_without_room_for_values_leave_the_usual_picture(presenter, session):
     session.choice.choose_kernel(find("vectorised", session.choice.kernels))
     session.cursor.show(at_demo("vectorised"))

@@ -18,7 +18,7 @@ class BlockTiles:
     rows, columns
         Of C that the block writes: the first one, and the one after the last.
     of_a, of_b
-        The shared arrays with tiles of A and of B, as indices of `Recording.arrays`.
+        The shared arrays with tiles of A and of B, as indices of `Recording.arrays`: two, or one that has both.
     """
 
     rows: tuple[int, int]
@@ -39,8 +39,8 @@ def block_tiles(playable: Playable, block: int) -> BlockTiles | None:
     Returns
     -------
     BlockTiles or None
-        None where the block's part of C is no rectangle or all of C, or where the block does not have exactly two
-        shared arrays, one with values of A and one with values of B.
+        None where the block's part of C is no rectangle or all of C, or where the block's shared arrays are not one
+        with values of A and one with values of B, or a single one with both.
     """
     recording = playable.recording
     if recording.backend != "cuda" or recording.blocks < 2 or recording.sharing is not None:
@@ -54,6 +54,6 @@ def block_tiles(playable: Playable, block: int) -> BlockTiles | None:
         return None
     shared = [index for index, array in enumerate(recording.arrays) if array.space == "shared"]
     of_a, of_b = (playable.feeding[matrix] for matrix in (A, B))
-    if len(shared) != 2 or len(of_a) != 1 or len(of_b) != 1 or of_a == of_b:
+    if len(of_a) != 1 or len(of_b) != 1 or shared != sorted({*of_a, *of_b}):
         return None
     return BlockTiles((top, bottom), (left, right), of_a[0], of_b[0])

@@ -25,6 +25,6 @@ def test_a_block_has_a_rectangle_of_c_and_a_tile_of_a_and_of_b(name: str) -> Non
             assert set(log.array[read[read >= 0]].tolist()) == {matrix}
 
 
-@pytest.mark.parametrize("name", ["gpumult0", "hostmult0", "RR"])
+@pytest.mark.parametrize("name", ["gpumult0", "hostmult0", "stream_k"])
 def test_a_block_without_a_shared_array_for_each_matrix_has_no_tiles(name: str) -> None:
     assert block_tiles(at_demo(name), 0) is None
