@@ -164,3 +164,9 @@ def test_using_declarations_of_the_standard_library_stay_only_where_device_code_
     )
     code = device_code(text, "k")
     assert "using std::max;" in code and "time" not in code
+
+
+def test_a_part_of_the_standard_library_is_left_out() -> None:
+    text = "#include <chrono>\nusing namespace std;\nusing namespace std::chrono;\n__global__ void product(float *C) {}\n"
+    code = device_code(text, "product")
+    assert "using namespace std;" in code and "chrono" not in code
