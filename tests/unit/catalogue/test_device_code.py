@@ -166,7 +166,7 @@ def test_using_declarations_of_the_standard_library_stay_only_where_device_code_
     assert "using std::max;" in code and "time" not in code
 
 
-def test_a_part_of_the_standard_library_is_left_out() -> None:
-    text = "#include <chrono>\nusing namespace std;\nusing namespace std::chrono;\n__global__ void product(float *C) {}\n"
+def test_parts_of_the_library_that_kernels_do_not_have_are_left_out() -> None:
+    text = "#include <chrono>\n#include <stdbool.h>\nusing namespace std;\nusing namespace std::chrono;\n__global__ void product(float *C) {}\n"
     code = device_code(text, "product")
-    assert "using namespace std;" in code and "chrono" not in code
+    assert "using namespace std;" in code and "chrono" not in code and "stdbool" not in code
