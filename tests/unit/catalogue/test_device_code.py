@@ -167,6 +167,7 @@ def test_using_declarations_of_the_standard_library_stay_only_where_device_code_
 
 
 def test_parts_of_the_library_that_kernels_do_not_have_are_left_out() -> None:
-    text = "#include <chrono>\n#include <stdbool.h>\nusing namespace std;\nusing namespace std::chrono;\n__global__ void product(float *C) {}\n"
+    headers = "#include <chrono>\n#include <stdbool.h>\nusing namespace std;\nusing namespace std::chrono;\n"
+    text = headers + "__global__ void product(float *C) {}\n"
     code = device_code(text, "product")
     assert "using namespace std;" in code and "chrono" not in code and "stdbool" not in code
