@@ -11,6 +11,7 @@ _TOKEN = re.compile(
     r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+\.?\d*(?:[eE][+-]?\d+)?[fFuUlL]*"
     r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
 )
+_SEPARATED = re.compile(r"\b(?:0[xX][0-9a-fA-F]+(?:'[0-9a-fA-F]+)+|\d+(?:'\d+)+)")
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 # A longer file is cut off here: a kernel is short, and guessing must end soon.
 LONGEST = 400_000
@@ -68,7 +69,8 @@ def angles(body: Sequence[str], at: int) -> tuple[list[tuple[str, ...]], int]:
 
 def tokens_of(text: str) -> tuple[str, ...]:
     """Return the tokens of a piece of code."""
-    return tuple(_TOKEN.findall(text)[:MOST_TOKENS])
+    plain = _SEPARATED.sub(lambda number: number[0].replace("'", ""), text)
+    return tuple(_TOKEN.findall(plain)[:MOST_TOKENS])
 
 
 def without_comments(text: str) -> str:
