@@ -156,7 +156,7 @@ def run(
     columns = {name: result_memory.zeros(run.capacity, np.dtype(kind), shared=shared) for name, kind in COLUMNS}
     for name, column in columns.items():
         setattr(run, name, column.ctypes.data)
-    more = result_memory.zeros(run.capacity, np.dtype(np.float32), shared=shared)
+    more = result_memory.zeros(run.capacity, np.dtype(np.uint32), shared=shared)
     run.more = more.ctypes.data
     began = time.perf_counter()
     arrived, tma = job.start()

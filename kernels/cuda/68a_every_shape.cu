@@ -28,7 +28,7 @@
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
 // schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N"
-// schedule.names.small  = "(M + N) * K <= 1572864 and SPLIT == 1 and tiles <= SMS"
+// schedule.names.small  = "(M + N) * K <= 1572864 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS"
 // schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 64 == 0 and N % 64 == 0"
 // schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + BN / CLUSTER / (1 + beside / 2)) * 128 / 44"
 // schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32)"

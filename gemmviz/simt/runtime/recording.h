@@ -91,7 +91,7 @@ typedef struct {
     uint32_t block[3], grid[3];
     uint32_t arrays;
     gv_array array[GV_MAX_ARRAYS];
-    uint64_t capacity, more_capacity; // rows, further elements
+    uint64_t capacity, more_capacity; // rows, words of further elements
     uint64_t stack_bytes;
     double deadline_s, clock_s; // the most processor time, and the most time by the clock
     uint32_t first_block, end_block; // the part of the grid to run
@@ -111,7 +111,9 @@ typedef struct {
     uint16_t *thread_of;
     uint16_t *phase_of;
     uint16_t *turn_of; // __syncwarp that the thread had passed in the phase
-    uint32_t *more;    // the further elements of accesses wider than one, as floats, in the order of the rows
+    // The further elements of accesses wider than one, in the order of the rows: those of 1 and 2 bytes as they are, from
+    // a new word on for each access, the others as a float each.
+    uint32_t *more;
     uint64_t count, more_count;
     uint32_t shared_by; // processes that ran the blocks
     uint32_t together;  // threads that exchange values by one instruction: 0, GV_WARP or GV_WARPGROUP
