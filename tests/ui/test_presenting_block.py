@@ -136,6 +136,22 @@ def test_one_array_with_both_tiles_stands_above_the_block_s_part(presenter, sess
     assert not any(one.intersects(other) for at, one in enumerate(places) for other in places[:at])
 
 
+def test_the_stage_shows_what_rests_once_playback_pauses(presenter, session, qtbot):
+    """At a high speed nothing flies; after a pause between two steps the picture stayed without what is on its way."""
+    session.playback.set_speed(16)
+    session.playback.play()
+    session.cursor.seek(14, 14.5)
+    presenter.stage.repaint()
+    moments, paint = [], presenter.stage._painter_now().paint
+    presenter.stage._painter_now().paint = lambda painter, rect, moment, *more: (
+        moments.append(moment.motion),
+        paint(painter, rect, moment, *more),
+    )
+    session.playback.pause()
+    qtbot.waitUntil(lambda: bool(moments))
+    assert moments[-1] != "none"
+
+
 def test_few_large_cells_leave_the_usual_picture(presenter, session):
     """The block at the corner of C has four rows of eight: most of the stage would be empty."""
     session.choice.choose_kernel(find("CC_V_SHORT_CIRCUIT", session.choice.kernels))

@@ -101,6 +101,8 @@ class Presenter(QWidget):
             listen(self, signal, self.refresh)
         listen(self, session.cursor.stepped, self._say)
         listen(self, session.predict.changed, self._say)
+        # Between two steps copies are drawn on their way where it rests, also if it was too fast for that.
+        listen(self, session.playback.changed, lambda: self.stage.update())
         self.stage.setFocus()
 
     def _make_room(self) -> None:
