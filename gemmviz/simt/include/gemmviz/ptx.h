@@ -117,6 +117,7 @@ GEMMVIZ_PTX void tma_load_multicast(
     (void)policy;
     gv_box_load(shared, &map, column, row, &b, blocks);
 }
+GEMMVIZ_PTX void prefetch_l2(const void *global) { (void)global; }
 GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared)
 {
     gv_box_store(&map, column, row, shared);
@@ -129,7 +130,6 @@ GEMMVIZ_PTX void tma_store_commit() { gv_box_store_commit(); }
 template <int Left> GEMMVIZ_PTX void tma_store_wait() { gv_box_store_wait(Left); }
 GEMMVIZ_PTX void tma_store_wait_written() { gv_box_store_wait_written(); }
 GEMMVIZ_PTX void global_read() { gv_global_read(); }
-GEMMVIZ_PTX void prefetch_l2(const void *global) { (void)global; }
 GEMMVIZ_PTX void tma_prefetch(const tensor_map &map) { (void)map; }
 GEMMVIZ_PTX void shared_written() { gv_shared_written(); }
 
