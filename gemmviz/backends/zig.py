@@ -11,10 +11,12 @@ import platform
 import tempfile
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from gemmviz import data
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.sandbox import confined, kept
 
 VERBOSE = {"ZIG_VERBOSE_CC": "1", "ZIG_VERBOSE_LINK": "1"}
@@ -119,9 +121,10 @@ def _template(
     key = hashlib.sha256(repr((start, version, shape, suffix, inside, processor())).encode()).hexdigest()[:24]
     name = f"zig-{key}"
     if known := kept.find(folder, name):
-        command: list[str] = json.loads(known.read_text(encoding="utf-8"))
-        if _is_complete(command):
-            return command
+        with suppress(ValueError, Misfit):
+            command = read_as(json.loads(known.read_text(encoding="utf-8")), list[str])
+            if _is_complete(command):
+                return command
     # A new folder: Zig names files in the working folder by relative paths.
     with tempfile.TemporaryDirectory(prefix="gemmviz-", dir=confined.scratch()) as new:
         work = Path(new)
