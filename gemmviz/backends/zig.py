@@ -45,7 +45,7 @@ def is_zig(start: Sequence[str]) -> bool:
 
 
 def direct(start: Sequence[str], version: str, arguments: Sequence[str], output: Path, ask: Ask) -> list[str] | None:
-    """Return the command of Clang or of the linker that does what ``zig cc`` does with these arguments.
+    """Return the command of Clang or of the linker that ``zig cc`` starts for these arguments.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def _is_complete(command: Sequence[str]) -> bool:
 
 @cache
 def processor() -> str:
-    """Return what the system says about the processor: compiled code depends on it."""
+    """Return the system's description of the processor: compiled code depends on it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
     except OSError:

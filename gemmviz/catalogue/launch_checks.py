@@ -75,7 +75,7 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
 def check_cuda_forms(
     backend: str, args: Sequence[str], maps: Collection[str], has_structs: bool, form: batch.BatchForm | None
 ) -> None:
-    """Check what only CUDA kernels have: structures as parameters, and batches.
+    """Check structures as parameters, and batches: only CUDA kernels have these.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def check_divided(kernel: Kernel) -> None:
     Raises
     ------
     FrontMatterError
-        For a kernel in C, and for what is known of one GPU only.
+        For a kernel in C, and for features that only one GPU supports.
     """
     alone = {D, BIAS, "alpha", "beta", *batch.ROLES}
     if kernel.backend != "cuda":

@@ -16,7 +16,7 @@ from gemmviz.backends.toolchain import build_folder
 from gemmviz.sandbox import kept
 from gemmviz.simt.instruction_places import CodePlaces
 
-# The files whose change can change what is read.
+# The files whose change can change the result.
 _READERS = ("code_places.py", "debuginfo.py", "instruction_places.py", "line_table.py", "shared_array.py")
 
 

@@ -137,7 +137,7 @@ def load_lesson(path: Path) -> Lesson:
     Raises
     ------
     GemmvizError
-        When the file cannot be read or is not a lesson; the message has the file, the stop and what to do.
+        When the file cannot be read or is not a lesson; the message has the file, the stop and the remedy.
     """
     try:
         table = parse_toml(read_text(path, LESSON_BYTES))

@@ -11,7 +11,7 @@ _MARGIN, _WIDEST = 6, 1240  # pixels, the second at a scale of type of 1
 
 
 class Floating(QObject):
-    """Keeps a widget centred over the lower edge of another widget: over what may be covered, and no more if possible.
+    """Keeps a widget centred over the lower edge of another widget, if possible over the part that may be covered.
 
     Parameters
     ----------
