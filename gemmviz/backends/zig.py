@@ -12,10 +12,12 @@ import platform
 import tempfile
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from gemmviz import data
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.sandbox import confined, kept
 
 VERBOSE = {"ZIG_VERBOSE_CC": "1", "ZIG_VERBOSE_LINK": "1"}
@@ -47,7 +49,7 @@ def is_zig(start: Sequence[str]) -> bool:
 
 
 def direct(start: Sequence[str], version: str, arguments: Sequence[str], output: Path, ask: Ask) -> list[str] | None:
-    """Return the command of Clang or of the linker that does what ``zig cc`` does with these arguments.
+    """Return the command of Clang or of the linker that ``zig cc`` starts for these arguments.
 
     Parameters
     ----------
@@ -124,9 +126,10 @@ def _template(
     key = hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
     name = f"zig-{key}"
     if known := kept.find(folder, name):
-        command: list[str] = json.loads(known.read_text(encoding="utf-8"))
-        if _is_complete(command):
-            return command
+        with suppress(ValueError, Misfit):
+            command = read_as(json.loads(known.read_text(encoding="utf-8")), list[str])
+            if _is_complete(command):
+                return command
     # A new folder: Zig names files in the working folder by relative paths.
     with tempfile.TemporaryDirectory(prefix="gemmviz-", dir=confined.scratch()) as new:
         work = Path(new)
@@ -190,7 +193,7 @@ def _is_complete(command: Sequence[str]) -> bool:
 
 @cache
 def processor() -> str:
-    """Return what the system says about the processor: compiled code depends on it."""
+    """Return the system's description of the processor: compiled code depends on it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
     except OSError:

@@ -58,7 +58,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
     for declaration in found:
         body = text.find("{", declaration.start, declaration.end)
         if declaration in kept and body >= 0 and len(whole) == len(text):
-            # What is missing inside of a body is not left out unseen: the compiler names it.
+            # A body is kept whole: the compiler then names any declaration that it lacks.
             parts += [text[end:body], whole[body : declaration.end]]
             end = declaration.end
         elif declaration not in kept:

@@ -134,7 +134,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
 
 
 def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str], within: str = "") -> Any:
-    """Return a table as a TypedDict; the error about its first wrong value says what is allowed.
+    """Return a table as a TypedDict; the error about its first wrong value has the allowed values.
 
     Parameters
     ----------

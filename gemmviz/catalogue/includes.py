@@ -78,7 +78,7 @@ def walk(
 
 
 def decoded(content: bytes) -> str:
-    """Return the text of a file in which includes are looked for; what is no UTF-8 has a sign in its place."""
+    """Return the text of a file in which includes are looked for; bytes that are not UTF-8 are replaced."""
     return content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -1,4 +1,4 @@
-"""Splits a request into pieces for the workers of a cluster, and joins what arrived about them into one last reply."""
+"""Splits a request into pieces for the workers of a cluster, and joins their replies into one last reply."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -63,7 +63,7 @@ def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -
     request, parts
         The request and its pieces, from `split`.
     heard
-        What arrived about each piece.
+        The replies about each piece.
 
     Returns
     -------

@@ -147,7 +147,7 @@ def _sane(paths: Iterable[Path]) -> list[Path]:
     """Return the paths without the home folder, its parents, and duplicates."""
     home = os.path.realpath(Path.home())
     kept: list[str] = []
-    # A folder comes directly before what is in it, also if other names begin with its name.
+    # A folder comes directly before its content, also if other names begin with its name.
     for path in sorted({os.path.realpath(p) for p in paths if p.is_absolute()}, key=lambda path: path + os.sep):
         covered = bool(kept) and _is_in(path, kept[-1])
         if not _is_in(home, path) and not covered:

@@ -8,8 +8,8 @@ from gemmviz.catalogue.errors import ConstraintError, Defect, GemmvizError, Kern
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import mark, tr
-from gemmviz.simt.code_places import CodePlaces
 from gemmviz.simt.diagnostics import who
+from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
 from gemmviz.simt.wild_access import NULL_PAGES, local_arrays, meant

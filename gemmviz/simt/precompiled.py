@@ -59,7 +59,7 @@ def macros(tool: Compiler, flags: Sequence[str], texts: Sequence[str], folder: P
 
 @dataclass(frozen=True)
 class _Asked:
-    """A prelude, the flags that concern it, and the key of what is made of it."""
+    """A prelude, the flags that concern it, and the key of its compiled form."""
 
     header: Path
     flags: list[str]

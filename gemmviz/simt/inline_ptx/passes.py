@@ -25,7 +25,7 @@ _FOR_MACROS = ("-D", "-iquote", "-idirafter")
 
 @dataclass(frozen=True)
 class Headers:
-    """What a kernel includes.
+    """The files that a kernel includes.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def without_asm(wrapper: Path, flags: Sequence[str], kernel: Kernel, headers: He
     kernel
         The kernel in this source.
     headers
-        What the source includes. If they have macros, the result is compiled after the precompiled prelude.
+        The files that the source includes. If they have macros, the result is compiled after the precompiled prelude.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What crosses the links between the GPUs that compute a product together (*recorded*)."""
+"""The traffic of the links between the GPUs that compute a product together (*recorded*)."""
 
 from dataclasses import dataclass
 
@@ -20,9 +20,9 @@ class LinkUse:
     device, owner
         The GPUs.
     once_bytes
-        The elements that are read, each once: what a copy brings over the link.
+        The elements that are read, each once: a copy brings these over the link.
     read_bytes
-        All reads of them: what would cross the link if each read went to the owner's memory.
+        All reads of them: these would cross the link if each read went to the owner's memory.
     rows
         int64, the rows of the recording that read them.
     """
@@ -35,7 +35,7 @@ class LinkUse:
 
 
 def links(recording: Recording) -> list[LinkUse]:
-    """Return what each GPU reads of each other one's rows; empty for one GPU, or where each GPU holds all of A."""
+    """Return the reads of each GPU from each other one's rows; empty for one GPU, or where each GPU holds all of A."""
     sharing, log = recording.sharing, recording.accesses
     if sharing is None or not sharing.crossing:
         return []
@@ -54,7 +54,7 @@ def links(recording: Recording) -> list[LinkUse]:
 
 
 def sentence(recording: Recording) -> str:
-    """Return what crosses the links of a recording, in a sentence; empty for one GPU."""
+    """Return the traffic of the links in a recording, in a sentence; empty for one GPU."""
     if recording.sharing is None:
         return ""
     found, devices = links(recording), recording.sharing.devices

@@ -57,8 +57,8 @@ class Recording:
         The largest number of threads that exchange values by one instruction: `WARP` for a shuffle or the tensor cores
         of a warp, `WARPGROUP` for a ``wgmma``, else 1.
     sharing
-        What each of several GPUs launched; None for one GPU. The blocks of their launches are numbered one launch after
-        the other, and elements as in the whole matrices.
+        The launches of each of several GPUs; None for one GPU. The blocks of their launches are numbered one launch
+        after the other, and elements as in the whole matrices.
     """
 
     kernel: str

@@ -57,7 +57,7 @@ class StreamKLens(GradualLens):
 
 
 def _beside(by_shape: bool) -> tuple[str, ...]:
-    """Return the texts beside the title, the longest first: what the bars are, and who decides on them."""
+    """Return the texts beside the title, the longest first: the meaning of the bars, and who decides on them."""
     if by_shape:
         return (
             tr("tiles and their parts follow from the shape unless you set them: work, not time"),

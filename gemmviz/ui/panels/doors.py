@@ -230,7 +230,7 @@ class Doors(QWidget):
         button.click()
 
     def leave(self, act: Callable[[], object] | None = None) -> None:
-        """Close the doors, and do what the chosen one is for; None: nothing."""
+        """Close the doors, and run the chosen one's action; None: nothing."""
         if self.isHidden():
             return
         self.hide()

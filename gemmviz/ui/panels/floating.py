@@ -15,7 +15,7 @@ _LEAST_SIDE = 100  # pixels: where less is left at its sides, parts of letters b
 
 
 class Floating(QObject):
-    """Keeps a widget centred over the lower edge of another widget: over what may be covered, and no more if possible.
+    """Keeps a widget centred over the lower edge of another widget, if possible over the part that may be covered.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class LateTasks(QObject):
             yield 0
         yield _KEPT_MS  # a recording from the cache comes first; another one is still being made then
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
-        devices.published()  # what shows a recording asks for it
+        devices.published()  # the views of a recording ask for it
         yield 0
         from gemmviz.proving import proofs
 
@@ -76,7 +76,7 @@ class LateTasks(QObject):
         yield from self._other_pages()
 
     def _other_pages(self) -> Iterator[int]:
-        """Import what the other pages need, at moments in which nothing moves: a frame has no time for a module."""
+        """Import the modules of the other pages while nothing moves: a frame has no time for a module."""
         pieces = chain(
             gradually("gemmviz.control.claims_runner"),
             resolve((QtCore, QtGui, QtWidgets)),

@@ -8,8 +8,8 @@ from gemmviz.catalogue.errors import ConstraintError, GemmvizError, KernelFault,
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.simt.code_places import CodePlaces
 from gemmviz.simt.faults import TooManyAccesses, TooManyBarriers, raise_fault
+from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import RecorderRun, Status
 
 LAUNCH = launch(find("gputiled", ladder()), Problem.cube(32))
