@@ -34,7 +34,7 @@ from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.label_layer import LabelLayer
 from gemmviz.ui.stage.marks import Marks
 from gemmviz.ui.stage.moment import Late, Moment
-from gemmviz.ui.stage.movers import Covered, Movers
+from gemmviz.ui.stage.movers import Movers
 from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.places import StagePlaces
 from gemmviz.ui.stage.plan import Plan
@@ -365,9 +365,6 @@ class StagePainter(StagePlaces):
             return None
         return self._movers.places(plan.panels, moment, self._below_lens(plan))
 
-    def _below_lens(self, plan: Plan) -> Covered:
-        return Covered(self._covered(plan), len(plan.uncovered(self.lens is not None)) < len(plan.panels))
-
     def _changed_still(self, plan: Plan, before: Any, now: Any) -> QRegion | None:
         """Return the places where what does not move looks different after a step; None if it may be everywhere."""
         (last_plan, last), (this_plan, moment) = before, now
@@ -391,15 +388,6 @@ class StagePainter(StagePlaces):
             return False
         places = regions.box(plan.words), regions.box(plan.legend)
         return not any(area.intersects(place) for area in self._way_areas(plan, moment) for place in places)
-
-    def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
-        """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
-        plan = self.plan(rect, view)
-        return regions.box(plan.words if name == "words" else plan.free if self.lens is not None else None)
-
-    def _covered(self, plan: Plan) -> QRectF | None:
-        """Return the place that a lens covers; None: there is none."""
-        return regions.box(plan.free) if self.lens is not None and plan.free is not None else None
 
     def _entries(self, moment: Moment, plan: Plan) -> list[legend.LegendEntry]:
         key = moment.warp, moment.block, bool(self._order.tiles), plan.aside is not None and self.lens is None

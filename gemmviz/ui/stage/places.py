@@ -10,11 +10,12 @@ from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import scene
+from gemmviz.ui.stage import regions, scene
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
 from gemmviz.ui.stage.block_plan import block_plan
 from gemmviz.ui.stage.lens_marks import LensMarks
 from gemmviz.ui.stage.lines import Lines
+from gemmviz.ui.stage.movers import Covered
 from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import View
@@ -147,6 +148,18 @@ class StagePlaces:
             return QRectF(plan.column.left, plan.column.top, plan.column.width, plan.column.height)
         top = title.bottom() + 0.3 * self.metrics.height()
         return QRectF(plan.words.left, top, plan.words.width, plan.words.bottom - top)
+
+    def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
+        """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
+        plan = self.plan(rect, view)
+        return regions.box(plan.words if name == "words" else plan.free if self.lens is not None else None)
+
+    def _covered(self, plan: Plan) -> QRectF | None:
+        """Return the place that a lens covers; None: there is none."""
+        return regions.box(plan.free) if self.lens is not None and plan.free is not None else None
+
+    def _below_lens(self, plan: Plan) -> Covered:
+        return Covered(self._covered(plan), len(plan.uncovered(self.lens is not None)) < len(plan.panels))
 
     def seen(self, rect: QRectF, in_lines: bool = True) -> QRectF:
         """Return the part of `rect` that shows the arrays: all but the lines with words, if there are any."""
