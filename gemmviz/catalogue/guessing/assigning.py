@@ -62,7 +62,7 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
         known = p.type in REAL or p.type not in ("bool", "dim3")
         role = "beta" if "beta" in p.name.lower() or (has_first and not roles.parameter("beta")) else "alpha"
         fits = known and not roles.parameter(role)
-        # What is called like neither may be anything: with its neutral value C is the product, or the guess is wrong.
+        # A scalar with another name may mean anything: with its neutral value C is the product, or the guess is wrong.
         neutral = role if _SCALES.search(p.name) else "1" if role == "alpha" else "0"
         roles.of[p.name] = neutral if fits else ""
         has_first = has_first or (fits and role == "alpha")

@@ -139,7 +139,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
         yield from _other_blocks(own)
     yield from _by_names(guess)
     yield from _whole_product(guess)
-    # What the host code says is more likely at whole tiles than another launch is at any size.
+    # The host code's launch at whole tiles is more likely than another launch at any size.
     if guess.others:
         yield replace(guess, requires=_whole_tiles(guess))
     yield roomy[0]
@@ -223,7 +223,7 @@ def _of_literal_size(guess: Guess) -> Iterator[Guess]:
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:
-    """Yield a guess whose parameters M, N and K are what they are called, where their uses say something else."""
+    """Yield a guess that takes M, N and K from the parameters' names, where their uses say something else."""
     meant = {role: name.upper() for (name, _), role in zip(guess.parameters, guess.roles, strict=True)}
     names = {role: meant[role] for role in "MNK" if role in meant}
     if sorted(names) == sorted(names.values()) == ["K", "M", "N"] and any(role != name for role, name in names.items()):

@@ -290,7 +290,7 @@ def _maps(source: ParsedSource) -> dict[str, host_maps.HostMap]:
 
 
 def _by_columns(roles: Roles, maps: dict[str, host_maps.HostMap]) -> frozenset[str]:
-    """Return the matrices of which neighbours in memory, as the host maps them, are in one column."""
+    """Return the matrices that are stored by columns, according to the host's tensor maps."""
     along = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
     found = set()
     for matrix, one in maps.items():

@@ -1,4 +1,4 @@
-"""Why no launch of a kernel was right: what its files show, or what front matter has to say; one sentence."""
+"""Why no launch of a kernel was right: the reason in its files, or the missing front matter; one sentence."""
 
 import re
 from collections.abc import Iterable, Sequence

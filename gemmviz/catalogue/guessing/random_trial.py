@@ -33,7 +33,7 @@ def with_random_numbers(found: Guess, size: Problem, try_random: Callable[[Kerne
         This size.
     try_random
         Runs a kernel with random numbers at a size, and returns as a sentence that C is further from A B than rounding
-        explains. What does not run to its end says nothing.
+        explains. A run that does not end shows nothing.
     """
     first = _fault(found, size, try_random)
     if not first:

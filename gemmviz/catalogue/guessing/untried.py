@@ -1,4 +1,4 @@
-"""The launches still to try, and what the recordings of the others say about them.
+"""The launches still to try, in the light of the recordings of the others.
 
 A recording whose C is wrong shows with which layouts it would be right, see `gemmviz.engine.readings`: these launches
 come next. At M = N = K, with a deep sum, layouts, roles of sizes and the order of A and B make no other difference, so

@@ -44,7 +44,7 @@ def block_plan(
     font
         Height of the labels' font in pixels.
     words
-        Height of the title and what stands below it, in pixels.
+        Height of the title and the lines below it, in pixels.
     usual
         The width of a cell of whole matrices, in pixels.
 

@@ -282,7 +282,7 @@ class Gestures:
         )
 
     def _draw_added(self, painter: QPainter, target: QRectF, product: float, ratio: float) -> None:
-        """Write at a sum's corner what will be added to it, while the product is on its way."""
+        """Write the product at the corner of the sum to which it will be added, while it moves there."""
         size = target.width() * _ADDED
         if size >= _LEAST_ADDED:
             text = f"{'+' if product >= 0 else ''}{number(product)}"

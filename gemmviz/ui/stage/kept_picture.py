@@ -114,7 +114,7 @@ class KeptPicture:
         changed: Callable[[Any], QRegion | None],
         seconds: float,
     ) -> None:
-        """Paint some layers of the picture that is likely to be drawn next; `draw` paints what is left then.
+        """Paint some layers of the picture that is likely to be drawn next; `draw` paints the others then.
 
         The picture that is kept stays as it is. A picture that was begun for another key is given up.
 
@@ -231,7 +231,7 @@ def _empty(place: QRectF, ratio: float) -> QPixmap:
 
 
 def _paint(picture: QPixmap, place: QRectF, font: QFont, paint: Callable[[QPainter], Result]) -> Result:
-    """Paint something of a place into its picture; return what `paint` returns."""
+    """Paint something of a place into its picture; return the result of `paint`."""
     # If painting fails, the painter must end before its picture: Qt would crash otherwise.
     with QPainter(picture) as into:
         into.setFont(font)

@@ -271,7 +271,7 @@ class _Labels:
         self.painter.setFont(self.font)
 
     def _beside_taken(self, tile: Panel, width: float) -> float:
-        """Return where a title above a tile begins: in its middle, but right of what stands left of it."""
+        """Return where a title above a tile begins: in its middle, but right of its left neighbour."""
         before = max((box.right() for box in self._taken if box.right() <= tile.x), default=0.0)
         return max(tile.x + (tile.width - width) / 2, before + 2)
 

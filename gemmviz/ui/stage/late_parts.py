@@ -59,7 +59,7 @@ class LateParts:
         behind = shown.cells != before  # the cells left the last frame to the lens
         begin, lens = thread_time(), now  # without a lens there is nothing to draw
         if has_lens:
-            # What flies belongs to the cells: at a new step they take all of the frame.
+            # Moving values are painted with the cells, which take all of the frame at a new step.
             waits = behind or (prepare is not None and now.motion != "none" and now != before)
             lens = shown.lens if waits else self._lens(shown.lens, now, prepare)
         seconds = thread_time() - begin if prepare is not None else lens_seconds * (lens != shown.lens)
@@ -158,7 +158,7 @@ def changed_places(
 
 
 def look_ahead(late: LateParts, painter: "StagePainter | None", rect: QRectF, ahead: Moment, ratio: float) -> None:
-    """In a frame that no part needs, paint some of what the next step will show.
+    """In a frame that no part needs, paint some of the next step.
 
     Parameters
     ----------

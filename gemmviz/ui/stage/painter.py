@@ -179,13 +179,13 @@ class StagePainter(StagePlaces):
         self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment, plan))
 
     def _keeps(self, moment: Moment) -> bool:
-        """Say whether the next frames are likely to show the same step: then pictures of what rests are kept."""
+        """Return whether the next frames are likely to show the same step, so that the resting layers are kept."""
         return moment.motion != "none" and not self.vector
 
     def _paint_still(
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
     ) -> None:
-        """Paint all that does not move between two steps and is below what does, as far as a part needs it."""
+        """Paint the resting layers below the moving ones, as far as a part needs them."""
         labels_first, *layers = self._still_layers(rect, plan, moment, ratio, part)
         labels_first(painter)
         painter.save()
@@ -197,7 +197,7 @@ class StagePainter(StagePlaces):
     def _still_layers(
         self, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
     ) -> Iterator[Layer]:
-        """Yield functions that paint what rests, from back to front; all but the labels stay in what is seen."""
+        """Yield the painters of the resting layers, from back to front; all but the labels stay in the visible part."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
         font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
         yield lambda painter: self._draw_labels(painter, rect, plan, moment, ratio, part)
@@ -254,7 +254,7 @@ class StagePainter(StagePlaces):
             yield lambda painter: self._order.draw(painter, placed, self.theme, self._text, ratio)
 
     def look_ahead(self, rect: QRectF, moment: Moment, ratio: float, seconds: float) -> None:
-        """Paint a part of what will rest at the moment of the next step, as long as nothing else needs the time.
+        """Paint a part of the resting layers of the next step, as long as nothing else needs the time.
 
         Parameters
         ----------
@@ -280,7 +280,7 @@ class StagePainter(StagePlaces):
         )
 
     def _still_key(self, rect: QRectF, moment: Moment) -> Any:
-        """Return all that the picture of what rests depends on."""
+        """Return all that the picture of the resting layers depends on."""
         # Where there are gestures, there are pads.
         return self._plan_key(rect), replace(moment, fraction=0.0, motion="none" if moment.motion == "none" else "full")
 
@@ -366,7 +366,7 @@ class StagePainter(StagePlaces):
         return self._movers.places(plan.panels, moment, self._below_lens(plan))
 
     def _changed_still(self, plan: Plan, before: Any, now: Any) -> QRegion | None:
-        """Return the places where what does not move looks different after a step; None if it may be everywhere."""
+        """Return the places where the resting layers look different after a step; None if it may be everywhere."""
         (last_plan, last), (this_plan, moment) = before, now
         if last_plan != this_plan or replace(last, step=moment.step) != moment:
             return None

@@ -1,4 +1,4 @@
-"""Where everything stands on the stage: the arrays, the title, the words, and what takes the place of words."""
+"""Where everything stands on the stage: the arrays, the title, the words, and the picture that replaces them."""
 
 from typing import Any
 
@@ -96,7 +96,7 @@ class StagePlaces:
         return placed(self.playable.recording, *size, texts, asides, self.lens is not None)
 
     def column_width(self, rect: QRectF) -> float:
-        """Return the width of what replaces the caption left of A; 0: there is no room, or no lens above it."""
+        """Return the width of the picture in place of the caption left of A; 0: no room, or no lens above it."""
         if self.lens is None:
             return 0.0
         return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height())
