@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -40,6 +41,10 @@ _ONE_SIZE = re.compile(r"[MN] == \d+")
 # A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
 _AREA = re.compile(r"floor\((M \* N|N \* M) / (\d+)\)")
 _TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
+# A number that may be the size of matrices, and so many of them are tried.
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_LEAST_SIZE, _MOST_NUMBERS = 4, 2
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -156,7 +161,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield from (replace(one, requires=_whole_tiles(one)) for one in roomy if _whole_tiles(one) != one.requires)
     if guessed_shared(guess):  # tiles may be larger than anything in the source shows
         yield from (replace(roomy[-1], requires=_common_tiles(roomy[-1], step)) for step in (64, 128))
-    if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
+    if not _SIZES & set(guess.roles):
         fixed = [replace(one, requires=_fixed(one)) for one in roomy if _fixed(one)]
         yield from fixed
         yield from (replace(one, column_major=one.column_major ^ {"B"}) for one in fixed)
@@ -183,6 +188,10 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
     if not guess.epilogue and _CUTS_AT_ZERO.search(_body(guess)):
         yield replace(guess, epilogue="relu")
     yield from _of_one_tile(guess)
+    for one in _of_literal_size(guess):
+        yield one
+        if one.reads_result and not one.adds:
+            yield replace(one, adds=True)
     open_ = tuple(one for one in guess.requires if not _ONE_SIZE.fullmatch(one))
     if open_ != guess.requires:  # a recording of larger matrices shows the sizes that such a block computes
         yield replace(guess, requires=open_)
@@ -201,6 +210,16 @@ def _of_one_tile(guess: Guess) -> Iterator[Guess]:
         requires = tuple(f"{name} == {size}" for name, size in zip("MNK", sizes, strict=True))
         yield replace(guess, requires=requires, column_major=frozenset("B"))
         yield replace(guess, requires=requires)
+
+
+def _of_literal_size(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for square matrices of a size that stands in the code as a number: ``A[row * 16 + k]``."""
+    if _SIZES & {*guess.roles} or guess.constants or not all(side.isdecimal() for side in guess.grid):
+        return
+    numbers = Counter(int(found) for found in _NUMBER.findall(_body(guess)))
+    usual = [number for number, _ in numbers.most_common() if _LEAST_SIZE <= number <= MOST_DIVISOR]
+    for number in usual[:_MOST_NUMBERS]:
+        yield replace(guess, requires=tuple(f"{name} == {number}" for name in "MNK"))
 
 
 def _by_names(guess: Guess) -> Iterator[Guess]:

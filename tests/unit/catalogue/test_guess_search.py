@@ -289,3 +289,24 @@ def test_a_kernel_for_one_fragment_is_tried_at_its_size_though_it_was_wrong_at_o
     found = settle(guess(ONE_FRAGMENT, Path("product.cu")), only_one_fragment)
     assert found.right
     assert {"M == 16", "N == 16", "K == 16"} <= {*found.requires}
+
+
+LITERAL_SIZE = """__global__ void product(float *a, float *b, float *c)
+{
+    int i = threadIdx.x, j = threadIdx.y;
+    if (i >= 16 || j >= 16) return;
+    float sum = c[i + j * 16];
+    for (int k = 0; k < 16; k++) sum += a[j * 16 + k] * b[i + k * 16];
+    c[i + j * 16] = sum;
+}
+void run(float *a, float *b, float *c) { product<<<1, dim3(16, 16)>>>(a, b, c); }
+"""
+
+
+def test_a_size_that_stands_in_the_code_as_a_number_is_tried() -> None:
+    def only_16(kernel: Kernel, size: Problem) -> str:
+        return "" if size == Problem.cube(16) and kernel.zeroed else "C is wrong"
+
+    found = settle(guess(LITERAL_SIZE, Path("product.cu")), only_16)
+    assert found.right and found.adds
+    assert found.requires == ("M == 16", "N == 16", "K == 16")
