@@ -12,6 +12,7 @@ import numpy as np
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
+from gemmviz.catalogue.guessing.tokens import integer
 
 MOST_DIVISOR = 256
 # Bytes of shared memory per block: the default limit, and the limits of compute capability 8.6 and 9.0. Source: CUDA
@@ -216,7 +217,7 @@ def _of_literal_size(guess: Guess) -> Iterator[Guess]:
     """Yield the guess for square matrices of a size that stands in the code as a number: ``A[row * 16 + k]``."""
     if _SIZES & {*guess.roles} or guess.constants or not all(side.isdecimal() for side in guess.grid):
         return
-    numbers = Counter(int(found) for found in _NUMBER.findall(_body(guess)))
+    numbers = Counter(filter(None, map(integer, _NUMBER.findall(_body(guess)))))
     usual = [number for number, _ in numbers.most_common() if _LEAST_SIZE <= number <= MOST_DIVISOR]
     for number in usual[:_MOST_NUMBERS]:
         yield replace(guess, requires=tuple(f"{name} == {number}" for name in "MNK"))
@@ -341,12 +342,12 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
     A grid with a fixed extent folds the blocks along one size into that many columns: the required divisor is then the
     grid's divisor over the number of columns.
     """
-    fixed = math.prod(int(extent) for extent in made.grid if extent.isdecimal())
+    fixed = math.prod(integer(extent) or 1 for extent in made.grid)
     asked: dict[str, int] = {}
     for extent in made.grid:
         divided = re.fullmatch(r"(?:(?:ceil|floor)\()?([MNK]) / (\d+)\)?", extent)
         if divided:
-            number = int(divided[2])
+            number = integer(divided[2]) or 1
             asked[divided[1]] = number // fixed if number > MOST_DIVISOR and number % fixed == 0 else number
     kept = [text for text in made.requires if not any(text.startswith(f"{name} % ") for name in asked)]
     return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import LONGEST, Expression
@@ -14,7 +13,7 @@ from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
-from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
+from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
@@ -336,29 +335,21 @@ def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())
 
 
-def _constant(source: ParsedSource, word: str, depth: int = 0) -> Polynomial | None:
-    tokens = source.constants.get(word)
-    if tokens is None or word in source.tunable or depth > 8:
-        return None
-    return parse(tokens, lambda inner: _constant(source, inner, depth + 1))
+def _constant(source: ParsedSource, word: str) -> Polynomial | None:
+    return looked_up(lambda inner: None if inner in source.tunable else source.constants.get(inner))(word)
 
 
-def _local(
-    launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[str, str], depth: int = 0
-) -> Polynomial | None:
+def _local(launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[str, str]) -> Polynomial | None:
     """Return the value of a name at a launch: a size or parameter, a constant around the launch, or one of the file."""
-    if word in names:
-        return Polynomial.name(names[word]) if names[word] != word else None
 
-    @cache  # a value that names another one several times would be read that often at each depth
-    def inside(inner: str) -> Polynomial | None:
-        return _local(launch, source, inner, names, depth + 1)
+    def value(inner: str) -> tuple[str, ...] | None:
+        if inner in launch.constants:
+            return _plain(launch.constants[inner])
+        known = inner in source.constants and inner not in source.tunable
+        return _plain(source.constants[inner]) if known else None
 
-    if word in launch.constants and depth <= 8:
-        return parse(_plain(launch.constants[word]), inside)
-    if word in source.constants and word not in source.tunable and depth <= 8:
-        return parse(_plain(source.constants[word]), inside)
-    return None
+    known = {name: Polynomial.name(other) if other != name else None for name, other in names.items()}
+    return looked_up(value, known)(word)
 
 
 def _offered(

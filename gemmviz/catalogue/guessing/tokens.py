@@ -17,6 +17,12 @@ OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 LONGEST = 400_000
 MOST_TOKENS = 80_000
 LONGEST_BRACKET = 15_000
+_MOST_DIGITS = 19  # of an integer of 64 bits; Python refuses to read, and to write, one of thousands
+
+
+def integer(digits: str) -> int | None:
+    """Return the integer that decimal digits of a user's text are; None where it has more digits than 64 bits have."""
+    return int(digits) if digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
 
 
 def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
