@@ -82,7 +82,7 @@ NAMES_IT = "plain<16><<<grid, block>>>(A, B, C, M, N, K);"
 @pytest.mark.parametrize(
     "notebook",
     [
-        f'{{"a": "\\"cells\\"", "b": "{NAMES_IT}"}}',
+        f'{{"a": "\\"cells\\"", "b": "{NAMES_IT}", "c": {{"cells": 1}}}}',
         f'{{"cells": [1, "{NAMES_IT}"]}}',
         f'{{"cells": 5, "x": "{NAMES_IT}"}}',
         f'{{"cells": [{{"source": [1, "{NAMES_IT}"]}}]}}',
