@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 
 from gemmviz.catalogue.guessing.tokens import closing, split
 
@@ -54,10 +55,10 @@ class Polynomial:
 
     def __mul__(self, other: "Polynomial") -> "Polynomial":
         if len(self.terms) * len(other.terms) > _MOST_TERMS:
-            return Polynomial.name(f"({self} * {other})")
+            return _by_text(f"({self} * {other})")
         # Squares of squares would fill the memory.
         if self.largest * other.largest >= _BEYOND or self.degree + other.degree > _MOST_TERMS:
-            return Polynomial.name(f"({self} * {other})")
+            return _by_text(f"({self} * {other})")
         total = Polynomial({})
         for mine, factor in self.terms.items():
             for yours, more in other.terms.items():
@@ -77,11 +78,11 @@ class Polynomial:
                 return Polynomial({p: f // factor for p, f in self.terms.items()})
             if factor == 1 and all(_contains(p, below) for p in self.terms):
                 return Polynomial({_without(p, below): f for p, f in self.terms.items()})
-        return Polynomial.name(f"({self:b} / {other:b})")
+        return _by_text(f"({self:b} / {other:b})")
 
     def modulo(self, other: "Polynomial") -> "Polynomial":
         """Return the remainder as one name."""
-        return Polynomial.name(f"({self:b} % {other:b})")
+        return _by_text(f"({self:b} % {other:b})")
 
     @property
     def largest(self) -> int:
@@ -121,6 +122,13 @@ class Polynomial:
             len(self.terms) == 1 and len(next(iter(self.terms))) == 1 == max(self.terms.values())
         )
         return text if spec != "b" or single else f"({text})"
+
+
+def _by_text(text: str) -> Polynomial:
+    """Return a value that is known by its text only; of a long text its beginning and a number stand for the whole."""
+    if len(text) > _MOST_LETTERS:
+        text = f"{text[:_MOST_LETTERS]}...{sha256(text.encode()).hexdigest()[:16]})"
+    return Polynomial.name(text)
 
 
 ONE = Polynomial.number(1)

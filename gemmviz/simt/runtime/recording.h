@@ -111,8 +111,8 @@ typedef struct {
     uint16_t *thread_of;
     uint16_t *phase_of;
     uint16_t *turn_of; // __syncwarp that the thread had passed in the phase
-    // The further elements of accesses wider than one, in the order of the rows: those of 1 and 2 bytes as they are, from
-    // a new word on for each access, the others as a float each.
+    // The further elements of accesses wider than one, in the order of the rows: those of 1 and 2 bytes as they are,
+    // from a new word on for each access, the others as a float each.
     uint32_t *more;
     uint64_t count, more_count;
     uint32_t shared_by; // processes that ran the blocks

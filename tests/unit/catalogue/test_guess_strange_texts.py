@@ -148,4 +148,4 @@ def test_products_of_products_stay_short() -> None:
     made = guess(
         TILED.replace("float sum", "int a0 = row;\n" + squares + "float sum").replace("A[row", "A[a39"), Path("mine.cu")
     )
-    assert made.doubts
+    assert made.entry == "plain<BS>"

@@ -239,7 +239,8 @@ def test_a_function_that_nobody_defines_is_named_with_its_line(suffix: str) -> N
 
 def test_an_endless_loop_is_stopped_with_its_line() -> None:
     with pytest.raises(KernelFault, match=r"still running after 0\.5 s of processor time in thread") as caught:
-        own("__global__ void k(float *A, float *B, volatile float *C, int N) {\n for (;;) C[0] = 1;\n }")
+        slow = "for (;;) { C[0] = 1; for (volatile int i = 0; i < 1000; i++); }"  # few accesses
+        own(f"__global__ void k(float *A, float *B, volatile float *C, int N) {{\n {slow}\n }}")
     assert caught.value.line == 8
     with pytest.raises(KernelFault, match="endless loop"):
         own("void k(float *A, float *B, float *C, int N) { for (volatile int i = 0;; i++); }", suffix="c")
