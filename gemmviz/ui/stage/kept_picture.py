@@ -100,7 +100,7 @@ class KeptPicture:
         self._spare = before[1] if before is not None and before[0][1:] == coming.state[1:] else None
 
     def expects(self, place: QRectF, key: Any, ratio: float) -> bool:
-        """Say whether the picture of a key is kept, or was begun: see `begin_next`."""
+        """Say whether the picture of a key is kept, or was begun: see `go_on_with_next`."""
         state, kept, coming = (key, _sides(place), ratio), self._kept, self._next
         return (kept is not None and kept[0] == state) or (coming is not None and coming.state == state)
 
