@@ -37,3 +37,8 @@ def matter_table(text: str, path: Path) -> dict[str, object]:
         at = re.search(r"at line (\d+)", str(error))
         first = text[: found.start("body")].count("\n") if found else 0
         raise FrontMatterError(f"the front matter is not TOML: {reason}", int(at[1]) + first if at else None) from None
+
+
+def is_described(text: str) -> bool:
+    """Return whether a text has front matter already, valid or not."""
+    return re.search(r"^//[ \t]*---gemmviz(?![ \t]+breaks\b)", text, re.MULTILINE) is not None

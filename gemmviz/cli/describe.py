@@ -17,11 +17,12 @@ from rich.table import Table
 from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.encodings import decoded, encoded
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError, UnknownKernel
-from gemmviz.catalogue.guessing.guess import guess, is_described
+from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_kernel import valid
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.settle import settle
 from gemmviz.catalogue.kernel import parse
+from gemmviz.catalogue.matter_table import is_described
 from gemmviz.catalogue.source_files import SOURCES
 from gemmviz.catalogue.user_file import read_source, write_text
 from gemmviz.cli import options

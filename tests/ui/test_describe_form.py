@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt, QThread
 from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QWidget
 
 from gemmviz.catalogue.kernel import parse
+from gemmviz.control.guess_reader import guess_file
 from gemmviz.session.trust import Trust
 from gemmviz.ui.source.describe_form import DescribeForm
 
@@ -39,7 +40,7 @@ def make_form(qtbot, tmp_path):
         trust = Trust()
         path = path or tmp_path / PATH  # alone in its folder: the files around a kernel are read for the guess
         trust.allow(path, text)
-        form = DescribeForm(path, text, trust, **{"try_at_once": False} | options)
+        form = DescribeForm(guess_file(path, text), trust, **{"try_at_once": False} | options)
         forms.append(form)
         form.show()
         qtbot.waitExposed(form)

@@ -7,7 +7,7 @@ import signal
 from itertools import pairwise
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, open_trusted, wait_recorded
+from window_driving import RECORDING_MS, need_qt, open_trusted, wait_guessed, wait_recorded
 
 need_qt()
 
@@ -63,6 +63,7 @@ def test_wrong_front_matter_is_shown_with_its_line_marked(window, tmp_path, old,
 def test_a_file_without_a_kernel_is_reported_without_a_wrong_remedy(window, tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
     window.open_file(tmp_path / name)
+    wait_guessed(window)
     sentence = window.session.messages.current.text
     assert "no kernel in this file" in sentence and message in sentence
     assert "describe" not in sentence

@@ -2,7 +2,7 @@
 """Files without front matter in the window: their launch is guessed, shown, corrected and saved."""
 
 import pytest
-from window_driving import RECORDING_MS, check_guess, need_qt, open_trusted, wait_shown
+from window_driving import RECORDING_MS, check_guess, need_qt, open_trusted, wait_guessed, wait_shown
 
 need_qt()
 
@@ -64,6 +64,7 @@ def test_a_guessed_file_is_guessed_again_when_it_changes(window, qtbot, tmp_path
     wait_shown(window, qtbot)
     path.write_text(path.read_text().replace("float sum = 0;", "float sum = 0.f;"))
     window.files._on_file_changed(path)
+    wait_guessed(window)
     assert "float sum = 0.f;" in window.source.toPlainText()
     assert window.session.choice.kernel.name == "bare"
 
@@ -85,6 +86,7 @@ def test_a_corrected_guess_is_an_edit_and_saving_writes_it(window, qtbot, tmp_pa
 def test_a_version_says_that_it_was_guessed_before_the_next_one_is_asked_for(window, tmp_path):
     path, texts = bare(window, tmp_path), []
     window.files.open_version(path, False, then=lambda: texts.append(window.session.messages.current.text))
+    wait_guessed(window)
     assert texts and texts[0].startswith("bare.cu has no front matter")
     assert window.session.versions.before.kernel.name == "bare"
 
@@ -93,6 +95,7 @@ def test_closing_the_window_closes_the_form_too(window, tmp_path):
     path = tmp_path / "bare.cu"
     path.write_text("__global__ void f(float *c, const float *a, const float *b, int n) { c[0] = n; }")
     window.open_file(path)
+    wait_guessed(window)
     form = window.findChild(DescribeForm)
     assert form.isVisible()
     window.close()

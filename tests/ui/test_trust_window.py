@@ -13,7 +13,7 @@ from trust_driving import (
     open_state_with_text,
     settle,
 )
-from window_driving import RECORDING_MS, check_guess, need_qt, wait_recorded
+from window_driving import RECORDING_MS, check_guess, need_qt, wait_guessed, wait_recorded
 
 need_qt()
 
@@ -309,6 +309,7 @@ def test_the_form_for_a_bare_file_runs_nothing_until_it_is_allowed(window, qtbot
     marker, path = tmp_path / "was-here", tmp_path / "plain.c"
     path.write_text(BARE + HOSTILE % marker)
     window.open_file(path)
+    wait_guessed(window)
     form = check_guess(window)
     qtbot.waitExposed(form)
     settle(window, qtbot)
@@ -326,6 +327,7 @@ def test_the_form_does_not_ask_for_a_text_that_runs_already(window, qtbot, tmp_p
     path = tmp_path / "plain.c"
     path.write_text(BARE)
     window.open_file(path)
+    wait_guessed(window)
     window.session.permission.run()
     wait_recorded(window, qtbot)
     form = check_guess(window)
@@ -338,5 +340,6 @@ def test_the_question_is_asked_about_a_file_whose_launch_was_guessed(window, qtb
     marker, path = tmp_path / "was-here", tmp_path / "plain.c"
     path.write_text(BARE + HOSTILE % marker)
     window.open_file(path)
+    wait_guessed(window)
     assert window.session.permission.asks and window.run_question.isVisible()
     assert_not_run(window, qtbot, sent, marker)

@@ -17,6 +17,18 @@ def open_trusted(window, path):
     """Open a file in a trusted folder: every file in it may run without a question."""
     window.session.permission.trust.allow_folder(path.parent)
     window.open_file(path)
+    wait_guessed(window)
+
+
+def wait_guessed(window):
+    """Wait until each file that was opened is on the ladder, or its form is shown."""
+    from PySide6.QtTest import QTest
+
+    for _ in range(RECORDING_MS // 10):
+        if not window.files.bare.pending:
+            return
+        QTest.qWait(10)
+    raise AssertionError("the guess did not arrive")
 
 
 def check_guess(window):

@@ -65,10 +65,8 @@ def guess(text: str, path: Path, entry: str | None = None, around: Surroundings 
 
 def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None) -> Guess:
     source = cxx.read_source(text, around)
-    candidates = source.kernels if is_cuda(path) else source.functions
-    fitting = [f for f in candidates if sum(p.pointer for p in f.parameters) >= 3] or [*candidates]
+    fitting = _candidates(source, path)
     if not is_cuda(path):
-        fitting = [f for f in fitting if sum(p.pointer for p in f.parameters) >= 3 and f.name != "main"]
         # A function that another function calls computes only a part of the product. Calls by main do not count.
         called = {word for f in source.functions if f.name != "main" for word in f.body if word != f.name}
         fitting = [f for f in fitting if f.name not in called or f.name == entry] or fitting
@@ -90,6 +88,32 @@ def _guess(text: str, path: Path, entry: str | None, around: Surroundings | None
     needed = needed_capability(without_comments(device_code(whole, chosen.name.rpartition("::")[2])))
     described = (replace(one, capability=needed) for one in (made, *made.others))
     return replace(next(described), others=tuple(described)) if is_cuda(path) else made
+
+
+def has_kernel(text: str, path: Path) -> bool:
+    """Return whether `guess` finds a function to describe in a file.
+
+    Parameters
+    ----------
+    text, path
+        As for `guess`.
+    """
+    try:
+        with limited():
+            return bool(_candidates(cxx.read_source(text), path))
+    except RecursionError:
+        return False
+
+
+def _candidates(source: ParsedSource, path: Path) -> list[Function]:
+    """Return the functions with three pointers; for CUDA all kernels, if none has three."""
+    if is_cuda(path):
+        return [f for f in source.kernels if _has_three(f)] or [*source.kernels]
+    return [f for f in source.functions if _has_three(f) and f.name != "main"]
+
+
+def _has_three(function: Function) -> bool:
+    return sum(p.pointer for p in function.parameters) >= 3
 
 
 def _evaluated(
@@ -336,8 +360,3 @@ def _aligned(shape: Shape, index: indexing.Indexing, roles: Roles) -> None:
         size = column if matrix in roles.column_major else row
         if pointer and pointer.vector > 1 and not any(r.startswith(f"{size} % ") for r in shape.requires):
             shape.requires.append(f"{size} % {pointer.vector} == 0")
-
-
-def is_described(text: str) -> bool:
-    """Return whether a text has front matter already, valid or not."""
-    return re.search(r"^//[ \t]*---gemmviz(?![ \t]+breaks\b)", text, re.MULTILINE) is not None

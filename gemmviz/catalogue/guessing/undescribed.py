@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guess import has_kernel
 from gemmviz.language import tr
 
 
@@ -14,7 +14,7 @@ def what_to_do(text: str, path: Path) -> str:
     text, path
         The file.
     """
-    if guess(text, path).entry:
+    if has_kernel(text, path):
         return tr(
             "no front matter: it starts with a line `// ---gemmviz` and ends with `// ---`; "
             "`gemmviz describe {file}` guesses it",

@@ -7,11 +7,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.catalogue import kernel as kernels
-from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
+from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
+from gemmviz.catalogue.matter_table import is_described
 from gemmviz.catalogue.user_file import read_source
+from gemmviz.control.guess_reader import GuessedFile, GuessReader
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.ui.window.qt_loop import QtLoop
+
+_SLOW_MS = 300
 
 
 class BareFiles:
@@ -27,11 +32,28 @@ class BareFiles:
 
     def __init__(self, window: QWidget, session: Session) -> None:
         self._window, self._session = window, session
+        loop = QtLoop()
+        self._reader = GuessReader(loop)
+        self._slow = loop.later(_SLOW_MS, self._say_reading)
+        self._slow_name = ""
+        self._reading: Message | None = None
 
-    def open(self, path: Path) -> bool:
-        """Put a file on the list of kernels; return False if it has front matter, or no code to run.
+    @property
+    def pending(self) -> bool:
+        """Whether there is a file whose guess has not arrived."""
+        return self._reader.pending > 0
 
-        A complete guess is taken at once, and a message offers the form. Otherwise the form is shown.
+    def open(self, path: Path, described: Callable[[], None]) -> None:
+        """Put a file on the list of kernels, as soon as its launch is guessed.
+
+        A complete guess is taken, and a message offers the form. Otherwise the form is shown.
+
+        Parameters
+        ----------
+        path
+            The file.
+        described
+            Is called instead if the file has front matter, or no code to run.
         """
 
         def corrected(text: str, described: str) -> None:
@@ -39,70 +61,110 @@ class BareFiles:
             self._allow(path, text, described)
             self._done(path, lambda: self._session.choice.add_kernel(kernels.parse(described, path), on_file=text))
 
-        def take(kernel: Kernel) -> None:
+        def take(kernel: Kernel, file: GuessedFile) -> None:
             """Say that it was guessed after the kernel is chosen, which takes messages about others away."""
             self._session.choice.add_kernel(kernel)
-            self._say_guessed(kernel, corrected)
+            self._say_guessed(kernel, file, corrected)
 
-        return self._open(path, take, corrected)
+        self._open(path, take, corrected, described)
 
-    def open_version(self, path: Path, take: Callable[[Kernel], None]) -> bool:
+    def open_version(self, path: Path, take: Callable[[Kernel], None], described: Callable[[], None]) -> None:
         """Hand a file's kernel to `take`; the chosen kernel stays. See `open`."""
 
         def corrected(text: str, described: str) -> None:
             self._allow(path, text, described)
             self._done(path, lambda: take(kernels.parse(described, path)))
 
-        def take_guessed(kernel: Kernel) -> None:
+        def take_guessed(kernel: Kernel, file: GuessedFile) -> None:
             """Say that it was guessed before the next file is asked for."""
-            self._say_guessed(kernel, corrected)
+            self._say_guessed(kernel, file, corrected)
             take(kernel)
 
-        return self._open(path, take_guessed, corrected)
+        self._open(path, take_guessed, corrected, described)
 
-    def renewed(self, base: Kernel) -> Kernel | None:
-        """Return the kernel of a file that has changed and has no front matter; None without a complete guess."""
+    def renew(self, base: Kernel, take: Callable[[Kernel | None], None]) -> None:
+        """Guess a file that has changed; `take` gets None if it has front matter, or no complete guess."""
         text = read_source(base.path)
-        kernel = None if _is_described(text) else complete_guess(base.path, text)
-        if kernel is not None:
-            self._allow(base.path, text, kernel.text)
-        return kernel
+        if is_described(text):
+            take(None)
+            return
 
-    def _open(self, path: Path, take: Callable[[Kernel], None], corrected: Callable[[str, str], None]) -> bool:
-        # A late import: the window's first paint does not wait for modules that few files need.
-        from gemmviz.catalogue.guessing.guess import guess
+        def guessed(file: GuessedFile) -> None:
+            if file.kernel is not None:
+                self._allow(file.path, text, file.kernel.text)
+            take(file.kernel)
 
+        self._read(base.path, text, guessed)
+
+    def close(self) -> None:
+        """Open no further file."""
+        self._reader.close()
+        self._slow.stop()
+
+    def _read(self, path: Path, text: str, then: Callable[[GuessedFile], None]) -> None:
+        """Guess in the background; a message says so where it takes long."""
+
+        def guessed(file: GuessedFile) -> None:
+            self._slow.stop()
+            if self._session.messages.current is self._reading:
+                self._session.messages.tell(None)
+            self._reading = None
+            then(file)
+
+        self._reader.read(path, text, guessed)
+        self._slow_name = path.name
+        self._slow.start()
+
+    def _say_reading(self) -> None:
+        stop = Answer(tr("Cancel"), self._reader.cancel)
+        message = tr("Reading {file}", file=self._slow_name)
+        self._reading = Message(message, "info", answers=(stop,), lasting=True)
+        self._session.messages.tell(self._reading)
+
+    def _open(
+        self,
+        path: Path,
+        take: Callable[[Kernel, GuessedFile], None],
+        corrected: Callable[[str, str], None],
+        described: Callable[[], None],
+    ) -> None:
         text = read_source(path)
-        if _is_described(text) or not guess(text, path).entry:
-            return False
-        kernel = complete_guess(path, text)
-        if kernel is None:
-            self._ask(path, text, corrected)
-            return True
-        self._allow(path, text, kernel.text)
-        self._done(path, lambda: take(kernel))
-        return True
+        if is_described(text):
+            described()
+            return
 
-    def _say_guessed(self, kernel: Kernel, corrected: Callable[[str, str], None]) -> None:
+        def guessed(file: GuessedFile) -> None:
+            kernel = file.kernel
+            if not file.guess.entry:
+                described()
+            elif kernel is None:
+                self._ask(file, corrected)
+            else:
+                self._allow(path, text, kernel.text)
+                self._done(path, lambda: take(kernel, file))
+
+        self._read(path, text, guessed)
+
+    def _say_guessed(self, kernel: Kernel, file: GuessedFile, corrected: Callable[[str, str], None]) -> None:
         """Offer the form for a guess that was taken at once."""
-        text = read_source(kernel.path)
         message = tr(
             "{file} has no front matter: its launch was guessed from the source. The guess is shown on top of the "
             "text, so that line 1 of the file is line {line} here; the file stays as it is.",
             file=kernel.path.name,
             line=kernel.code_line,
         )
-        check = Answer(tr("Check the guess…"), lambda: self._ask(kernel.path, text, corrected))
+        check = Answer(tr("Check the guess…"), lambda: self._ask(file, corrected))
         self._session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
 
-    def _ask(self, path: Path, text: str, corrected: Callable[[str, str], None]) -> None:
+    def _ask(self, file: GuessedFile, corrected: Callable[[str, str], None]) -> None:
         """Show the form with the guess; `corrected` takes the file's text, and that text with its description."""
+        path, text = file.path, file.text
         from gemmviz.ui.source.describe_form import DescribeForm  # late: only a file without a description needs it
 
         trust, shown = self._session.permission.trust, self._session.choice.base
         if shown.path == path and _is_text_with_comments(shown.text, text) and trust.allows(path, shown.text):
             trust.allow(path, text)  # the code with its guess may run: so the form does not ask again
-        form = DescribeForm(path, text, trust, self._window)
+        form = DescribeForm(file, trust, self._window)
         form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         form.accepted.connect(lambda: corrected(text, form.accepted_text()))
         form.open()
@@ -120,33 +182,6 @@ class BareFiles:
         except GemmvizError as error:
             message = tr("Cannot open {file}: {reason}", file=path.name, reason=error)
             self._session.messages.tell(Message(message, lasting=True))
-
-
-def complete_guess(path: Path, text: str) -> Kernel | None:
-    """Return the kernel of a file without front matter; None if a point of the guess is missing or in doubt.
-
-    Parameters
-    ----------
-    path, text
-        The file. None of its code runs.
-    """
-    from gemmviz.backends.surroundings import surroundings  # late: only a file without a description needs these
-    from gemmviz.catalogue.guessing.guess import guess
-    from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
-
-    made = guess(text, path, around=surroundings(path, text))
-    if made.doubts:
-        return None
-    try:
-        return guessed_kernel(made)
-    except FrontMatterError:
-        return None
-
-
-def _is_described(text: str) -> bool:
-    from gemmviz.catalogue.guessing.guess import is_described  # late: the window starts sooner without it
-
-    return is_described(text)
 
 
 def _is_text_with_comments(described: str, text: str) -> bool:

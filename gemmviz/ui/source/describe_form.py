@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
@@ -21,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, SUM_TYPES
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.guess import guess
@@ -33,6 +31,7 @@ from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.source_files import is_cuda
+from gemmviz.control.guess_reader import GuessedFile
 from gemmviz.language import tr
 from gemmviz.session.trust import Trust
 from gemmviz.ui.discard import forget_style
@@ -51,8 +50,8 @@ class DescribeForm(QDialog):
 
     Parameters
     ----------
-    path, text
-        The file, without front matter.
+    file
+        The file, without front matter, and its guess.
     trust
         Says whether the text may run: until it may, it is read and not tried.
     parent
@@ -62,14 +61,14 @@ class DescribeForm(QDialog):
     """
 
     def __init__(
-        self, path: Path, text: str, trust: Trust, parent: QWidget | None = None, *, try_at_once: bool = True
+        self, file: GuessedFile, trust: Trust, parent: QWidget | None = None, *, try_at_once: bool = True
     ) -> None:
         super().__init__(parent)
+        path, text = file.path, file.text
         self.setWindowTitle(tr("Describe {file}", file=path.name))
         self.resize(1120, 660)
         self._path, self._text, self._trust = path, text, trust
-        self._around = surroundings(path, text)
-        self._guess = guess(text, path, around=self._around)
+        self._around, self._guess = file.around, file.guess
         self._trial: Trial | None = None
         self._try_at_once = try_at_once and trust.allows(path, text)
         self._touched = False

@@ -54,6 +54,7 @@ class KernelFiles(QObject):
     def close(self) -> None:
         """Stop watching, and close the open dialogs."""
         self.watch.stop()
+        self.bare.close()
         for dialog in self._window.findChildren(QDialog):
             dialog.reject()
 
@@ -67,19 +68,32 @@ class KernelFiles(QObject):
             self.open(Path(path))
 
     def open(self, path: Path) -> None:
-        """Put a kernel file on the ladder and choose it; for a file that is no kernel, a message gives the reason."""
+        """Put a kernel file on the ladder and choose it; for a file that is no kernel, a message gives the reason.
+
+        A file without front matter is on the ladder when its launch is guessed: see `BareFiles`.
+        """
+
+        def start() -> None:
+            full = path.resolve()
+            if full.suffix == lesson_file.SUFFIX:
+                self.session.tour.open(full)
+            elif full.suffix == state_file.SUFFIX:
+                self.state_wanted.emit(full)
+            else:
+                self.bare.open(full, lambda: self._load(full, self.session.choice.add_kernel))
+
+        self._attempt(path, start)
+
+    def _load(self, path: Path, take: Callable[[Kernel], None]) -> None:
+        """Hand over the kernel of a file with front matter; for another file, a message gives the reason."""
+        self._attempt(path, lambda: take(kernels.load(path)))
+
+    def _attempt(self, path: Path, act: Callable[[], None]) -> None:
+        """Do something with a file; a message says why it was not possible."""
         try:
-            path = path.resolve()
-            if path.suffix == lesson_file.SUFFIX:
-                self.session.tour.open(path)
-                return
-            if path.suffix == state_file.SUFFIX:
-                self.state_wanted.emit(path)
-                return
-            self.session.choice.add_kernel(kernels.load(path))
+            act()
         except FrontMatterError as error:
-            if not self.bare.open(path):
-                self._tell_fault(path, error)
+            self._tell_fault(path, error)
         except GemmvizError as error:
             self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
         except OSError as error:
@@ -113,16 +127,11 @@ class KernelFiles(QObject):
             versions.choose(*((versions.before, side) if later else (side, versions.after)))
             then()
 
-        try:
-            path = path.resolve()
-            take(kernels.load(path))
-        except FrontMatterError as error:
-            if not self.bare.open_version(path, take):
-                self._tell_fault(path, error)
-        except GemmvizError as error:
-            self.session.messages.tell(Message(_cannot_open(path.name, error), lasting=True))
-        except OSError as error:
-            self.session.messages.tell(Message(_cannot_open(path, error.strerror or error), lasting=True))
+        def start() -> None:
+            full = path.resolve()
+            self.bare.open_version(full, take, lambda: self._load(full, take))
+
+        self._attempt(path, start)
 
     def _tell_fault(self, path: Path, error: FrontMatterError) -> None:
         message = str(error) if error.line else tr("Cannot open {file}", file=error)
@@ -174,18 +183,32 @@ class KernelFiles(QObject):
 
     def _take(self, base: Kernel) -> None:
         """Take the present text of a kernel's file, in the place of the edits here."""
-        try:
-            self.session.choice.renew(kernels.load(base.path))
-        except FrontMatterError as error:
-            guessed = self.bare.renewed(base)
+        choice = self.session.choice
+
+        def take(guessed: Kernel | None) -> None:
+            if self._base(base.path) is None:
+                return  # it was taken from the ladder meanwhile
             if guessed is None:
+                load()
+            elif guessed.text != choice.on_file(base) or choice.unsaved(base):
+                choice.renew(guessed)
+
+        def load() -> None:
+            try:
+                choice.renew(kernels.load(base.path))
+            except FrontMatterError as error:
                 self._tell_fault(base.path, error)
-            elif guessed.text != self.session.choice.on_file(base) or self.session.choice.unsaved(base):
-                self.session.choice.renew(guessed)
+            except (GemmvizError, OSError) as error:
+                self._say_unreadable(base.path, error)
+
+        try:
+            self.bare.renew(base, take)
         except (GemmvizError, OSError) as error:
-            self.session.messages.tell(
-                Message(tr("Cannot read {file}: {reason}", file=base.path.name, reason=error), lasting=True)
-            )
+            self._say_unreadable(base.path, error)
+
+    def _say_unreadable(self, path: Path, error: Exception) -> None:
+        message = tr("Cannot read {file}: {reason}", file=path.name, reason=error)
+        self.session.messages.tell(Message(message, lasting=True))
 
     def _ask_which(self, base: Kernel, what: str) -> None:
         keep = Answer(tr("Keep mine"), lambda: self._keep(base))
