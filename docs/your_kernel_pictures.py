@@ -27,7 +27,7 @@ def main() -> int:
 
 def _draw(driven: DrivenWindow, folder: Path) -> None:
     from gemmviz.catalogue.problem import Problem
-    from gemmviz.session.two_versions import Side
+    from gemmviz.session.models.two_versions import Side
     from gemmviz.ui.source.describe_form import DescribeForm
 
     session, window = driven.session, driven.window

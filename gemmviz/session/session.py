@@ -3,40 +3,42 @@
 from functools import partial
 
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.session.choice import Choice
-from gemmviz.session.comparison import Comparison
-from gemmviz.session.comparison_partner import nearest_slower
-from gemmviz.session.cursor import Cursor
-from gemmviz.session.findings import Findings
-from gemmviz.session.frozen_warp import FrozenWarp
-from gemmviz.session.inspection import Inspection
-from gemmviz.session.lens_choice import LensChoice
-from gemmviz.session.machine_code import MachineCode
-from gemmviz.session.message import Message
-from gemmviz.session.messages import Messages
-from gemmviz.session.permission import Permission
-from gemmviz.session.places import Places
-from gemmviz.session.playback import Playback
-from gemmviz.session.predict import Predict
-from gemmviz.session.preferences import Preferences, ThemeName
-from gemmviz.session.progress import Progress
-from gemmviz.session.results import Results
-from gemmviz.session.sight import ChartChoices, Sight
-from gemmviz.session.snapshot import Reopening
-from gemmviz.session.staged import Staged
-from gemmviz.session.tour.demonstration import Demonstration
-from gemmviz.session.tour.own_stops import OwnStops
-from gemmviz.session.tour.stops import Tour
-from gemmviz.session.trust import Trust
-from gemmviz.session.tuning import Tuning
-from gemmviz.session.two_versions import TwoVersions
+from gemmviz.session.files.snapshot import Reopening
+from gemmviz.session.models.choice import Choice
+from gemmviz.session.models.cursor import Cursor
+from gemmviz.session.models.findings import Findings
+from gemmviz.session.models.inspection import Inspection
+from gemmviz.session.models.lens_choice import LensChoice
+from gemmviz.session.models.machine_code import MachineCode
+from gemmviz.session.models.messages import Messages
+from gemmviz.session.models.own_stops import OwnStops
+from gemmviz.session.models.permission import Permission
+from gemmviz.session.models.places import Places
+from gemmviz.session.models.preferences import Preferences, ThemeName
+from gemmviz.session.models.progress import Progress
+from gemmviz.session.models.results import Results
+from gemmviz.session.models.sight import ChartChoices, Sight
+from gemmviz.session.models.tuning import Tuning
+from gemmviz.session.models.two_versions import TwoVersions
+from gemmviz.session.rules.comparison import Comparison
+from gemmviz.session.rules.comparison_partner import nearest_slower
+from gemmviz.session.rules.demonstration import Demonstration
+from gemmviz.session.rules.frozen_warp import FrozenWarp
+from gemmviz.session.rules.kept_parameters import KeptParameters
+from gemmviz.session.rules.picked_thread import PickedThread
+from gemmviz.session.rules.playback import Playback
+from gemmviz.session.rules.predict import Predict
+from gemmviz.session.rules.staged import Staged
+from gemmviz.session.rules.stops import Tour
+from gemmviz.session.trust.trust import Trust
+from gemmviz.session.values.message import Message
 
 
 class Session:
     """Owns the models of one window. Each takes the models that it reads or changes.
 
-    Only `reopening` takes the session itself, as `gemmviz.session.snapshot.OnScreen`: a snapshot has the state of most
-    models.
+    Only `reopening` takes the session itself, as `gemmviz.session.files.snapshot.OnScreen`: a snapshot has the state of
+    most models.
 
     A model sends a signal after every change. Listeners are called in the order of their connection, models before
     views.
@@ -67,13 +69,15 @@ class Session:
             # While a question about the next step is open, nothing shows that step.
             motion=lambda: "none" if self.predict.on else self.playback.motion,
         )
-        self.inspection = Inspection(self.cursor)
-        self.permission = Permission(self.choice, self.messages, Trust(kernels))
-        self.tuning = Tuning(self.choice, self.results)
-        self.versions = TwoVersions(self.choice, self.permission.trust)
-        self.own_stops = OwnStops(self.staged)
+        self.inspection = Inspection(lambda: self.cursor.threads)
+        self.permission = Permission(self.choice, Trust(kernels))
+        self.tuning = Tuning(self.choice.bench_problem)
+        self.versions = TwoVersions(self.permission.trust)
+        self.own_stops = OwnStops(self.choice)
         self.lens = LensChoice(self.choice)
-        self.machine_code = MachineCode(self.choice)
+        self.machine_code = MachineCode(self.choice.launch, self.choice.bench_launch)
+        self._connect_models()
+        self.kept_parameters = KeptParameters(self.choice, self.tuning)
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
         self.comparison = Comparison(self.staged, self.playback, slower)
@@ -82,6 +86,15 @@ class Session:
         self.demonstration = Demonstration(self.staged, self.playback, self.tour)
         self.frozen_warp = FrozenWarp(self.choice, self.cursor, self.playback)
         self._wire()
+        self.picked_thread = PickedThread(self.cursor, self.inspection)
+
+    def _connect_models(self) -> None:
+        choice = self.choice
+        choice.chosen.connect(self.permission.refresh)
+        choice.chosen.connect(self.lens.follow)
+        choice.chosen.connect(self.machine_code.refresh)
+        choice.bench_chosen.connect(self.machine_code.refresh)
+        self.permission.failed.connect(lambda why: self.messages.tell(Message(why, "warning", lasting=True)))
 
     def _wire(self) -> None:
         # Another text: the figures of the previous text are not valid for it.
@@ -95,9 +108,6 @@ class Session:
         self.tour.moved.connect(self._note_lesson)
         # A lens would show the answer.
         self.predict.changed.connect(lambda: self.lens.cover(self.predict.on and not self.predict.revealed))
-        # Picking an element of C also picks its thread, after all models have taken the cell.
-        self.cursor.picked.connect(self.inspection.take_pick)
-        self.cursor.recorded.connect(self.inspection.begin_anew)
 
     def _note_lesson(self) -> None:
         """Keep that a lesson has reached its last stop."""

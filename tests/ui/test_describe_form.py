@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, QThread
 from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QWidget
 
 from gemmviz.catalogue.kernel import parse
-from gemmviz.session.trust import Trust
+from gemmviz.session.trust.trust import Trust
 from gemmviz.ui.source.describe_form import DescribeForm
 
 TEXT = """__global__ void helper(float *x, int n) { x[threadIdx.x] = n; }

@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.session import Session, picture_params
-from gemmviz.session.picture_size import picture_problem
+from gemmviz.session.values.picture_size import picture_problem
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable

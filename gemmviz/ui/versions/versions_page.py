@@ -21,7 +21,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.session.two_versions import Side
+from gemmviz.session.models.two_versions import Side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.theme import THEMES
