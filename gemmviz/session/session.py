@@ -7,6 +7,7 @@ from gemmviz.session.files.snapshot import Reopening
 from gemmviz.session.models.choice import Choice
 from gemmviz.session.models.cursor import Cursor
 from gemmviz.session.models.findings import Findings
+from gemmviz.session.models.frozen_warp import FrozenWarp
 from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.session.models.machine_code import MachineCode
@@ -14,22 +15,24 @@ from gemmviz.session.models.messages import Messages
 from gemmviz.session.models.own_stops import OwnStops
 from gemmviz.session.models.permission import Permission
 from gemmviz.session.models.places import Places
+from gemmviz.session.models.playback import Playback
+from gemmviz.session.models.predict import Predict
 from gemmviz.session.models.preferences import Preferences, ThemeName
 from gemmviz.session.models.progress import Progress
 from gemmviz.session.models.results import Results
 from gemmviz.session.models.sight import ChartChoices, Sight
 from gemmviz.session.models.tuning import Tuning
 from gemmviz.session.models.two_versions import TwoVersions
+from gemmviz.session.rules.asking import Asking
 from gemmviz.session.rules.comparison import Comparison
 from gemmviz.session.rules.comparison_partner import nearest_slower
 from gemmviz.session.rules.demonstration import Demonstration
-from gemmviz.session.rules.frozen_warp import FrozenWarp
 from gemmviz.session.rules.kept_parameters import KeptParameters
 from gemmviz.session.rules.picked_thread import PickedThread
-from gemmviz.session.rules.playback import Playback
-from gemmviz.session.rules.predict import Predict
+from gemmviz.session.rules.player import Player
 from gemmviz.session.rules.staged import Staged
 from gemmviz.session.rules.stops import Tour
+from gemmviz.session.rules.warp_steps import WarpSteps
 from gemmviz.session.trust.trust import Trust
 from gemmviz.session.values.message import Message
 
@@ -62,12 +65,13 @@ class Session:
         self.sight, self.chart_choices = Sight(), ChartChoices()
         self.choice = Choice(ladder)
         self.cursor = Cursor()
-        self.playback = Playback(self.cursor, self.preferences)
+        self.playback = Playback()
+        self.player = Player(self.cursor, self.playback, self.preferences)
         self.staged = Staged(
             *(self.choice, self.cursor, self.progress, self.messages, self.preferences),
-            trail=lambda: self.playback.trail,
+            trail=lambda: self.player.trail,
             # While a question about the next step is open, nothing shows that step.
-            motion=lambda: "none" if self.predict.on else self.playback.motion,
+            motion=lambda: "none" if self.predict.on else self.player.motion,
         )
         self.inspection = Inspection(lambda: self.cursor.threads)
         self.permission = Permission(self.choice, Trust(kernels))
@@ -80,11 +84,13 @@ class Session:
         self.kept_parameters = KeptParameters(self.choice, self.tuning)
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
-        self.comparison = Comparison(self.staged, self.playback, slower)
-        self.predict = Predict(self.cursor, self.playback, self.inspection, self.preferences, self.lens)
+        self.comparison = Comparison(self.staged, self.playback, self.player, slower)
+        self.predict = Predict()
+        self.asking = Asking(self.predict, self.cursor, self.playback, self.inspection, self.preferences, self.lens)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self.staged, self.playback, self.tour)
-        self.frozen_warp = FrozenWarp(self.choice, self.cursor, self.playback)
+        self.frozen_warp = FrozenWarp()
+        self.warp_steps = WarpSteps(self.frozen_warp, self.choice, self.cursor, self.playback)
         self._wire()
         self.picked_thread = PickedThread(self.cursor, self.inspection)
 
@@ -123,14 +129,14 @@ class Session:
     def advance(self, seconds: float) -> None:
         """Advance playback; after the end of this recording, the second one may still play."""
         if not (self.playback.playing and self.comparison.overtime(seconds)):
-            self.playback.advance(seconds)
+            self.player.advance(seconds)
 
     def step_by(self, count: int) -> None:
         """Stop, and go some steps forward or back; with a frozen warp, from request to request."""
-        if not self.frozen_warp.step(count):
-            self.playback.step_by(count)
+        if not self.warp_steps.step(count):
+            self.player.step_by(count)
 
     def step_unit(self, direction: int) -> None:
         """Stop, and go to the next (1) or the previous (-1) of the chosen units; with a frozen warp, by requests."""
-        if not self.frozen_warp.step(direction):
-            self.playback.step_unit(direction)
+        if not self.warp_steps.step(direction):
+            self.player.step_unit(direction)

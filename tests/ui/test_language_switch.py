@@ -207,7 +207,7 @@ def test_choices_in_the_panels_stay(windows, qtbot):
 def test_playing_frozen_warp_and_loop_stay(windows, qtbot):
     session, window = windows.session, windows.window
     window.inspector.show_panel("warp")
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     session.playback.set_loop(not session.playback.loop)
     looping = session.playback.loop
     window.inspector.show_panel("counters")

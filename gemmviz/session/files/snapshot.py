@@ -23,14 +23,15 @@ from gemmviz.session.files.snapshot_form import KernelFields, Snapshot, ViewFiel
 from gemmviz.session.files.stops_data import from_plain, to_plain
 from gemmviz.session.models.choice import Choice
 from gemmviz.session.models.cursor import Cursor
+from gemmviz.session.models.frozen_warp import FrozenWarp
 from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.messages import Messages
 from gemmviz.session.models.own_stops import OwnStops
+from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.preferences import Preferences
 from gemmviz.session.rules.comparison import Comparison
-from gemmviz.session.rules.frozen_warp import FrozenWarp
-from gemmviz.session.rules.playback import Playback
 from gemmviz.session.rules.staged import Staged
+from gemmviz.session.rules.warp_steps import WarpSteps
 from gemmviz.session.values.message import Message
 from gemmviz.session.values.picture_size import picture_params, picture_problem
 from gemmviz.trace.origin.value_path import Cell
@@ -51,6 +52,7 @@ class OnScreen(Protocol):
     comparison: Comparison
     inspection: Inspection
     frozen_warp: FrozenWarp
+    warp_steps: WarpSteps
     reopening: "Reopening"
 
 
@@ -287,7 +289,7 @@ def _place(session: OnScreen, plain: Snapshot) -> None:
         if "step" in plain:
             session.cursor.seek(_step(session, plain["step"]))
         if plain.get("frozen", session.frozen_warp.on) != session.frozen_warp.on:
-            session.frozen_warp.toggle()
+            session.warp_steps.toggle()
     except ConstraintError as error:
         session.messages.tell(Message(str(error), "warning"))
 

@@ -13,7 +13,7 @@ from gemmviz.catalogue.typed_reading import fits, read_parts
 from gemmviz.catalogue.user_file import STATE_BYTES, parse_json, quoted, read_text, write_text
 from gemmviz.language import tr
 from gemmviz.session.files.snapshot_form import KernelFields, Snapshot, ViewFields
-from gemmviz.session.rules.playback import SPEEDS
+from gemmviz.session.models.playback import SPEEDS
 
 VERSION = 1
 SUFFIX = ".gemmviz"

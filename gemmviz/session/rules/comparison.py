@@ -13,10 +13,11 @@ from gemmviz.language import tr
 from gemmviz.session.models.choice import Choice
 from gemmviz.session.models.cursor import Cursor
 from gemmviz.session.models.messages import Messages
+from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.progress import Progress
 from gemmviz.session.rules import comparison_match
 from gemmviz.session.rules.following import Follower, same_cell
-from gemmviz.session.rules.playback import Playback
+from gemmviz.session.rules.player import Player
 from gemmviz.session.rules.staged import Staged, is_of
 from gemmviz.session.values.message import Answer, Message
 from gemmviz.trace.order.progress import Match, Pace
@@ -39,7 +40,7 @@ class Comparison:
     ----------
     mine
         The stage of the chosen rung, on the left.
-    playback
+    playback, player
         The playback of that stage.
     slower
         Returns the kernel that is compared by default; None: the next rung of the ladder.
@@ -54,14 +55,16 @@ class Comparison:
     matched = Signal()
     """Emitted when both recordings are played in step."""
 
-    def __init__(self, mine: Staged, playback: Playback, slower: Callable[[], Kernel | None] = lambda: None) -> None:
+    def __init__(
+        self, mine: Staged, playback: Playback, player: Player, slower: Callable[[], Kernel | None] = lambda: None
+    ) -> None:
         self._mine, self._playback, self._slower = mine, playback, slower
         self.on = False
         self.kernel: Kernel | None = None
         """The second rung; it stays chosen while it is not shown."""
         self.pace: Pace = "work"
         cursor = Cursor()
-        self._follower = Follower(cursor, playback, mine.preferences)
+        self._follower = Follower(cursor, playback, player, mine.preferences)
         self.second = Staged(
             Choice(mine.choice.kernels),
             cursor,

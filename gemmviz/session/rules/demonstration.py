@@ -4,7 +4,7 @@ from psygnal import Signal
 
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
-from gemmviz.session.rules.playback import Playback
+from gemmviz.session.models.playback import Playback
 from gemmviz.session.rules.staged import Staged
 from gemmviz.session.rules.stops import Tour
 from gemmviz.session.tour.lessons import locate

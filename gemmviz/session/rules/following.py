@@ -4,8 +4,9 @@ import numpy as np
 
 from gemmviz.catalogue.matrices import MATRICES, C
 from gemmviz.session.models.cursor import Cursor
+from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.preferences import Preferences
-from gemmviz.session.rules.playback import Playback
+from gemmviz.session.rules.player import Player
 from gemmviz.trace.playable import Playable
 
 Cell = tuple[int, int]
@@ -22,14 +23,14 @@ class Follower:
     ----------
     cursor
         The cursor of the second stage.
-    playback
+    playback, player
         The playback of the first stage.
     preferences
         The preferences: whether motion is reduced.
     """
 
-    def __init__(self, cursor: Cursor, playback: Playback, preferences: Preferences) -> None:
-        self._cursor, self._playback, self._preferences = cursor, playback, preferences
+    def __init__(self, cursor: Cursor, playback: Playback, player: Player, preferences: Preferences) -> None:
+        self._cursor, self._playback, self._player, self._preferences = cursor, playback, player, preferences
         self._passed = 1
         cursor.recorded.connect(self._on_recorded)
 
@@ -48,7 +49,7 @@ class Follower:
         start = playable.timeline.start
         first = int(np.searchsorted(start, start[min(cursor.step + 1, len(start) - 1)] - _MOST_GLOWING))
         passed = self._passed if self._playback.playing else 1  # after a jump one step is shown
-        return max(min(passed, cursor.step - first + 1), min(self._playback.trail, _LONGEST_TRAIL))
+        return max(min(passed, cursor.step - first + 1), min(self._player.trail, _LONGEST_TRAIL))
 
     def _on_recorded(self) -> None:
         self._passed = 1

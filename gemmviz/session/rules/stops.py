@@ -10,7 +10,7 @@ from gemmviz.language import language, tr
 from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.session.models.own_stops import OwnStops
-from gemmviz.session.rules.playback import Playback
+from gemmviz.session.models.playback import Playback
 from gemmviz.session.rules.staged import Staged
 from gemmviz.session.tour.lesson_file import Lesson, load_lesson
 from gemmviz.session.tour.lessons import find_lesson, recorded_at, resolve

@@ -210,7 +210,7 @@ class VersionsPage(QWidget):
     def _on_recorded(self) -> None:
         line, self._line = self._line, 0
         if line:
-            self.session.playback.seek_line(line)
+            self.session.player.seek_line(line)
 
     def _can_show(self, later: bool) -> bool:
         """Return whether a version can be chosen without losing an edit: not the text of a file that is edited."""

@@ -315,7 +315,7 @@ class Window(QMainWindow):
     # Signals of the session
 
     def _on_line(self, line: int) -> None:
-        self.session.playback.seek_line(line)
+        self.session.player.seek_line(line)
 
     def _on_tour(self) -> None:
         self.rail.make_room("lesson", self.session.tour.active and self._narrow())

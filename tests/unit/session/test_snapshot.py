@@ -57,7 +57,7 @@ def busy_session():
     arrive(session)
     session.cursor.pick((2, 30), 1)
     session.inspection.choose_lane(1)
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     session.comparison.start_named("gpumult1", "bytes")
     session.playback.set_loop_range(3, 20)
     session.cursor.seek(11)

@@ -1,34 +1,32 @@
-"""The frozen warp: playback pauses, and stepping goes from request to request of the chosen warp."""
-
-from psygnal import Signal
+"""Freezes the chosen warp, and steps from request to request of it."""
 
 from gemmviz.language import tr
 from gemmviz.session.models.choice import Choice
 from gemmviz.session.models.cursor import Cursor
-from gemmviz.session.rules.playback import Playback
+from gemmviz.session.models.frozen_warp import FrozenWarp
+from gemmviz.session.models.playback import Playback
 from gemmviz.session.values.kernel_names import no_source
 from gemmviz.trace.cost.warp_request import WarpRequest, warp_request
 from gemmviz.trace.order.stepping_units import neighbour
 
 
-class FrozenWarp:
-    """Whether the chosen warp of the chosen block is frozen, and its request.
+class WarpSteps:
+    """The steps of a frozen warp, and its request.
 
-    Playing releases it. A CPU has no warps, so nothing can be frozen.
+    Playing releases the warp. A CPU has no warps, so nothing can be frozen.
 
     Parameters
     ----------
+    frozen
+        Whether the warp is frozen.
     choice, cursor
         The rung, and the recording on the stage.
     playback
         The playback of that recording.
     """
 
-    changed = Signal()
-
-    def __init__(self, choice: Choice, cursor: Cursor, playback: Playback) -> None:
-        self._choice, self._cursor, self._playback = choice, cursor, playback
-        self.on = False
+    def __init__(self, frozen: FrozenWarp, choice: Choice, cursor: Cursor, playback: Playback) -> None:
+        self._frozen, self._choice, self._cursor, self._playback = frozen, choice, cursor, playback
         playback.changed.connect(self._on_playback)
         cursor.recorded.connect(self._on_recorded)
 
@@ -48,30 +46,23 @@ class FrozenWarp:
 
     def toggle(self) -> None:
         """Freeze the warp, or release it."""
-        if self.on:
-            self.release()
+        if self._frozen.on:
+            self._frozen.release()
         elif self.possible:
             self._playback.pause()
             # If blocks play one by one, freeze a warp of the visible block.
             self._cursor.pick(self._cursor.cell, self._cursor.shown_block)
-            self.on = True
-            self.changed.emit()
-
-    def release(self) -> None:
-        """Release the warp."""
-        if self.on:
-            self.on = False
-            self.changed.emit()
+            self._frozen.freeze()
 
     def step(self, direction: int) -> bool:
         """Go to the warp's next (1) or previous (-1) request; return False if the warp is not frozen.
 
         At its last request, or its first one, the position stays.
         """
-        if self.on:
+        if self._frozen.on:
             self._playback.pause()
             self._cursor.jump("request", 1 if direction > 0 else -1)
-        return self.on
+        return self._frozen.on
 
     def next_warp(self, direction: int) -> None:
         """Choose the next (1) or the previous (-1) warp; after the last warp comes the first."""
@@ -93,8 +84,8 @@ class FrozenWarp:
 
     def _on_playback(self) -> None:
         if self._playback.playing:
-            self.release()
+            self._frozen.release()
 
     def _on_recorded(self) -> None:
         if not self.possible:
-            self.release()
+            self._frozen.release()

@@ -1,13 +1,12 @@
-"""Predict mode: the audience guesses the next event before it is shown."""
-
-from psygnal import Signal
+"""Asks the questions of predict mode about the recording on the stage."""
 
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.session.models.cursor import Cursor
 from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.lens_choice import LensChoice
+from gemmviz.session.models.playback import Playback
+from gemmviz.session.models.predict import Predict
 from gemmviz.session.models.preferences import Preferences
-from gemmviz.session.rules.playback import Playback
 from gemmviz.trace.quiz.question_kinds import Cell
 from gemmviz.trace.quiz.questions import Question, question
 
@@ -15,13 +14,15 @@ _ABOUT: dict[LensName | None, tuple[str, ...]] = {"banks": ("bank", "cost"), "co
 """The kinds of questions about a lens's picture."""
 
 
-class Predict:
-    """Makes a question about the event after the shown step, takes the answer, and then goes to the event's step.
+class Asking:
+    """Makes a question about the event after the shown step, and goes to the event's step when the answer is revealed.
 
     While the session plays, there is no question, because playing shows the next event.
 
     Parameters
     ----------
+    predict
+        The question and its answer.
     cursor, playback
         The recording, and its playback.
     inspection
@@ -32,66 +33,38 @@ class Predict:
         The chosen lens: the questions are about its picture, if it shows banks or sectors.
     """
 
-    changed = Signal()
-    """The question, the answer, or its reveal."""
-
     def __init__(
         self,
+        predict: Predict,
         cursor: Cursor,
         playback: Playback,
         inspection: Inspection,
         preferences: Preferences,
         lens: LensChoice,
     ) -> None:
-        self._cursor, self._playback, self._inspection, self._lens = cursor, playback, inspection, lens
-        self.on = False
-        self.question: Question | None = None
-        """The question; None while the session plays, and if no suitable event follows."""
-        self.chosen: int | None = None
-        """The answer that was chosen, from 0."""
-        self.revealed = False
-        self.right = self.answered = 0
-        """Counts since the mode was turned on. They are not kept."""
+        self._predict, self._cursor, self._playback = predict, cursor, playback
+        self._inspection, self._lens = inspection, lens
         self._seed = 0
         self._asked: tuple[int, int, int, Cell | None] = (0, 0, 0, None)
+        predict.toggled.connect(self._on_toggled)
+        predict.wanted.connect(self._ask)
+        predict.revealing.connect(self._on_revealing)
         cursor.recorded.connect(self._on_recorded)
         cursor.stepped.connect(self._on_stepped)
         playback.changed.connect(self._on_playback)
         cursor.picked.connect(self._on_picked)
         preferences.spoken.connect(self._on_spoken)
 
-    def toggle(self) -> None:
-        """Start the questions, with counts from 0, or end them."""
-        self.on = not self.on
-        if self.on:
-            self.right = self.answered = 0
+    def _on_toggled(self) -> None:
+        if self._predict.on:
             self._playback.pause()
             # The inspector of a warp shows its next request.
             self._inspection.turn_to("source")
             self._ask()
-        else:
-            self._drop()
 
-    def answer(self, index: int) -> None:
-        """Choose an answer, from 0; another one may be chosen until it is revealed."""
-        if self.question is not None and not self.revealed and 0 <= index < len(self.question.answers):
-            self.chosen = index
-            self.changed.emit()
-
-    def reveal(self) -> None:
-        """Go to the question's step and show the right answer; if it is shown already, make a new question."""
-        if self.question is None:
-            return
-        if self.revealed:
-            self._ask()
-            return
-        self.revealed = True
-        if self.chosen is not None:
-            self.answered += 1
-            self.right += self.chosen == self.question.right
+    def _on_revealing(self, step: int) -> None:
         self._playback.pause()
-        self._cursor.seek(self.question.step)
-        self.changed.emit()
+        self._cursor.seek(step)
 
     def _moment(self) -> tuple[int, int, int, Cell | None]:
         return self._cursor.step, self._cursor.shown_block, self._cursor.warp, self._cursor.cell
@@ -102,10 +75,8 @@ class Predict:
         self._put()
 
     def _put(self) -> None:
-        playable, self._asked = self._cursor.playable, self._moment()
-        self.chosen, self.revealed = None, False
-        self.question = self._question() if playable is not None and not self._playback.playing else None
-        self.changed.emit()
+        self._asked = self._moment()
+        self._predict.put(None if self._playback.playing else self._question())
 
     def _question(self) -> Question | None:
         playable = self._cursor.playable
@@ -114,37 +85,33 @@ class Predict:
             return None
         return question(playable, step, block, warp, self._seed, cell, _ABOUT.get(self._lens.name, ()))
 
-    def _drop(self) -> None:
-        self.question, self.chosen, self.revealed = None, None, False
-        self.changed.emit()
-
     def _on_recorded(self) -> None:
-        if self.on:
+        if self._predict.on:
             self._ask()
 
     def _on_stepped(self) -> None:
-        if not self.on or (self.revealed and self.question and self._cursor.step == self.question.step):
+        predict = self._predict
+        if not predict.on or (predict.revealed and predict.question and self._cursor.step == predict.question.step):
             return
         if not self._playback.playing:
             self._ask()
-        elif self.question is not None:
-            self._drop()
+        elif predict.question is not None:
+            predict.put(None)
 
     def _on_playback(self) -> None:
-        if not self.on:
+        if not self._predict.on:
             return
         if self._playback.playing:
-            self._drop()
-        elif self.question is None:
+            self._predict.put(None)
+        elif self._predict.question is None:
             self._ask()
 
     def _on_picked(self) -> None:
         """Make a question about another block or warp when it is chosen; a click on a cell alone makes no new one."""
-        if self.on and not self.revealed and self._asked != self._moment():
+        if self._predict.on and not self._predict.revealed and self._asked != self._moment():
             self._put()
 
     def _on_spoken(self) -> None:
         """Ask the same question in another language."""
-        if self.on and self.question is not None:
-            self.question = self._question()
-            self.changed.emit()
+        if self._predict.on and self._predict.question is not None:
+            self._predict.translate(self._question())
