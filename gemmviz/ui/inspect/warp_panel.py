@@ -84,7 +84,7 @@ class WarpPanel(InspectPanel):
         column.addWidget(self.scrolled, 2)
         column.addWidget(self.formula)
         column.addWidget(self.lanes, 3)
-        for signal in (freeze.changed, session.cursor.recorded):
+        for signal in (session.frozen_warp.changed, session.cursor.recorded):
             listen(self, signal, self._mark)
         self._mark()
 
