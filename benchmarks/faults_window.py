@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QApplication
 from gemmviz.app import new_session
 from gemmviz.control.controller import Controller
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session import preferences_file
-from gemmviz.session.drafts import Drafts
+from gemmviz.session.files import preferences_file
+from gemmviz.session.files.drafts import Drafts
 from gemmviz.ui.window.application import application
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.window import Window

@@ -165,7 +165,7 @@ def _last_words(fault):
 def states_of(room, folder):
     """Return what states hold that the window itself writes: as it opens, edited, broken, compared, of a file."""
     from gemmviz.catalogue.ladder import find
-    from gemmviz.session.state_file import write_state
+    from gemmviz.session.files.state_file import write_state
 
     session, states = room.session, []
 

@@ -19,7 +19,8 @@ from gemmviz.engine.supervisor import Engine
 from gemmviz.language import set_language
 from gemmviz.proving import proofs
 from gemmviz.sandbox.limits import Limits
-from gemmviz.session import Message, preferences_file, snapshot
+from gemmviz.session import Message
+from gemmviz.session.files import preferences_file, snapshot
 from gemmviz.ui.window.application import application
 from gemmviz.ui.window.qt_loop import QtLoop
 from gemmviz.ui.window.windows import Windows

@@ -5,7 +5,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication
 from soak_dialogs import Somebody, dialogs_shown
 
-from gemmviz.session.picture_size import picture_problem
+from gemmviz.session.values.picture_size import picture_problem
 from gemmviz.ui.window.window import Window
 
 _SIZE = 1280, 800  # of the window at rest, in pixels: every page fits

@@ -11,7 +11,7 @@ from soak_rest import Restful
 from soak_widgets import choose_in, use_any
 
 from gemmviz.language import LANGUAGES
-from gemmviz.session.preferences import TYPE_SCALES
+from gemmviz.session.models.preferences import TYPE_SCALES
 
 _SIZES = (1, 2, 3, 4, 5, 7, 8, 8, 8, 12, 16, 16, 16, 20, 24, 32, 33, 48, 64, 5000)
 _MEASURED = (1, 16, 33, 64, 100, 128, 256)

@@ -11,9 +11,9 @@ import msgspec
 from gemmviz import data
 from gemmviz.bench import schema
 from gemmviz.bench.document import Document
-from gemmviz.session.playback import SPEEDS
-from gemmviz.session.snapshot_form import Snapshot
-from gemmviz.session.state_file import VERSION
+from gemmviz.session.files.snapshot_form import Snapshot
+from gemmviz.session.files.state_file import VERSION
+from gemmviz.session.models.playback import SPEEDS
 
 _MAY_GROW = {"AppFacts", "CompilerFacts", "CpuFields", "DeviceFacts", "Environment", "OpenblasFacts", "Rules"}
 """Tables that may hold more than their type says; a file of ours has no other keys in the others."""

@@ -27,7 +27,7 @@ def main() -> int:
 
 def _draw(driven: DrivenWindow, folder: Path) -> None:
     from gemmviz.catalogue.problem import Problem
-    from gemmviz.session.two_versions import Side
+    from gemmviz.session.models.two_versions import Side
     from gemmviz.ui.source.describe_form import DescribeForm
 
     session, window = driven.session, driven.window
@@ -42,7 +42,7 @@ def _draw(driven: DrivenWindow, folder: Path) -> None:
     session.playback.pause()
     session.choice.choose(Problem.cube(32))
     driven.wait(driven.recorded)
-    session.playback.seek_line(session.findings.entries()[0].lines[0])
+    session.player.seek_line(session.findings.entries()[0].lines[0])
     window.inspector.show_panel("findings")
     driven.wait(driven.recorded)
     driven.save(PICTURES[1])

@@ -12,9 +12,10 @@ from gemmviz.catalogue.ladder import read_ladder
 from gemmviz.control.stage_recorder import request_for
 from gemmviz.engine.first_recording import FirstFromCache
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session import Message, Session, preferences_file, snapshot
-from gemmviz.session.preferences import ThemeName
-from gemmviz.session.snapshot_form import Snapshot
+from gemmviz.session import Message, Session
+from gemmviz.session.files import preferences_file, snapshot
+from gemmviz.session.files.snapshot_form import Snapshot
+from gemmviz.session.models.preferences import ThemeName
 
 _FIRST = "gputiled"
 
@@ -46,7 +47,7 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
     args
         ``file``: a kernel, lesson or state file to open, or None; ``theme``: ``"dark"``, ``"light"`` or None.
     chosen
-        The state to open: see `gemmviz.session.snapshot`; empty: the window's first state.
+        The state to open: see `gemmviz.session.files.snapshot`; empty: the window's first state.
 
     Returns
     -------

@@ -161,6 +161,10 @@ class Turn:
     verified: bool
 
 
+Sampled = tuple[str, str]
+"""The owner of samples: the label of a row, and the size as text."""
+
+
 @dataclass
 class SampleSeries:
     """The samples of one kernel at one size in the current or last run: GFLOPS of each launch.

@@ -27,7 +27,7 @@ from gemmviz.catalogue.errors import Unavailable
 from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import Failed, Probed, ProbeRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session.trust import Trust
+from gemmviz.session.trust.trust import Trust
 from gemmviz.ui.look.display import how_to_install, missing_libraries
 
 _MARK = {"ok": "[green]ok[/]", "missing": "[red]missing[/]", "absent": "[yellow]none[/]"}

@@ -20,8 +20,8 @@ from gemmviz.engine.consent import Named
 from gemmviz.engine.messages import RecordRequest
 from gemmviz.language import set_language
 from gemmviz.session import picture_params
-from gemmviz.session.film import FPS, LEAST_FPS, MOST_FPS, MOST_GIF_FPS, VIDEO_FPS
-from gemmviz.session.picture_size import picture_problem
+from gemmviz.session.values.film import FPS, LEAST_FPS, MOST_FPS, MOST_GIF_FPS, VIDEO_FPS
+from gemmviz.session.values.picture_size import picture_problem
 
 _NO_LENS = "none"
 _FIRST = "gputiled"

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from gemmviz.catalogue.errors import ConstraintError, UnknownKernel
 from gemmviz.cli.tables import console
-from gemmviz.session.trust import Trust
+from gemmviz.session.trust.trust import Trust
 
 _EVERYTHING = "all"
 

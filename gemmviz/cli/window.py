@@ -9,8 +9,8 @@ from gemmviz.catalogue.ladder import SUFFIXES
 from gemmviz.catalogue.plain import Plain
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
-from gemmviz.session.comparison import PACES
-from gemmviz.session.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
+from gemmviz.session.files.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
+from gemmviz.session.rules.comparison import PACES
 from gemmviz.trace.order.stepping_units import UNITS
 
 _PAGES = ("stage", "charts", "claims", "versions")
@@ -71,7 +71,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def snapshot(args: argparse.Namespace) -> Snapshot:
-    """Return the options in the form of `gemmviz.session.snapshot`; an option that is not given is left out."""
+    """Return the options in the form of `gemmviz.session.files.snapshot`; an option that is not given is left out."""
     plain: Plain = {}
     if args.kernel:
         plain["kernel"], plain["breaks"] = _kernel(args.kernel)

@@ -3,7 +3,7 @@
 from gemmviz.engine.messages import Failed
 from gemmviz.language import tr
 from gemmviz.session import Message
-from gemmviz.session.choice import Choice
+from gemmviz.session.models.choice import Choice
 
 
 def failure(reply: Failed, choice: Choice) -> Message:

@@ -5,7 +5,7 @@ from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.session.comparison import Pair
+from gemmviz.session.rules.comparison import Pair
 from gemmviz.trace.playable import Playable
 
 # A little longer than the delay of the first recording, which starts first: its memory limits the second one.

@@ -14,7 +14,7 @@ from gemmviz.control.recording_notes import about, exhibit_text, explained
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
-from gemmviz.session.choice import Choice
+from gemmviz.session.models.choice import Choice
 from gemmviz.trace.playable import Playable
 
 _DEBOUNCE_MS = 250

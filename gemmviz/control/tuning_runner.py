@@ -55,7 +55,7 @@ class TuningRunner:
 
     def use(self) -> None:
         """Measure with the parameters of the last search."""
-        if not self.session.tuning.use():
+        if not self.session.kept_parameters.use_found():
             self.session.messages.tell(Message(tr("There is nothing to use yet: tune this kernel first."), "info"))
 
     def _judged(self, verdicts: list[CheckedJob]) -> None:

@@ -2,7 +2,7 @@
 
 A text may come with an e-mail, in a state file or in a lesson. If it is compiled, it may run, or read files. Therefore
 the code that creates an engine passes the user's consent: `Named` for a command with the texts in its arguments,
-`Described` for a text whose front matter is being guessed, `gemmviz.session.trust.Trust` for a window.
+`Described` for a text whose front matter is being guessed, `gemmviz.session.trust.trust.Trust` for a window.
 """
 
 from collections.abc import Iterable

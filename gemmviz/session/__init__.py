@@ -2,11 +2,11 @@
 
 from gemmviz.bench.figures import SampleSeries
 from gemmviz.bench.row import Row
-from gemmviz.session.findings import FindingGroup, Findings
-from gemmviz.session.message import Answer, Message
-from gemmviz.session.picture_size import picture_params
-from gemmviz.session.playback import SPEEDS
+from gemmviz.session.models.findings import FindingGroup, Findings
+from gemmviz.session.models.playback import SPEEDS
 from gemmviz.session.session import Session
+from gemmviz.session.values.message import Answer, Message
+from gemmviz.session.values.picture_size import picture_params
 
 __all__ = [
     "SPEEDS",

@@ -3,40 +3,45 @@
 from functools import partial
 
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.session.choice import Choice
-from gemmviz.session.comparison import Comparison
-from gemmviz.session.comparison_partner import nearest_slower
-from gemmviz.session.cursor import Cursor
-from gemmviz.session.findings import Findings
-from gemmviz.session.frozen_warp import FrozenWarp
-from gemmviz.session.inspection import Inspection
-from gemmviz.session.lens_choice import LensChoice
-from gemmviz.session.machine_code import MachineCode
-from gemmviz.session.message import Message
-from gemmviz.session.messages import Messages
-from gemmviz.session.permission import Permission
-from gemmviz.session.places import Places
-from gemmviz.session.playback import Playback
-from gemmviz.session.predict import Predict
-from gemmviz.session.preferences import Preferences, ThemeName
-from gemmviz.session.progress import Progress
-from gemmviz.session.results import Results
-from gemmviz.session.sight import ChartChoices, Sight
-from gemmviz.session.snapshot import Reopening
-from gemmviz.session.staged import Staged
-from gemmviz.session.tour.demonstration import Demonstration
-from gemmviz.session.tour.own_stops import OwnStops
-from gemmviz.session.tour.stops import Tour
-from gemmviz.session.trust import Trust
-from gemmviz.session.tuning import Tuning
-from gemmviz.session.two_versions import TwoVersions
+from gemmviz.session.files.snapshot import Reopening
+from gemmviz.session.models.choice import Choice
+from gemmviz.session.models.cursor import Cursor
+from gemmviz.session.models.findings import Findings
+from gemmviz.session.models.frozen_warp import FrozenWarp
+from gemmviz.session.models.inspection import Inspection
+from gemmviz.session.models.lens_choice import LensChoice
+from gemmviz.session.models.machine_code import MachineCode
+from gemmviz.session.models.messages import Messages
+from gemmviz.session.models.own_stops import OwnStops
+from gemmviz.session.models.permission import Permission
+from gemmviz.session.models.places import Places
+from gemmviz.session.models.playback import Playback
+from gemmviz.session.models.predict import Predict
+from gemmviz.session.models.preferences import Preferences, ThemeName
+from gemmviz.session.models.progress import Progress
+from gemmviz.session.models.results import Results
+from gemmviz.session.models.sight import ChartChoices, Sight
+from gemmviz.session.models.tuning import Tuning
+from gemmviz.session.models.two_versions import TwoVersions
+from gemmviz.session.rules.asking import Asking
+from gemmviz.session.rules.comparison import Comparison
+from gemmviz.session.rules.comparison_partner import nearest_slower
+from gemmviz.session.rules.demonstration import Demonstration
+from gemmviz.session.rules.kept_parameters import KeptParameters
+from gemmviz.session.rules.picked_thread import PickedThread
+from gemmviz.session.rules.player import Player
+from gemmviz.session.rules.staged import Staged
+from gemmviz.session.rules.stops import Tour
+from gemmviz.session.rules.warp_steps import WarpSteps
+from gemmviz.session.trust.trust import Trust
+from gemmviz.session.values.message import Message
 
 
 class Session:
     """Owns the models of one window. Each takes the models that it reads or changes.
 
-    Only `reopening` takes the session itself, as `gemmviz.session.snapshot.OnScreen`: a snapshot has the state of most
-    models.
+    Only `reopening` takes the session itself, as `gemmviz.session.files.snapshot.OnScreen`: a snapshot has the state of
+    most models.
 
     A model sends a signal after every change. Listeners are called in the order of their connection, models before
     views.
@@ -60,28 +65,42 @@ class Session:
         self.sight, self.chart_choices = Sight(), ChartChoices()
         self.choice = Choice(ladder)
         self.cursor = Cursor()
-        self.playback = Playback(self.cursor, self.preferences)
+        self.playback = Playback()
+        self.player = Player(self.cursor, self.playback, self.preferences)
         self.staged = Staged(
             *(self.choice, self.cursor, self.progress, self.messages, self.preferences),
-            trail=lambda: self.playback.trail,
+            trail=lambda: self.player.trail,
             # While a question about the next step is open, nothing shows that step.
-            motion=lambda: "none" if self.predict.on else self.playback.motion,
+            motion=lambda: "none" if self.predict.on else self.player.motion,
         )
-        self.inspection = Inspection(self.cursor)
-        self.permission = Permission(self.choice, self.messages, Trust(kernels))
-        self.tuning = Tuning(self.choice, self.results)
-        self.versions = TwoVersions(self.choice, self.permission.trust)
-        self.own_stops = OwnStops(self.staged)
+        self.inspection = Inspection(lambda: self.cursor.threads)
+        self.permission = Permission(self.choice, Trust(kernels))
+        self.tuning = Tuning(self.choice.bench_problem)
+        self.versions = TwoVersions(self.permission.trust)
+        self.own_stops = OwnStops(self.choice)
         self.lens = LensChoice(self.choice)
-        self.machine_code = MachineCode(self.choice)
+        self.machine_code = MachineCode(self.choice.launch, self.choice.bench_launch)
+        self._connect_models()
+        self.kept_parameters = KeptParameters(self.choice, self.tuning)
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
-        self.comparison = Comparison(self.staged, self.playback, slower)
-        self.predict = Predict(self.cursor, self.playback, self.inspection, self.preferences, self.lens)
+        self.comparison = Comparison(self.staged, self.playback, self.player, slower)
+        self.predict = Predict()
+        self.asking = Asking(self.predict, self.cursor, self.playback, self.inspection, self.preferences, self.lens)
         self.reopening = Reopening(self)
         self.demonstration = Demonstration(self.staged, self.playback, self.tour)
-        self.frozen_warp = FrozenWarp(self.choice, self.cursor, self.playback)
+        self.frozen_warp = FrozenWarp()
+        self.warp_steps = WarpSteps(self.frozen_warp, self.choice, self.cursor, self.playback)
         self._wire()
+        self.picked_thread = PickedThread(self.cursor, self.inspection)
+
+    def _connect_models(self) -> None:
+        choice = self.choice
+        choice.chosen.connect(self.permission.refresh)
+        choice.chosen.connect(self.lens.follow)
+        choice.chosen.connect(self.machine_code.refresh)
+        choice.bench_chosen.connect(self.machine_code.refresh)
+        self.permission.failed.connect(lambda why: self.messages.tell(Message(why, "warning", lasting=True)))
 
     def _wire(self) -> None:
         # Another text: the figures of the previous text are not valid for it.
@@ -95,9 +114,6 @@ class Session:
         self.tour.moved.connect(self._note_lesson)
         # A lens would show the answer.
         self.predict.changed.connect(lambda: self.lens.cover(self.predict.on and not self.predict.revealed))
-        # Picking an element of C also picks its thread, after all models have taken the cell.
-        self.cursor.picked.connect(self.inspection.take_pick)
-        self.cursor.recorded.connect(self.inspection.begin_anew)
 
     def _note_lesson(self) -> None:
         """Keep that a lesson has reached its last stop."""
@@ -113,14 +129,14 @@ class Session:
     def advance(self, seconds: float) -> None:
         """Advance playback; after the end of this recording, the second one may still play."""
         if not (self.playback.playing and self.comparison.overtime(seconds)):
-            self.playback.advance(seconds)
+            self.player.advance(seconds)
 
     def step_by(self, count: int) -> None:
         """Stop, and go some steps forward or back; with a frozen warp, from request to request."""
-        if not self.frozen_warp.step(count):
-            self.playback.step_by(count)
+        if not self.warp_steps.step(count):
+            self.player.step_by(count)
 
     def step_unit(self, direction: int) -> None:
         """Stop, and go to the next (1) or the previous (-1) of the chosen units; with a frozen warp, by requests."""
-        if not self.frozen_warp.step(direction):
-            self.playback.step_unit(direction)
+        if not self.warp_steps.step(direction):
+            self.player.step_unit(direction)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QLineEdit, QWidget
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.control.guess_reader import guess_file
-from gemmviz.session.trust import Trust
+from gemmviz.session.trust.trust import Trust
 from gemmviz.ui.source.describe_form import DescribeForm
 
 TEXT = """__global__ void helper(float *x, int n) { x[threadIdx.x] = n; }

@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.session import Session, picture_params
-from gemmviz.session.picture_size import picture_problem
+from gemmviz.session.values.picture_size import picture_problem
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
@@ -136,15 +136,15 @@ def test_faster_means_less_motion_and_reduced_motion_none(qapp):
     session = Session([find("gputiled", ladder())], "dark")
     playback = session.playback
     session.cursor.show(shown("gputiled"))
-    assert playback.motion == "full"
+    assert session.player.motion == "full"
     playback.play()
     texts = []
     for speed in (0.5, 1.0, 2.0, 4.0, 8.0):
         playback.set_speed(speed)
-        texts.append(playback.motion)
+        texts.append(session.player.motion)
     assert texts == ["full", "full", "plain", "bare", "none"]
     session.preferences.set_calm(True)
-    assert playback.motion == "line"
+    assert session.player.motion == "line"
 
 
 def test_between_two_steps_a_playing_stage_moves_and_its_values_wait(qapp):

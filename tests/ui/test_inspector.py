@@ -132,7 +132,7 @@ def test_the_warp_tab_has_the_bank_or_sector_of_each_lane(inspector, qtbot):
     session.inspection.choose_lane(9)
     assert warp.lanes.currentRow() == 9
     session.predict.toggle()
-    assert not warp.lanes.isVisible() or session.frozen_warp.request().step <= session.cursor.step
+    assert not warp.lanes.isVisible() or session.warp_steps.request().step <= session.cursor.step
 
 
 def test_a_click_on_a_lane_chooses_it(inspector, qtbot):
@@ -236,7 +236,7 @@ def test_lanes_that_missed_the_array_are_not_called_inactive(inspector):
     last = session.cursor.steps - 1
     session.cursor.seek(last)
     session.cursor.pick(None, 3)
-    asked = session.frozen_warp.request()
+    asked = session.warp_steps.request()
     assert asked.step == last and asked.outside
     assert f"{asked.outside} lanes out of bounds" in inspector.warp.cost.text()
     assert "inactive" not in inspector.warp.cost.text()
@@ -266,7 +266,7 @@ def test_a_scroll_bar_never_makes_a_picture_need_another_height(inspector, monke
 
     monkeypatch.setattr(view, "_take_height", counted)
     inspector.show_panel(panel)
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     inspector.setUpdatesEnabled(False)  # only the layout matters here
     for width in range(340, 1300, 160):
         for height in range(90, 420, 5):

@@ -24,7 +24,8 @@ from gemmviz import language
 from gemmviz.app import new_session
 from gemmviz.control.controller import Controller
 from gemmviz.language.catalogue import Catalogue
-from gemmviz.session import preferences_file
+from gemmviz.session.files import preferences_file
+from gemmviz.session.rules.setting_stops import stop_here
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.open_fonts import OpenFonts
 from gemmviz.ui.window.qt_loop import QtLoop
@@ -206,7 +207,7 @@ def test_choices_in_the_panels_stay(windows, qtbot):
 def test_playing_frozen_warp_and_loop_stay(windows, qtbot):
     session, window = windows.session, windows.window
     window.inspector.show_panel("warp")
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     session.playback.set_loop(not session.playback.loop)
     looping = session.playback.loop
     window.inspector.show_panel("counters")
@@ -224,7 +225,7 @@ def test_playing_frozen_warp_and_loop_stay(windows, qtbot):
 def test_the_list_of_stops_stays_open(windows, qtbot):
     session = windows.session
     for step in (1, 3):
-        session.own_stops.add(replace(session.own_stops.now(), step=step, say="Here."))
+        session.own_stops.add(replace(stop_here(session.staged), step=step, say="Here."))
     windows.window.stops.show_list().list.setCurrentRow(1)
     speak(windows, qtbot, "es")
     shown = windows.window.stops.list_box

@@ -13,8 +13,9 @@ from window_driving import need_qt
 need_qt()
 
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.session import Message, drafts
-from gemmviz.session.drafts import Drafts
+from gemmviz.session import Message
+from gemmviz.session.files import drafts
+from gemmviz.session.files.drafts import Drafts
 from gemmviz.ui.window.leaving import offer
 
 PATIENCE_S = 120
@@ -24,8 +25,8 @@ import sys
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 from gemmviz.cli import run
-from gemmviz.session.choice import Choice
-from gemmviz.session.messages import Messages
+from gemmviz.session.models.choice import Choice
+from gemmviz.session.models.messages import Messages
 
 tell = Messages.tell
 

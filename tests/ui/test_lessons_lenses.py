@@ -14,8 +14,9 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from gemmviz import data
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
-from gemmviz.session.cursor import Cursor
-from gemmviz.session.inspection import Inspection
+from gemmviz.session.models.cursor import Cursor
+from gemmviz.session.models.inspection import Inspection
+from gemmviz.session.rules.picked_thread import PickedThread
 from gemmviz.session.tour.lesson_file import load_lesson
 from gemmviz.session.tour.lessons import find_lesson, recorded_at, resolve
 from gemmviz.trace.cost.traffic import measure
@@ -52,8 +53,8 @@ def moments(lesson):
     else:
         playable = played(kernel.name, problem, params, lesson.order)
     cursor = Cursor()
-    inspection = Inspection(cursor)
-    cursor.picked.connect(inspection.take_pick)
+    inspection = Inspection(lambda: cursor.threads)
+    _kept = PickedThread(cursor, inspection)
     cursor.show(playable)
     for number, stop in enumerate(resolve(lesson, playable, "en", kernel.demo), 1):
         # Like the tour at a stop: values that a stop leaves out keep those of the stop before.

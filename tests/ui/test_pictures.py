@@ -67,9 +67,9 @@ def test_a_cpu_loop_leaves_a_trail_as_long_as_its_inner_loop(window, qtbot):
     choose(window, qtbot, "hostmult0", 16)
     window.session.playback.pause()
     session = window.session
-    assert session.playback.trail >= 3 * 16
+    assert session.player.trail >= 3 * 16
     session.cursor.seek(session.cursor.steps - 1)
-    trail = session.playback.trail
+    trail = session.player.trail
     cells, ages = AccessedCells(session.cursor.playable).glow(A, session.cursor.step, None, trail)
     assert ((cells // 16 == 15) & (strength(trail)[ages] > 0)).sum() >= 15
 

@@ -12,8 +12,8 @@ need_qt()
 from PySide6.QtCore import QCoreApplication
 
 from gemmviz.app import new_session
-from gemmviz.session import preferences_file
-from gemmviz.session.preferences import TYPE_SCALES
+from gemmviz.session.files import preferences_file
+from gemmviz.session.models.preferences import TYPE_SCALES
 
 
 @pytest.fixture

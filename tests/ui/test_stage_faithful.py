@@ -21,7 +21,7 @@ from PySide6.QtGui import QFont, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.values.picture_size import picture_params, picture_problem
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable

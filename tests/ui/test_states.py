@@ -17,7 +17,7 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import _parser, run
 from gemmviz.cli.window import snapshot as from_options
-from gemmviz.session.snapshot import apply
+from gemmviz.session.files.snapshot import apply
 from gemmviz.ui.stage.view import View
 
 CTRL = Qt.KeyboardModifier.ControlModifier

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.engine.messages import Failed
-from gemmviz.session.trust import Trust
+from gemmviz.session.trust.trust import Trust
 
 pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
 

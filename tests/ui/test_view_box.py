@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 
 from gemmviz.cli import run
-from gemmviz.session import snapshot
+from gemmviz.session.files import snapshot
 from gemmviz.ui.stage.caption import provenance
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier

@@ -1,1 +1,1 @@
-"""Lessons, teaching stops and demos."""
+"""Lessons and stops: their files, and their places in a recording."""

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QSizePolicy
 
 from gemmviz.language import tr
-from gemmviz.session.results import Results
+from gemmviz.session.models.results import Results
 from gemmviz.ui.charts.figures.figure_table import CHOICE
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import measured_briefly, measured_text, origin_name, short_size

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.bench.claims.claim_text import figure
 from gemmviz.language import tr
-from gemmviz.session.preferences import Preferences
+from gemmviz.session.models.preferences import Preferences
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.theme import THEMES, Theme, ink
 

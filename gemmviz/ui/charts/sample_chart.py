@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QComboBox, QLabel
 
+from gemmviz.bench.figures import Sampled
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
-from gemmviz.session.results import Sampled
 from gemmviz.ui.charts.figures.axis import linear_ticks
 from gemmviz.ui.charts.figures.figure_table import CHOICE, FigureTable
 from gemmviz.ui.charts.figures.sample_rows import SampleRows, kernel_and_size, shown_samples

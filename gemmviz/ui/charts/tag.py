@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QLabel
 
-from gemmviz.session.preferences import Preferences
+from gemmviz.session.models.preferences import Preferences
 from gemmviz.ui.look.theme import THEMES
 
 

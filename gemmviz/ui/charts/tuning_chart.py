@@ -12,7 +12,7 @@ from gemmviz.bench.tuning.outcome import Candidate, params_text
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.measurable import why_not
-from gemmviz.session.tuning import Rival
+from gemmviz.session.rules.rivals import Rival, rivals
 from gemmviz.ui.charts.chart import Chart, small_font
 from gemmviz.ui.charts.figures.figure_table import FigureTable
 from gemmviz.ui.charts.tuning_text import candidate_text, headline, invitation, left_out_text
@@ -146,9 +146,9 @@ class TuningChart(Chart):
         dots, tuning = self.dots(), self.session.tuning
         self._show_what_fits(bool(dots))
         most = max((c["gflops"] or 0.0 for c in dots), default=0.0)
-        rivals = tuning.rivals() if dots else []
-        drawn = [r for r in rivals if r.gflops <= _RIVAL_WITHIN * most]
-        self._say_legend(dots, [r for r in rivals if r not in drawn])
+        lines = rivals(tuning, self.session.results, self.session.choice.kernels) if dots else []
+        drawn = [r for r in lines if r.gflops <= _RIVAL_WITHIN * most]
+        self._say_legend(dots, [r for r in lines if r not in drawn])
         if not dots:
             return
         self._scale(len(dots), max([most, *(r.gflops for r in drawn)]) or 1.0)

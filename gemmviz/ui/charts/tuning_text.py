@@ -10,7 +10,7 @@ from gemmviz.catalogue.scheduled import why
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
 from gemmviz.session.measurable import why_not
-from gemmviz.session.tuning import Tuning
+from gemmviz.session.models.tuning import Tuning
 from gemmviz.ui.look.figure_text import BETWEEN, gflops_text, percent, short_size, times
 
 

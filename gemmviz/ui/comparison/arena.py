@@ -4,8 +4,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.lens_choice import LensChoice
-from gemmviz.session.staged import Staged
+from gemmviz.session.models.lens_choice import LensChoice
+from gemmviz.session.rules.staged import Staged
 from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.comparison.figures_panel import FiguresPanel
 from gemmviz.ui.comparison.heads import Head, SecondMessage, column

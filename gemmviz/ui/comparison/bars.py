@@ -7,9 +7,9 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
-from gemmviz.session.comparison_figures import FigurePair, ratio_text
-from gemmviz.session.playback import Playback
-from gemmviz.session.preferences import Preferences
+from gemmviz.session.models.playback import Playback
+from gemmviz.session.models.preferences import Preferences
+from gemmviz.session.rules.comparison_figures import FigurePair, ratio_text
 from gemmviz.ui.look.figure_text import gflops_text
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.caption import thousands

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidg
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.comparison_match import Offer, offers
+from gemmviz.session.rules.comparison_match import Offer, offers
 from gemmviz.ui.look.figure_text import shown_name
 
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidg
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.comparison import PACES
-from gemmviz.session.comparison_figures import figure_pairs, sentence
+from gemmviz.session.rules.comparison import PACES
+from gemmviz.session.rules.comparison_figures import figure_pairs, sentence
 from gemmviz.ui.comparison.bars import Bars
 from gemmviz.ui.comparison.lane_banks import LaneBanks, lane_banks
 from gemmviz.ui.comparison.lines_panel import LinesPanel

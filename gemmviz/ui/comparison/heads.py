@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.preferences import Preferences
+from gemmviz.session.models.preferences import Preferences
 from gemmviz.ui.comparison.bars import fill_side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.figure_text import shown_name

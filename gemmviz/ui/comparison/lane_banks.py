@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.cursor import Cursor
+from gemmviz.session.models.cursor import Cursor
 from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.lenses.bank_use import bank_formula, bank_use
 from gemmviz.trace.lenses.warp_requests import warp_requests

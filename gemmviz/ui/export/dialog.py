@@ -25,8 +25,8 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr, trn
 from gemmviz.session import Message, Session
 from gemmviz.session.atomic_file import atomic_file
-from gemmviz.session.film import Film, film, trail
-from gemmviz.session.preferences import ThemeName
+from gemmviz.session.models.preferences import ThemeName
+from gemmviz.session.values.film import Film, film, trail
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.discard import forget_style

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.language import tr
-from gemmviz.session.film import Film, trail
+from gemmviz.session.values.film import Film, trail
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.export.frames import Pixels
 from gemmviz.ui.export.gif import GifWriter

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QImage, QPainter
 from PySide6.QtSvg import QSvgGenerator
 
 from gemmviz.catalogue.lens_names import LensName
-from gemmviz.session.preferences import ThemeName
+from gemmviz.session.models.preferences import ThemeName
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.registry import lens_for
 from gemmviz.ui.look.theme import THEMES

@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from gemmviz.session.atomic_file import AtomicFile
-from gemmviz.session.film import Film
+from gemmviz.session.values.film import Film
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.export.films import moments, open_writer, samples
 from gemmviz.ui.export.frames import Frames, Look, Pixels, pixels

@@ -17,8 +17,8 @@ from gemmviz.engine.messages import Recorded
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.atomic_file import atomic_file
-from gemmviz.session.film import FPS, film, trail
 from gemmviz.session.tour.lessons import locate
+from gemmviz.session.values.film import FPS, film, trail
 from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.names import CellName, block_number, cell_name, cell_number, owner_block, warp_number
 from gemmviz.ui.discard import discard

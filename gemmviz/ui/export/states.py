@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
 from gemmviz.session import Answer, Message, Session
-from gemmviz.session import snapshot as snapshots
-from gemmviz.session.command_line import command, left_out
-from gemmviz.session.snapshot_form import Snapshot, ViewFields
-from gemmviz.session.state_file import SUFFIX, read_state, write_state
+from gemmviz.session.files import snapshot as snapshots
+from gemmviz.session.files.command_line import command, left_out
+from gemmviz.session.files.snapshot_form import Snapshot, ViewFields
+from gemmviz.session.files.state_file import SUFFIX, read_state, write_state
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.stage.stage import Stage

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from gemmviz.assembly.listing import Listing
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.machine_code import Form
+from gemmviz.session.models.machine_code import Form
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.assembly_models import CodeModel, SourceModel
 from gemmviz.ui.inspect.assembly_text import loop_text, loop_tip, usage_text

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QScrollArea, QTableView, QVBo
 
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
-from gemmviz.session.kernel_names import no_source
+from gemmviz.session.values.kernel_names import no_source
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.counter_text import compared, explanation, occupied, of, proved, summary, timed

@@ -169,12 +169,12 @@ class Inspector(QTabWidget):
 
     def freeze(self) -> None:
         """Freeze the warp and turn to it, or release it."""
-        freeze = self.session.frozen_warp
-        freeze.toggle()
-        if freeze.on:
+        steps = self.session.warp_steps
+        steps.toggle()
+        if self.session.frozen_warp.on:
             self.show_panel("warp")
-        elif not freeze.possible:
-            self.session.messages.tell(Message(freeze.why_not, "info"))
+        elif not steps.possible:
+            self.session.messages.tell(Message(steps.why_not, "info"))
 
     def take_focus(self) -> None:
         """Give the keyboard to the visible part: the table or the picture, else the tabs."""
@@ -308,11 +308,11 @@ _MAKERS: dict[str, Callable[[Session], QWidget]] = {
 
 def actions(inspector: Inspector) -> list[Action]:
     """Return the actions of the tabs."""
-    freeze = inspector.session.frozen_warp
+    steps = inspector.session.warp_steps
     return [
         Action("freeze", "Cell", tr("Freeze the warp / release it"), ("W",), inspector.freeze),
-        Action("warp_on", "Cell", tr("Choose the next warp"), (".",), lambda: freeze.next_warp(1)),
-        Action("warp_back", "Cell", tr("Choose the previous warp"), (",",), lambda: freeze.next_warp(-1)),
+        Action("warp_on", "Cell", tr("Choose the next warp"), (".",), lambda: steps.next_warp(1)),
+        Action("warp_back", "Cell", tr("Choose the previous warp"), (",",), lambda: steps.next_warp(-1)),
         Action("inspector", "View > Go to", tr("To the tabs beside the stage"), ("Ctrl+5",), inspector.take_focus),
         Action("next_panel", "View > Go to", tr("Next tab beside the stage"), ("I",), inspector.next_panel),
     ]

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QTableView
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
-from gemmviz.session.kernel_names import no_source
+from gemmviz.session.values.kernel_names import no_source
 from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.origin.value_path import Cell
 from gemmviz.trace.playable import Playable

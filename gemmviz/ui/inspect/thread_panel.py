@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QVBoxL
 from gemmviz.catalogue.matrices import C
 from gemmviz.language import tr, trn
 from gemmviz.session import Session
-from gemmviz.session.kernel_names import no_source
+from gemmviz.session.values.kernel_names import no_source
 from gemmviz.trace.order.requests import Ints
 from gemmviz.trace.origin.fragments import Fragment, fragments
 from gemmviz.trace.origin.thread_state import Products, ThreadState, loop_element, loop_writes, products, state_at

@@ -38,10 +38,10 @@ class WarpPanel(InspectPanel):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        freeze = session.frozen_warp
-        self.before = self._button("‹", tr("Previous warp (,)"), lambda: freeze.next_warp(-1))
-        self.after = self._button("›", tr("Next warp (.)"), lambda: freeze.next_warp(1))
-        self.frozen = self._button(tr("Freeze"), "", freeze.toggle)
+        steps = session.warp_steps
+        self.before = self._button("‹", tr("Previous warp (,)"), lambda: steps.next_warp(-1))
+        self.after = self._button("›", tr("Next warp (.)"), lambda: steps.next_warp(1))
+        self.frozen = self._button(tr("Freeze"), "", steps.toggle)
         self.frozen.setCheckable(True)
         self.head, self.cost, self.figure, self.formula = QLabel(), QLabel(), QLabel(), QLabel()
         for label in (self.head, self.cost):
@@ -84,7 +84,7 @@ class WarpPanel(InspectPanel):
         column.addWidget(self.scrolled, 2)
         column.addWidget(self.formula)
         column.addWidget(self.lanes, 3)
-        for signal in (freeze.changed, session.cursor.recorded):
+        for signal in (session.frozen_warp.changed, session.cursor.recorded):
             listen(self, signal, self._mark)
         self._mark()
 
@@ -99,7 +99,7 @@ class WarpPanel(InspectPanel):
     def _mark(self) -> None:
         """Mark the button, visible or not: a user who turns to this tab finds it marked."""
         freeze = self.session.frozen_warp
-        self.frozen.setEnabled(freeze.possible)
+        self.frozen.setEnabled(self.session.warp_steps.possible)
         self.frozen.setChecked(freeze.on)
         self.frozen.setText(tr("Release") if freeze.on else tr("Freeze"))
         tip = tr("Release the warp (W)") if freeze.on else tr("Pause, and step by this warp's requests (W)")
@@ -115,11 +115,11 @@ class WarpPanel(InspectPanel):
     def refresh(self) -> None:
         """Show the warp's request at this step, or its next one."""
         session = self.session
-        freeze, playable = session.frozen_warp, session.cursor.playable
+        playable, asked = session.cursor.playable, session.warp_steps.request()
         for button in (self.before, self.after):
             button.setEnabled(session.cursor.warps > 1)
         boxes = tma_activity(playable, session.cursor.step, session.cursor.shown_block) if playable is not None else []
-        mine, asked = next((box for box in boxes if box.warp == session.cursor.warp), None), freeze.request()
+        mine = next((box for box in boxes if box.warp == session.cursor.warp), None)
         if mine is None and asked is None and not session.predict.on and playable is not None:
             mine = self._other_box(playable)
         self.box.setVisible(mine is not None)
@@ -182,8 +182,8 @@ class WarpPanel(InspectPanel):
         )
 
     def _why_empty(self) -> str:
-        if not self.session.frozen_warp.possible:
-            return self.session.frozen_warp.why_not
+        if not self.session.warp_steps.possible:
+            return self.session.warp_steps.why_not
         if self.session.predict.on:
             return tr("The next request of this warp is hidden while you predict it.")
         if known(self.session.cursor.playable).out_of_bounds.most.any():

@@ -3,8 +3,8 @@
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 
-from gemmviz.session.cursor import Cursor
-from gemmviz.session.playback import Playback
+from gemmviz.session.models.cursor import Cursor
+from gemmviz.session.models.playback import Playback
 from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.caption import about_cell, caption
 

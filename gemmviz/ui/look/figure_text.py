@@ -9,8 +9,9 @@ from gemmviz.bench.row import Row, Telemetry, figure_of
 from gemmviz.bench.status_names import bound_text, status_name
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
-from gemmviz.session import Session, kernel_names
-from gemmviz.session.results import Results
+from gemmviz.session import Session
+from gemmviz.session.models.results import Results
+from gemmviz.session.values import kernel_names
 
 _DTYPES = {"float32": "FP32", "float16": "FP16", "float64": "FP64", "int32": "INT32", "bfloat16": "BF16"}
 _DTYPES |= {"int8": "INT8", "uint8": "UINT8", "float8_e4m3fn": "FP8 E4M3", "float8_e5m2": "FP8 E5M2"}

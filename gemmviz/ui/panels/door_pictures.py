@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr, trn
-from gemmviz.session.preferences import Preferences
+from gemmviz.session.models.preferences import Preferences
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES, sectors
 from gemmviz.trace.distinct import distinct
 from gemmviz.trace.recording.recording import WARP

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton
 
 from gemmviz.language import mark, tr
-from gemmviz.session.messages import Messages
+from gemmviz.session.models.messages import Messages
 from gemmviz.ui.connections import listen
 
 _MARKS = {"error": "✗", "warning": "!", "info": "i"}

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr, trn
 from gemmviz.session import Answer, Message
-from gemmviz.session.messages import Messages
-from gemmviz.session.permission import Permission
+from gemmviz.session.models.messages import Messages
+from gemmviz.session.models.permission import Permission
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import scaled
 

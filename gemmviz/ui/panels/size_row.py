@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QToolBut
 
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
-from gemmviz.session.choice import Choice
-from gemmviz.session.square import Square
+from gemmviz.session.models.choice import Choice
+from gemmviz.session.values.square import Square
 
 _WIDEST_USUAL = "16384"
 # Room beside the text of a box and of a button, in pixels.

@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QComboBox
 
 from gemmviz.language import tr
-from gemmviz.session.choice import Choice
+from gemmviz.session.models.choice import Choice
 from gemmviz.ui.connections import listen
 
 

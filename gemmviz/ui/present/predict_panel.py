@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.kernel_names import no_source
+from gemmviz.session.values.kernel_names import no_source
 from gemmviz.ui.connections import listen
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.fonts import mono_style

@@ -293,11 +293,11 @@ class Presenter(QWidget):
 
     def freeze(self) -> None:
         """Freeze the warp, or release it; where there is none, say why."""
-        freeze = self.session.frozen_warp
-        if freeze.possible or freeze.on:
-            freeze.toggle()
+        steps = self.session.warp_steps
+        if steps.possible or self.session.frozen_warp.on:
+            steps.toggle()
         else:
-            self.session.messages.tell(Message(freeze.why_not, "info"))
+            self.session.messages.tell(Message(steps.why_not, "info"))
 
     def resize_type(self, direction: int) -> None:
         """Make the type larger (1) or smaller (-1), or as large as at first (0)."""

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.predict import Predict
+from gemmviz.session.models.predict import Predict
 from gemmviz.ui import connections
 from gemmviz.ui.discard import discard
 from gemmviz.ui.known import qt

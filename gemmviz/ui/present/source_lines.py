@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gemmviz.language import tr
-from gemmviz.session.cursor import Cursor
+from gemmviz.session.models.cursor import Cursor
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.fonts import mono
 from gemmviz.ui.look.theme import Theme

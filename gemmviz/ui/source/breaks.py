@@ -8,8 +8,8 @@ from gemmviz.catalogue.breaks import Break, fitting, removes
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import mark, tr
 from gemmviz.session import Message
-from gemmviz.session.choice import Choice
-from gemmviz.session.messages import Messages
+from gemmviz.session.models.choice import Choice
+from gemmviz.session.models.messages import Messages
 from gemmviz.ui.connections import listen
 
 _LOOK_FOR = {

@@ -33,7 +33,7 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.catalogue.source_files import is_cuda
 from gemmviz.control.guess_reader import GuessedFile
 from gemmviz.language import tr
-from gemmviz.session.trust import Trust
+from gemmviz.session.trust.trust import Trust
 from gemmviz.ui.discard import forget_style
 from gemmviz.ui.look.fonts import mono_style
 from gemmviz.ui.look.style import scaled, style_sheet

@@ -13,9 +13,10 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.source_files import CUDA
 from gemmviz.catalogue.user_file import UnreadableFile, read_source, write_source
 from gemmviz.language import mark, tr
-from gemmviz.session import Answer, Message, Session, state_file
+from gemmviz.session import Answer, Message, Session
+from gemmviz.session.files import state_file
+from gemmviz.session.models.two_versions import Side
 from gemmviz.session.tour import lesson_file
-from gemmviz.session.two_versions import Side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.source.bare_files import BareFiles
 from gemmviz.ui.source.file_watch import FileWatch

@@ -184,4 +184,4 @@ class SourceSide(QWidget):
     def _on_line(self, line: int) -> None:
         """Show a line of a finding, and on the stage its next step where the recording has one."""
         self.source.go_to(line)
-        self.session.playback.seek_line(line)
+        self.session.player.seek_line(line)

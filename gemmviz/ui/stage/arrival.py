@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
-from gemmviz.session.cursor import Cursor
+from gemmviz.session.models.cursor import Cursor
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 

@@ -6,8 +6,8 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter
 
 from gemmviz.language import tr
-from gemmviz.session.permission import Permission
-from gemmviz.session.staged import Staged
+from gemmviz.session.models.permission import Permission
+from gemmviz.session.rules.staged import Staged
 from gemmviz.ui.known import known
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme

@@ -1,7 +1,7 @@
 """The title above a stage."""
 
 from gemmviz.language import tr
-from gemmviz.session.staged import Staged
+from gemmviz.session.rules.staged import Staged
 
 
 def own_title(staged: Staged) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtCore import QPointF
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.session.cursor import Cursor
+from gemmviz.session.models.cursor import Cursor
 from gemmviz.ui.known import known
 from gemmviz.ui.stage.scene import Panel
 

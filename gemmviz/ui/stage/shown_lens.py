@@ -1,6 +1,6 @@
 """The lens that a session shows of a recording."""
 
-from gemmviz.session.lens_choice import LensChoice
+from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import Lens
 

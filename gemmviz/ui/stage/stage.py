@@ -18,11 +18,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from gemmviz.language import tr
-from gemmviz.session.frozen_warp import FrozenWarp
-from gemmviz.session.inspection import Inspection
-from gemmviz.session.lens_choice import LensChoice
-from gemmviz.session.permission import Permission
-from gemmviz.session.staged import Staged
+from gemmviz.session.models.frozen_warp import FrozenWarp
+from gemmviz.session.models.inspection import Inspection
+from gemmviz.session.models.lens_choice import LensChoice
+from gemmviz.session.models.permission import Permission
+from gemmviz.session.rules.staged import Staged
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import larger

@@ -23,10 +23,11 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.user_file import write_text
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.session.kernel_names import no_source
+from gemmviz.session.rules.setting_stops import as_lesson, stop_here
 from gemmviz.session.tour.lesson_file import SUFFIX, write_lesson
 from gemmviz.session.tour.lessons import own_folder
 from gemmviz.session.tour.stop import OwnStop
+from gemmviz.session.values.kernel_names import no_source
 from gemmviz.ui.connections import listen
 from gemmviz.ui.stage.caption import caption, thousands
 
@@ -186,9 +187,8 @@ class MyStops(QDialog):
         if not kept:
             return
         try:
-            write_text(
-                path, write_lesson(session.own_stops.as_lesson(path, title.strip() or session.choice.base.title))
-            )
+            named = title.strip() or session.choice.base.title
+            write_text(path, write_lesson(as_lesson(session.staged, session.own_stops, path, named)))
         except GemmvizError as error:
             session.messages.tell(Message(str(error), "warning", lasting=True))
         else:
@@ -221,7 +221,7 @@ class StopsList:
             return None
         session.playback.pause()
         # Of the rung that is on the stage now: another one may be chosen before the box is closed.
-        stop, rung = session.own_stops.now(), session.choice.base.name
+        stop, rung = stop_here(session.staged), session.choice.base.name
         box = SentenceBox(tr("New stop"), caption(session.cursor.playable, session.cursor.step), self.window)
         box.accepted.connect(lambda: session.own_stops.add(_saying(stop, box.line.text()), rung))
         box.show()

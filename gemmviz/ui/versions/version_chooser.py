@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QPushButton, QSize
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.two_versions import Side
+from gemmviz.session.models.two_versions import Side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.style import letters_wide

@@ -21,7 +21,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.session.two_versions import Side
+from gemmviz.session.models.two_versions import Side
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.accessible import name_parts
 from gemmviz.ui.look.theme import THEMES
@@ -210,7 +210,7 @@ class VersionsPage(QWidget):
     def _on_recorded(self) -> None:
         line, self._line = self._line, 0
         if line:
-            self.session.playback.seek_line(line)
+            self.session.player.seek_line(line)
 
     def _can_show(self, later: bool) -> bool:
         """Return whether a version can be chosen without losing an edit: not the text of a file that is edited."""

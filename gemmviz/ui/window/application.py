@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QApplication
 from gemmviz.control.controller import Controller
 from gemmviz.control.worker import EngineLike
 from gemmviz.sandbox import heap
-from gemmviz.session import Session, preferences_file
-from gemmviz.session.drafts import Drafts
+from gemmviz.session import Session
+from gemmviz.session.files import preferences_file
+from gemmviz.session.files.drafts import Drafts
 from gemmviz.ui.known import qt
 from gemmviz.ui.look import fonts
 from gemmviz.ui.look.open_fonts import open_fonts

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QApplication
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
-from gemmviz.session import drafts as kept
-from gemmviz.session.drafts import Drafts
+from gemmviz.session.files import drafts as kept
+from gemmviz.session.files.drafts import Drafts
 from gemmviz.ui.window.windows import Windows
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from gemmviz.control.controller import Controller
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.session.rules.compared_edits import compare_edits
 from gemmviz.ui import connections
 from gemmviz.ui.charts.strip import Strip
 from gemmviz.ui.comparison.arena import Arena
@@ -297,7 +298,7 @@ class Window(QMainWindow):
 
     def compare_edits(self) -> None:
         """Compare the edited text with the text as it was opened."""
-        fault = self.session.versions.compare_edits()
+        fault = compare_edits(self.session.choice, self.session.versions)
         if fault:
             self.session.messages.tell(Message(fault, "info"))
         else:
@@ -314,7 +315,7 @@ class Window(QMainWindow):
     # Signals of the session
 
     def _on_line(self, line: int) -> None:
-        self.session.playback.seek_line(line)
+        self.session.player.seek_line(line)
 
     def _on_tour(self) -> None:
         self.rail.make_room("lesson", self.session.tour.active and self._narrow())

@@ -16,7 +16,7 @@ from gemmviz.catalogue.user_file import UnreadableFile
 from gemmviz.engine.messages import FINAL, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.session import Session
-from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.values.picture_size import picture_params, picture_problem
 
 
 def opened(damaged: Damaged, folder: Path):

@@ -16,8 +16,9 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import _parser, run
 from gemmviz.cli.window import snapshot
-from gemmviz.session import Session, state_file
-from gemmviz.session.snapshot import apply
+from gemmviz.session import Session
+from gemmviz.session.files import state_file
+from gemmviz.session.files.snapshot import apply
 from gemmviz.session.tour.lesson_file import load_lesson
 from gemmviz.session.tour.lessons import find_lesson, lesson_path, own_folder
 

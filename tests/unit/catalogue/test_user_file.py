@@ -24,7 +24,7 @@ from gemmviz.catalogue.user_file import (
     write_source,
     write_text,
 )
-from gemmviz.session.state_file import read_state
+from gemmviz.session.files.state_file import read_state
 from gemmviz.session.tour.lesson_file import load_lesson
 
 READERS = {".cu": load, ".toml": load_lesson, ".gemmviz": read_state, ".json": read_results, ".tuned": read_tuned}

@@ -15,7 +15,7 @@ import pytest
 from gemmviz.bench import results, store
 from gemmviz.cli import run
 from gemmviz.cli.doctor import trust_fact, window_facts
-from gemmviz.session.trust import Trust
+from gemmviz.session.trust.trust import Trust
 
 ROOT = Path(__file__).parents[3]
 

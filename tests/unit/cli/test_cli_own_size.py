@@ -10,7 +10,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.cli import run
-from gemmviz.session.picture_size import picture_problem
+from gemmviz.session.values.picture_size import picture_problem
 
 FIXED = """// ---gemmviz
 // title    = "A product of one size"

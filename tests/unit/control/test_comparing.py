@@ -21,7 +21,8 @@ from gemmviz.engine.messages import (
     Recorded,
     RecordRequest,
 )
-from gemmviz.session.two_versions import Side
+from gemmviz.session.models.two_versions import Side
+from gemmviz.session.rules.compared_edits import compare_edits
 from gemmviz.trace.cost import traffic
 
 SIZE = Problem.cube(4)
@@ -169,21 +170,21 @@ def test_a_text_from_elsewhere_runs_only_after_the_answer(tmp_path, engines, ver
 
 
 def test_an_edited_text_is_compared_with_the_text_as_it_was_opened(session, engines, versions):
-    assert "nothing to compare" in versions.compare_edits()
+    assert "nothing to compare" in compare_edits(session.choice, versions)
     choice = session.choice
     choice.choose_kernel(find("hostmult1", choice.kernels))
     edited = choice.text.replace("+=", "+= 1.0f *", 1)
     session.permission.trust.typed(choice.base.path, choice.text, edited)
     choice.edit(edited)
-    assert versions.compare_edits() == ""
+    assert compare_edits(session.choice, versions) == ""
     assert versions.before.kernel.text == choice.base.text and versions.after.kernel.text == edited
     assert versions.before.name.endswith("as opened") and versions.after.name.endswith("edited") and versions.busy
     choice.revert()
     choice.break_it((choice.base.breaks[0].id,) if choice.base.breaks else ())
     if choice.breaks:
-        assert versions.compare_edits() == "" and versions.before.kernel is choice.base
+        assert compare_edits(session.choice, versions) == "" and versions.before.kernel is choice.base
 
 
 def test_a_library_call_has_no_source_to_compare(session, versions):
     session.choice.choose_kernel(find("numpy", session.choice.kernels))
-    assert "library call" in versions.compare_edits()
+    assert "library call" in compare_edits(session.choice, versions)

@@ -1,4 +1,4 @@
-from gemmviz.session.preferences import Preferences
+from gemmviz.session.models.preferences import Preferences
 
 
 def test_only_a_changed_look_is_announced() -> None:

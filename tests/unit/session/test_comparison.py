@@ -10,10 +10,11 @@ from gemmviz.catalogue.errors import UnknownKernel
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import Session, comparison_match
-from gemmviz.session.comparison_figures import figure_pairs, ratio_text, sentence
-from gemmviz.session.comparison_match import fit, next_to, offers
-from gemmviz.session.following import same_cell
+from gemmviz.session import Session
+from gemmviz.session.rules import comparison_match
+from gemmviz.session.rules.comparison_figures import figure_pairs, ratio_text, sentence
+from gemmviz.session.rules.comparison_match import fit, next_to, offers
+from gemmviz.session.rules.following import same_cell
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.order import timeline
 from gemmviz.trace.playable import Playable

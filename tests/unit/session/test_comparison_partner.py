@@ -6,7 +6,7 @@ from gemmviz.bench import reference_results
 from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.session import Session
-from gemmviz.session.comparison_partner import nearest_slower
+from gemmviz.session.rules.comparison_partner import nearest_slower
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import language, set_language
-from gemmviz.session import Session, preferences_file, snapshot
-from gemmviz.session.preferences import TYPE_SCALES
-from gemmviz.session.state_file import read_state
+from gemmviz.session import Session
+from gemmviz.session.files import preferences_file, snapshot
+from gemmviz.session.files.state_file import read_state
+from gemmviz.session.models.preferences import TYPE_SCALES
 from gemmviz.session.tour.lesson_file import load_lesson, write_lesson
 from gemmviz.session.tour.lessons import recorded_at, resolve
 from gemmviz.trace.cost.traffic import measure

@@ -9,14 +9,14 @@ import pytest
 from gemmviz.app import new_session
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import parse
-from gemmviz.session import drafts
-from gemmviz.session.drafts import Drafts, names
+from gemmviz.session.files import drafts
+from gemmviz.session.files.drafts import Drafts, names
 
 TYPED = "float sum = 0; // mine"
 PROGRAM = f"""
 import sys
 from gemmviz.app import new_session
-from gemmviz.session.drafts import Drafts
+from gemmviz.session.files.drafts import Drafts
 session = new_session()
 kept = Drafts(session)
 session.choice.edit(session.choice.text.replace("float sum = 0;", {TYPED!r}))

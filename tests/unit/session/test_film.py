@@ -6,8 +6,8 @@ from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.film import HOLD_SECONDS, MOST_FRAMES, Film, film
-from gemmviz.session.pace import steps_per_second
+from gemmviz.session.values.film import HOLD_SECONDS, MOST_FRAMES, Film, film
+from gemmviz.session.values.pace import steps_per_second
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable

@@ -31,14 +31,14 @@ def session() -> Session:
 
 def test_a_frozen_warp_stands_still_and_steps_by_its_requests(session: Session) -> None:
     session.playback.play()
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     assert session.frozen_warp.on and not session.playback.playing
     session.cursor.choose_warp(1)
     begins = session.cursor.stations("request")
     assert begins is not None
     for _ in range(3):
         session.step_unit(1)
-        asked = session.frozen_warp.request()
+        asked = session.warp_steps.request()
         assert asked is not None and (asked.step, asked.warp) == (session.cursor.step, 1)
         assert session.cursor.step in begins
     before = session.cursor.step
@@ -50,7 +50,7 @@ def test_a_frozen_warp_stands_still_and_steps_by_its_requests(session: Session) 
 
 
 def test_playing_releases_the_warp_and_steps_are_steps_again(session: Session) -> None:
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     session.playback.play()
     assert not session.frozen_warp.on
     session.cursor.seek(5)
@@ -65,34 +65,34 @@ def test_at_a_step_of_other_warps_the_nearest_request_is_described(session: Sess
     session.cursor.pick((2, 12), 1)
     begins = session.cursor.stations("request")
     assert begins is not None and begins[0] > 0
-    asked = session.frozen_warp.request()
+    asked = session.warp_steps.request()
     assert asked is not None and (asked.step, asked.block) == (begins[0], 1)
     session.cursor.seek(session.cursor.steps - 1)
-    asked = session.frozen_warp.request()
+    asked = session.warp_steps.request()
     assert asked is not None and asked.step == begins[-1] < session.cursor.step
     # With no cell chosen, the block that plays is meant.
     session.cursor.pick(None)
-    asked = session.frozen_warp.request()
+    asked = session.warp_steps.request()
     assert asked is not None and (asked.step, asked.block) == (session.cursor.step, 3)
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     session.step_by(-1)
-    asked = session.frozen_warp.request()
+    asked = session.warp_steps.request()
     assert asked is not None and (asked.step, asked.block) == (session.cursor.step, 3)
 
 
 def test_there_is_nothing_to_freeze_on_a_cpu(session: Session) -> None:
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     session.cursor.show(playable("hostmult1", 8))
-    assert not session.frozen_warp.on and not session.frozen_warp.possible
-    session.frozen_warp.toggle()
-    assert not session.frozen_warp.on and session.frozen_warp.request() is None
+    assert not session.frozen_warp.on and not session.warp_steps.possible
+    session.warp_steps.toggle()
+    assert not session.frozen_warp.on and session.warp_steps.request() is None
 
 
 def test_warps_follow_each_other_in_a_circle(session: Session) -> None:
     assert session.cursor.warps == 2
-    session.frozen_warp.next_warp(-1)
+    session.warp_steps.next_warp(-1)
     assert session.cursor.warp == 1
-    session.frozen_warp.next_warp(1)
+    session.warp_steps.next_warp(1)
     assert session.cursor.warp == 0
 
 
@@ -124,8 +124,8 @@ def test_a_chosen_way_ends_with_its_cell(session: Session) -> None:
 
 def test_the_reason_why_nothing_can_be_frozen_names_a_remedy(session: Session) -> None:
     session.cursor.show(playable("hostmult0", 4))
-    session.frozen_warp.toggle()
-    assert not session.frozen_warp.on and "A CPU has no warps" in session.frozen_warp.why_not
+    session.warp_steps.toggle()
+    assert not session.frozen_warp.on and "A CPU has no warps" in session.warp_steps.why_not
     session.choice.choose_kernel(find("openblas", session.choice.kernels))
     session.cursor.show(None)
-    assert "openblas is a library call" in session.frozen_warp.why_not and "Record" not in session.frozen_warp.why_not
+    assert "openblas is a library call" in session.warp_steps.why_not and "Record" not in session.warp_steps.why_not

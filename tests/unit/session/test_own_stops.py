@@ -6,6 +6,7 @@ from lesson_texts import recording_session
 from gemmviz.app import new_session
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.ladder import find
+from gemmviz.session.rules.setting_stops import as_lesson, stop_here
 from gemmviz.session.tour.lesson_file import write_lesson
 
 
@@ -19,7 +20,7 @@ def test_own_stops_are_set_changed_and_taken_back(session):
     own = session.own_stops
     for step in (3, 9, 15):
         session.cursor.seek(step)
-        own.say(own.add(own.now()), f"Step {step}")
+        own.say(own.add(stop_here(session.staged)), f"Step {step}")
     own.move(2, 0)
     assert [stop.step for stop in own.here] == [15, 3, 9]
     own.remove(1)
@@ -32,7 +33,7 @@ def test_own_stops_are_set_changed_and_taken_back(session):
 
 def test_going_to_an_own_stop_records_the_size_that_it_was_set_at(session):
     session.cursor.seek(11)
-    session.own_stops.add(session.own_stops.now())
+    session.own_stops.add(stop_here(session.staged))
     session.choice.choose(params={"TS": 2})
     session.tour.recording_wanted.emit()
     session.tour.show_own(0)
@@ -46,9 +47,9 @@ def test_own_stops_become_a_lesson_that_leads_to_the_same_steps(session, tmp_pat
     session.cursor.pick((2, 9), 0)
     for step in (1, 6, 12):
         session.cursor.seek(step)
-        own.say(own.add(own.now()), f"At {step}: a {{brace}} and “quotes\\”")
+        own.say(own.add(stop_here(session.staged)), f"At {step}: a {{brace}} and “quotes\\”")
     path = tmp_path / "saved.toml"
-    path.write_text(write_lesson(own.as_lesson(path, "My tiles")), encoding="utf-8")
+    path.write_text(write_lesson(as_lesson(session.staged, own, path, "My tiles")), encoding="utf-8")
     tour.open(path)
     assert tour.title == "My tiles"
     assert [stop.step for stop in tour.stops] == [1, 6, 12]
@@ -60,7 +61,7 @@ def test_ones_own_stops_are_walked_until_another_rung_is_chosen(session):
     tour, own = session.tour, session.own_stops
     for step in (3, 9):
         session.cursor.seek(step)
-        own.add(own.now())
+        own.add(stop_here(session.staged))
     tour.next(1)
     assert (tour.title, session.cursor.step) == ("My stops", 3)
     tour.next(1)
@@ -71,8 +72,8 @@ def test_ones_own_stops_are_walked_until_another_rung_is_chosen(session):
 
 
 def test_stops_of_two_sizes_are_no_lesson(session, tmp_path):
-    session.own_stops.add(session.own_stops.now())
+    session.own_stops.add(stop_here(session.staged))
     session.choice.choose(params={"TS": 2})
     session.tour.recording_wanted.emit()
     with pytest.raises(GemmvizError, match="one size"):
-        session.own_stops.as_lesson(tmp_path / "x.toml", "x")
+        as_lesson(session.staged, session.own_stops, tmp_path / "x.toml", "x")

@@ -7,8 +7,8 @@ import pytest
 
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session import picture_size
-from gemmviz.session.picture_size import picture_params
+from gemmviz.session.values import picture_size
+from gemmviz.session.values.picture_size import picture_params
 
 TEXT = """// ---gemmviz
 // entry = "gemm<BM, BK>"

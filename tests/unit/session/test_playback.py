@@ -60,7 +60,7 @@ def test_block_by_block_the_shown_block_is_the_one_that_plays(session, playable)
 
 
 def test_a_line_that_never_runs_is_not_sought(session):
-    assert not session.playback.seek_line(1)
+    assert not session.player.seek_line(1)
     assert session.cursor.step == 0
 
 
@@ -79,9 +79,9 @@ def steps_of(session, seconds, tick=0.05):
 def test_a_range_is_played_again_and_again(session):
     session.playback.set_loop(False)
     session.cursor.seek(4)
-    session.playback.loop_from_here()
+    session.player.loop_from_here()
     session.cursor.seek(11)
-    session.playback.loop_to_here()
+    session.player.loop_to_here()
     assert session.playback.loop_range == (4, 11) and session.playback.loop
     session.cursor.seek(9)
     session.playback.play()
@@ -107,10 +107,10 @@ def test_playing_goes_back_into_the_range_that_people_stepped_out_of(session):
 def test_an_end_of_the_range_that_crosses_the_other_gives_it_up(session):
     session.playback.set_loop_range(6, 12)
     session.cursor.seek(15)
-    session.playback.loop_from_here()
+    session.player.loop_from_here()
     assert session.playback.loop_range == (15, session.cursor.steps - 1)
     session.cursor.seek(3)
-    session.playback.loop_to_here()
+    session.player.loop_to_here()
     assert session.playback.loop_range == (0, 3)
 
 
@@ -125,7 +125,7 @@ def test_a_range_ends_there_without_loop_and_goes_with_its_recording(session, pl
 
 def test_calm_playing_shows_whole_units_twice_a_second_at_most(session, playable):
     session.preferences.set_calm(True)
-    assert session.playback.trail == 1
+    assert session.player.trail == 1
     session.playback.set_speed(16.0)
     session.cursor.choose_unit("phase")
     session.playback.play()

@@ -135,6 +135,6 @@ def test_with_the_lens_of_banks_the_questions_are_about_banks_and_wavefronts(ses
         session.predict.toggle()
         for _ in range(12):
             kinds.add(session.predict.question.kind)
-            session.predict._ask()
+            session.asking._ask()
         session.predict.toggle()
     assert asked["banks"] == {"bank", "cost"} and len(asked[None]) > 2

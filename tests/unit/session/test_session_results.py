@@ -50,7 +50,9 @@ def test_sizes_follow_what_is_added_forgotten_and_shown(session):
 
 def test_the_fullest_size_is_looked_for_once_until_a_row_comes_or_goes(session, monkeypatch):
     looked, results = [], session.results
-    monkeypatch.setattr("gemmviz.session.results.fullest_size", lambda rows: looked.append(1) or fullest_size(rows))
+    monkeypatch.setattr(
+        "gemmviz.session.models.results.fullest_size", lambda rows: looked.append(1) or fullest_size(rows)
+    )
     results.set_references([elsewhere(row("gputiled", 10.0, n=512), row("gpumult1", 9.0, n=512))])
     results.want_references(True)
     assert [results.shown_size() for _ in range(3)] == [(512, 512, 512)] * 3 and len(looked) == 1

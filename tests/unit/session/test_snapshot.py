@@ -15,9 +15,10 @@ from gemmviz.cli import _parser
 from gemmviz.cli.window import snapshot as from_options
 from gemmviz.language import set_language
 from gemmviz.session import Session
-from gemmviz.session.command_line import command, left_out
-from gemmviz.session.snapshot import apply, take
-from gemmviz.session.state_file import read_state, write_state
+from gemmviz.session.files.command_line import command, left_out
+from gemmviz.session.files.snapshot import apply, take
+from gemmviz.session.files.state_file import read_state, write_state
+from gemmviz.session.rules.setting_stops import stop_here
 from gemmviz.session.tour.stop import OwnStop
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.order.timeline import build
@@ -56,7 +57,7 @@ def busy_session():
     arrive(session)
     session.cursor.pick((2, 30), 1)
     session.inspection.choose_lane(1)
-    session.frozen_warp.toggle()
+    session.warp_steps.toggle()
     session.comparison.start_named("gpumult1", "bytes")
     session.playback.set_loop_range(3, 20)
     session.cursor.seek(11)
@@ -112,7 +113,7 @@ def test_ones_own_stops_come_back_and_the_command_line_says_that_it_lacks_them(t
     arrive(session)
     session.cursor.seek(5)
     session.cursor.pick((2, 9), 1)
-    session.own_stops.add(session.own_stops.now())
+    session.own_stops.add(stop_here(session.staged))
     session.own_stops.say(0, "Look here.")
     session.own_stops.add(OwnStop(7))
     plain = take(session)
@@ -140,7 +141,7 @@ def test_a_stop_of_ones_own_keeps_the_view_in_which_it_was_set(tmp_path):
     session.choice.choose(as_written=True)
     arrive(session)
     session.cursor.seek(30)
-    session.own_stops.add(session.own_stops.now())
+    session.own_stops.add(stop_here(session.staged))
     write_state(take(session), tmp_path / "my.gemmviz")
     session.choice.choose(as_written=False)
     arrive(session)
@@ -255,7 +256,7 @@ def test_written_files_fit_the_published_form(tmp_path):
     jsonschema.Draft202012Validator.check_schema(schema)
     path = tmp_path / "my.gemmviz"
     session = busy_session()
-    session.own_stops.add(session.own_stops.now())
+    session.own_stops.add(stop_here(session.staged))
     write_state(take(session, VIEW), path)
     jsonschema.validate(json.loads(path.read_text()), schema)
 

@@ -6,7 +6,7 @@ import pytest
 
 from gemmviz.backends.toolchain import with_own_headers
 from gemmviz.sandbox import scratch
-from gemmviz.session.source_hash import own_headers, source_hash
+from gemmviz.session.trust.source_hash import own_headers, source_hash
 
 SIGN = "the header's own line"
 FORMS = {

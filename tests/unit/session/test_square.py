@@ -1,7 +1,7 @@
 """The link between the three sides of a size."""
 
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.square import Square
+from gemmviz.session.values.square import Square
 
 EQUAL, UNEQUAL = Problem.cube(8), Problem(8, 9, 10)
 

@@ -8,6 +8,7 @@ from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import set_language
+from gemmviz.session.rules.setting_stops import as_lesson, stop_here
 from gemmviz.session.tour.lesson_file import load_lesson, write_lesson
 from gemmviz.session.tour.lessons import find_lesson, own_folder
 
@@ -69,9 +70,9 @@ def test_a_lesson_may_be_recorded_as_written(session, tmp_path):
     session.choice.choose(as_written=True)
     session.tour.recording_wanted.emit()
     session.cursor.seek(session.cursor.steps - 1)
-    session.own_stops.say(session.own_stops.add(session.own_stops.now()), "C is done.")
+    session.own_stops.say(session.own_stops.add(stop_here(session.staged)), "C is done.")
     path = tmp_path / "mine.toml"
-    path.write_text(write_lesson(session.own_stops.as_lesson(path, "Mine")), encoding="utf-8")
+    path.write_text(write_lesson(as_lesson(session.staged, session.own_stops, path, "Mine")), encoding="utf-8")
     assert load_lesson(path).as_written
     session.choice.choose(as_written=False)
     session.tour.open(path)

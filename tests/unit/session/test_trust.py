@@ -27,10 +27,10 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.engine.process import EngineProcess
 from gemmviz.engine.supervisor import Engine
-from gemmviz.session.snapshot import apply
-from gemmviz.session.source_hash import source_hash
-from gemmviz.session.trust import Trust
-from gemmviz.session.trust_store import TrustStore
+from gemmviz.session.files.snapshot import apply
+from gemmviz.session.trust.source_hash import source_hash
+from gemmviz.session.trust.trust import Trust
+from gemmviz.session.trust.trust_store import TrustStore
 
 LADDER = ladder()
 SHIPPED = find("hostmult0", LADDER)

@@ -12,7 +12,7 @@ from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import Launch, launch
 from gemmviz.catalogue.problem import Problem
-from gemmviz.session.picture_size import picture_params, picture_problem
+from gemmviz.session.values.picture_size import picture_params, picture_problem
 from gemmviz.trace.cost import traffic
 from gemmviz.trace.cost.traffic import ArrayTraffic
 from gemmviz.trace.hazards import find as defects

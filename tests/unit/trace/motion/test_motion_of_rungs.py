@@ -13,7 +13,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session import picture_params
-from gemmviz.session.picture_size import picture_problem
+from gemmviz.session.values.picture_size import picture_problem
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.motion.flights import BlockFlights
 from gemmviz.trace.motion.products import MOST_PRODUCTS, writes_of_c

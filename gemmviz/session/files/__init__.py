@@ -1,0 +1,1 @@
+"""The state of the screen, the preferences and unsaved texts as files."""

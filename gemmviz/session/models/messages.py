@@ -1,0 +1,19 @@
+"""The message on the screen."""
+
+from psygnal import Signal
+
+from gemmviz.session.values.message import Message
+
+
+class Messages:
+    """Shows one message at a time."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        self.current: Message | None = None
+
+    def tell(self, message: Message | None) -> None:
+        """Show a message; None removes the current one."""
+        self.current = message
+        self.changed.emit()

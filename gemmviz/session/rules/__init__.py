@@ -1,0 +1,1 @@
+"""Rules that read or change several models, one job per file."""

@@ -1,0 +1,1 @@
+"""The texts that may run, and the file that keeps the user's consent."""

@@ -1,0 +1,1 @@
+"""Values and rules without state, used by the models."""
