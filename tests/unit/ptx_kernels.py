@@ -237,6 +237,36 @@ _WORDS = [
         "x = b >> 16 | a << 16;",
     ),
     ("lane", 'asm volatile("mov.u32 %0, %%laneid;" : "=r"(x)); x += a;', "x = a + threadIdx.x % 32;"),
+    (
+        "clocks",
+        '{ unsigned c; unsigned long long d; asm volatile("mov.u32 %0, %%clock;" : "=r"(c));'
+        ' asm volatile("mov.u64 %0, %%clock64;" : "=l"(d)); unsigned e; unsigned long long f;'
+        ' asm volatile("mov.u32 %0, %clock;" : "=r"(e)); asm volatile("mov.u64 %0, %globaltimer;" : "=l"(f));'
+        " x = a + (e - c >> 24) + (unsigned)(d >> 60); }",
+        "x = a;",
+    ),
+    (
+        "multiprocessor",
+        '{ unsigned s, n; asm volatile("mov.u32 %0, %smid;" : "=r"(s)); asm volatile("mov.u32 %0, %nsmid;" : "=r"(n));'
+        " x = a + (s < n); }",
+        "x = a + 1;",
+    ),
+    (
+        "reduced",
+        'asm volatile("redux.sync.add.u32 %0, %1, 0xffffffff;" : "=r"(x) : "r"(a));',
+        "x = __reduce_add_sync(~0u, a);",
+    ),
+    (
+        "reduced_signed",
+        'asm volatile("redux.sync.min.s32 %0, %1, 0xffffffff;" : "=r"(x) : "r"(a));',
+        "x = (unsigned)__reduce_min_sync(~0u, (int)a);",
+    ),
+    (
+        "reduced_by_sums",
+        "x = __reduce_xor_sync(~0u, a) ^ __reduce_max_sync(~0u, a);",
+        "unsigned y = a, m = a; for (int s = 16; s; s /= 2) { y ^= __shfl_xor_sync(~0u, y, s);"
+        " m = max(m, __shfl_xor_sync(~0u, m, s)); } x = y ^ m;",
+    ),
     ("tid", 'asm volatile("mov.u32 %0, %tid.x;" : "=r"(x)); x += a;', "x = a + threadIdx.x;"),
     ("named", 'asm("add.u32 %[to], %[one], %[two];" : [to] "=r"(x) : [one] "r"(a), [two] "r"(b));', "x = a + b;"),
     ("raw", 'asm(R"({ // adds\n add.u32 %0, %1, /* and */ %2;\n})" : "=r"(x) : "r"(a), "r"(b));', "x = a + b;"),

@@ -60,7 +60,7 @@ def reduction(parts: Sequence[str], operands: Sequence[Value], values: Values) -
         values.value(operands[1], "int" if kind == "s32" else "unsigned"),
         values.value(operands[2], "unsigned"),
     )
-    return values.store(operands[0], f"gv_ptx::reduced_{operation}({mask}, {value})")
+    return values.store(operands[0], f"__reduce_{operation}_sync({mask}, {value})")
 
 
 def elect(parts: Sequence[str], operands: Sequence[Value], values: Values) -> str:

@@ -53,6 +53,10 @@ _SPECIAL = {
     "%nclusterid.x": "(gv_grid_shape().x / gv_cluster_blocks())",
     "%nclusterid.y": "gv_grid_shape().y",
     "%nclusterid.z": "gv_grid_shape().z",
+    # Time stands still, as for clock(), and the blocks run one after another on one multiprocessor.
+    **dict.fromkeys(("%clock", "%clock_hi", "%globaltimer_lo", "%globaltimer_hi", "%smid"), "0u"),
+    **dict.fromkeys(("%clock64", "%globaltimer", "%gridid"), "0ull"),
+    "%nsmid": "1u",
     "WARP_SZ": "32u",
 }
 _WORD = "unsigned long long"

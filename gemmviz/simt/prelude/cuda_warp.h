@@ -1,5 +1,5 @@
 // Exchange of values between the lanes of a warp: shuffles, votes and __syncwarp. Rules: CUDA C++ Programming
-// Guide, "Warp Shuffle Functions" and "Warp Vote Functions".
+// Guide, "Warp Shuffle Functions", "Warp Vote Functions" and "Warp Reduce Functions".
 #pragma once
 
 #define GV_UNSEEN __attribute__((no_sanitize("thread"), unused))
@@ -66,3 +66,25 @@ GV_DEVICE unsigned __ballot_sync(unsigned mask, int predicate)
 }
 GV_DEVICE int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
 GV_DEVICE int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
+
+// The lanes of the mask combine their values.
+#define GV_REDUCE(name, combined) \
+    template <class T> GV_DEVICE T __reduce_##name##_sync(unsigned mask, T mine) \
+    { \
+        T v = mine; \
+        bool first = true; \
+        for (int lane = 0; lane < 32; lane++) { \
+            if (!(mask >> lane & 1)) continue; \
+            T w = __shfl_sync(mask, mine, lane); \
+            v = first ? w : combined; \
+            first = false; \
+        } \
+        return v; \
+    }
+GV_REDUCE(add, (v + w))
+GV_REDUCE(min, (w < v ? w : v))
+GV_REDUCE(max, (w > v ? w : v))
+GV_REDUCE(and, (v & w))
+GV_REDUCE(or, (v | w))
+GV_REDUCE(xor, (v ^ w))
+#undef GV_REDUCE
