@@ -18,6 +18,7 @@ from gemmviz.catalogue.guessing.roles import (
     plain_word,
     size_word,
 )
+from gemmviz.catalogue.guessing.scale_pointers import scales_by_pointer
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import mark, tr
 
@@ -89,6 +90,11 @@ def _map(parameter: Parameter, roles: Roles) -> None:
 
 def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
     pointers = [p for p in function.parameters if p.pointer and p.name and not is_map(p)]
+    scales = scales_by_pointer(function, indexing)
+    for name, role in scales.items():
+        roles.of[name] = role
+        roles.why[name] = GuessReason(0.9, tr(_CALLED, name=name, role=role))
+    pointers = [p for p in pointers if p.name not in scales]
     mapped = {matrix_called(p.name) for p in function.parameters if is_map(p)}
     chosen: dict[str, Parameter] = {}
 

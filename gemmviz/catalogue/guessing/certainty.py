@@ -2,7 +2,7 @@
 
 import re
 
-from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated, whole_grid
+from gemmviz.catalogue.guessing.candidates import SQUARE, is_launched_so, is_stated, whole_grid
 from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
@@ -40,6 +40,9 @@ def is_known(made: Guess) -> bool:
     if _PACKED.search(" ".join((made.entry, *(name for name, _ in made.parameters)))):
         return False
     sized = {name for side in made.grid for name in re.findall(r"\b[MNK]\b", side)}
+    if SQUARE[0] in made.requires and {*made.roles} & {"M", "N", "K"} == {"N"}:
+        # One parameter is the only size. Both sides of the grid have to grow with it.
+        sized |= {"M"} if sum("N" in re.findall(r"\b[MNK]\b", side) for side in made.grid) > 1 else set()
     arguments = zip(made.parameters, made.roles, strict=True)
     return (
         is_launched_so(made)
@@ -60,6 +63,11 @@ def has_whole_blocks(made: Guess, size: Problem) -> bool:
     return all(evaluate(condition, values) for condition in whole_grid(made))
 
 
+def counts_products(name: str, role: str) -> bool:
+    """Return whether an argument is the number of products, and one is computed."""
+    return role == "1" and "batch" in name.lower()
+
+
 def is_whole(made: Guess) -> bool:
     """Return whether the file itself gives every part of a launch, its values and its shared memory, too."""
     parts = ("params",) * bool(made.params) + ("shared",) * (made.shared != "0")
@@ -72,5 +80,7 @@ def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:
         return confidence >= _LEAST_SURE_OF_MATRIX and not _HIDES_VALUES.search(kind)
     if role in ("alpha", "beta"):
         return _SCALES.fullmatch(name) is not None
+    if counts_products(name, role):
+        return True
     # A number, or no role: with another value C may be right.
     return (role in _SIZES or role.startswith("ld") or not role.isdecimal()) and bool(role) and confidence >= SURE

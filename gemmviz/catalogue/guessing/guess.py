@@ -27,6 +27,7 @@ from gemmviz.catalogue.guessing.macros import limited
 from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
+from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.shape import Shaper
 from gemmviz.catalogue.guessing.sized import Sized, sized
 from gemmviz.catalogue.guessing.struct_parameters import StructParameter, flattened, own_arguments
@@ -170,6 +171,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         return in_bytes(role, named, pitches[name]) if name in pitches else computed.get(name) or role
 
     described, structures = own_arguments(whole.parameters, matrices, role_of)
+    scales = as_structures([role for _, _, role in described], [kind for _, kind, _ in described])
     types |= read.arguments
     arguments = [types.get(name) or _argument(name, shapes[-1]) for _, name, _ in whole.template]
     computes = GuessReason(0.9, tr("the file's own host code computes it so"))
@@ -196,7 +198,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
         epilogue="relu" if any("relu" in word.lower() for word in (function.name, *read.function.body)) else "",
         adds=_adds(read.index.pointers.get(read.roles.parameter("C")), read.source),
         reads_result=_reads(read.index.pointers.get(read.roles.parameter("C")), read.roles),
-        structs=tuple(structures),
+        structs=joined(structures, scales),
     )
     found = [_launched(made, shape, read, named, maps) for shape in shapes]
     return replace(found[0], others=tuple(found[1:]))

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from gemmviz.catalogue.errors import FrontMatterError, GemmvizError
 from gemmviz.catalogue.guessing.candidates import SQUARE
+from gemmviz.catalogue.guessing.certainty import counts_products
 from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -34,7 +35,7 @@ def right_with_one_tile(wrong: Sequence[Guess], try_one: Callable[[Kernel, Probl
     try_one
         As for `gemmviz.catalogue.guessing.settle.settle`.
     """
-    likely = [one for one in wrong if {"M", "N", "K"} <= {*one.roles} and all(_is_plain(role) for role in one.roles)]
+    likely = [one for one in wrong if {"M", "N", "K"} <= {*one.roles} and _is_plain(one)]
     for launch in likely[:_MOST_LAUNCHES]:
         made = replace(launch, requires=tuple(one for one in launch.requires if one not in SQUARE))
         try:
@@ -51,9 +52,9 @@ def right_with_one_tile(wrong: Sequence[Guess], try_one: Callable[[Kernel, Probl
     return None
 
 
-def _is_plain(role: str) -> bool:
-    """Return whether a role is one that a recording confirms: with another number for a flag C might be right."""
-    return bool(role) and not role.isdecimal()
+def _is_plain(made: Guess) -> bool:
+    """Return whether a recording confirms all roles: with another number for a flag C might be right."""
+    return all((role and not role.isdecimal()) or counts_products(name, role) for (name, _), role in made.arguments)
 
 
 def _found(made: Guess, size: Problem, try_one: Callable[[Kernel, Problem], str]) -> Guess | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from gemmviz.catalogue.dtypes import is_float
 from gemmviz.catalogue.errors import BuildError, FrontMatterError, GemmvizError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.guessing.block_sides import several_blocks
 from gemmviz.catalogue.guessing.candidates import (
     MOST_DIVISOR,
     SHARED,
@@ -181,6 +182,9 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
     if odd is None or odd == size:
         return replace(right, settled=summary, right=True)
     wrong, odd = _wrong_somewhere(right, odd, try_one)
+    several = None if wrong else several_blocks(right, odd)
+    if several is not None and (wrong := _wrong(right, several, try_one)):
+        return replace(right, settled=f"{summary} and at {odd}, but at {several}: {wrong}")
     if not wrong:
         return replace(right, settled=f"{summary} and at {odd}", right=True)
     if isinstance(wrong, Verdict) and wrong.only_reads and is_stated(right, "block"):
