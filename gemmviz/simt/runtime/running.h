@@ -13,7 +13,7 @@
 //   fibres async_copies                      threads and their waits; cp.async
 //   packed_panels pthreads                   arrays that a C kernel allocates, and its threads
 //   cluster events                           blocks that run together; events that are no accesses
-//   products                                 sums of products of a tensor core
+//   processor elements products              elements as doubles, and sums of products of a tensor core
 //   ldmatrix mma_quads wmma wgmma            tensor cores, and the loads of their registers
 //   sync_flags mbarrier_state                flags between blocks; an mbarrier's count
 //   tsan tma_boxes                           the compiler's calls before an access; the copy engine

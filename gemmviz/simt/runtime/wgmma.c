@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "wgmma.h"
 #include "access.h"
+#include "elements.h"
 #include "fibres.h"
 #include "kernel_calls/hopper.h"
 #include "kernel_calls/wmma.h"

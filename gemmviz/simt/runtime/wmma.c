@@ -1,6 +1,7 @@
 // Tensor-core fragments: the elements of a tile in each lane, the accesses that load and store them, the product.
 #include "kernel_calls/wmma.h"
 #include "access.h"
+#include "elements.h"
 #include "fibres.h"
 #include "products.h"
 #include <string.h>
@@ -41,12 +42,26 @@ enum { MOST_FRAGMENTS = 61 /* a prime */ };
 typedef struct {
     const gv_fragment *of;
     uint8_t row[GV_WARP][GV_MOST_ELEMENTS], column[GV_WARP][GV_MOST_ELEMENTS];
-    uint16_t at[GV_WARP][GV_MOST_ELEMENTS]; // in the tile, row by row
+    gv_places in_tile; // row by row
 } places;
+
+// The number of elements that are adjacent in the tile, for each lane and from each multiple of it on.
+static uint32_t adjacent(const gv_places *p)
+{
+    for (uint32_t run = 4; run > 1; run /= 2) {
+        int all = p->count % run == 0;
+        for (uint32_t lane = 0; all && lane < GV_WARP; lane++)
+            for (uint32_t i = 0; i < p->count; i++) all &= p->at[lane][i] == p->at[lane][i / run * run] + i % run;
+        if (all) return run;
+    }
+    return 1;
+}
 
 static void work_out(places *p, const gv_fragment *f)
 {
     p->of = f;
+    p->in_tile.count = f->count;
+    p->in_tile.elements = (uint32_t)f->rows * f->columns;
     for (uint32_t lane = 0; lane < GV_WARP; lane++)
         for (uint32_t i = 0; i < f->count; i++) {
             uint32_t group = lane / 4, within = f->spread * (lane % 4);
@@ -58,8 +73,9 @@ static void work_out(places *p, const gv_fragment *f)
             }
             p->row[lane][i] = (uint8_t)row;
             p->column[lane][i] = (uint8_t)column;
-            p->at[lane][i] = (uint16_t)(row * f->columns + column);
+            p->in_tile.at[lane][i] = (uint16_t)(row * f->columns + column);
         }
+    p->in_tile.run = adjacent(&p->in_tile);
 }
 
 // The address of a fragment identifies it: each is a constant of the kernel's program. Two fragments with the same
@@ -143,15 +159,17 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
     const product *first = posted[0];
     const places *at_a = places_of(first->fa), *at_b = places_of(first->fb), *at_c = places_of(first->fc);
     const void *of_a[GV_WARP], *of_b[GV_WARP], *of_c[GV_WARP];
+    void *of_d[GV_WARP];
     for (uint32_t lane = 0; lane < GV_WARP; lane++) {
         const product *p = posted[lane];
         of_a[lane] = p->a;
         of_b[lane] = p->b;
         of_c[lane] = p->c;
+        of_d[lane] = p->d;
     }
-    gv_to_tile(a, at_a->at, of_a, first->fa->count, first->fa->type);
-    gv_to_tile(b, at_b->at, of_b, first->fb->count, first->fb->type);
-    gv_to_tile(sum, at_c->at, of_c, first->fc->count, first->fc->type);
+    gv_to_tile(a, &at_a->in_tile, of_a, first->fa->type);
+    gv_to_tile(b, &at_b->in_tile, of_b, first->fb->type);
+    gv_to_tile(sum, &at_c->in_tile, of_c, first->fc->type);
     uint32_t rows = first->fd->rows, columns = first->fd->columns, depth = first->fa->columns;
     if (first->fa->type == GV_DOUBLE) { // each product is rounded
         for (uint32_t row = 0; row < rows; row++)
@@ -163,15 +181,13 @@ static void multiply(void *posted[GV_WARP], uint32_t mask)
     } else {
         gv_add_products(sum, a, b, rows, columns, depth);
     }
-    const places *at_d = places_of(first->fd);
-    for (uint32_t lane = 0; lane < GV_WARP; lane++) {
-        const product *p = posted[lane];
-        const uint16_t *at = at_d->at[lane];
-        if (first->fd->type == GV_FLOAT) // by itself it is faster
-            for (uint32_t i = 0; i < first->fd->count; i++) ((float *)p->d)[i] = (float)sum[at[i]];
-        else
-            for (uint32_t i = 0; i < first->fd->count; i++) put(first->fd, p->d, i, sum[at[i]]);
+    const gv_places *d = &places_of(first->fd)->in_tile;
+    if (first->fd->type == GV_FLOAT) {
+        gv_to_floats((float *const *)of_d, d, sum);
+        return;
     }
+    for (uint32_t lane = 0; lane < GV_WARP; lane++)
+        for (uint32_t i = 0; i < d->count; i++) put(first->fd, of_d[lane], i, sum[d->at[lane][i]]);
 }
 
 void gv_wmma_mma(void *d, const gv_fragment *fd, const void *a, const gv_fragment *fa, const void *b,

@@ -1,0 +1,20 @@
+// What the processor can do. The runtime is compiled for every processor of a kind; a function for better ones is
+// called only where they are.
+#pragma once
+#if defined(__x86_64__)
+#include <cpuid.h>
+#define GV_AVX2 __attribute__((target("avx2,fma,f16c")))
+
+// Whether the processor has AVX2, FMA and F16C, and the system keeps their registers.
+static inline int gv_has_avx2(void)
+{
+    static int known;
+    unsigned a, b, c, d, low = 0, high;
+    if (known) return known > 1;
+    known = 1;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || ~c & (bit_FMA | bit_F16C | bit_OSXSAVE)) return 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_AVX2) known = 2;
+    return known > 1;
+}
+#endif
