@@ -133,6 +133,8 @@ class Room:
         session.choice.choose_kernel(find("gputiled", session.choice.kernels))
         self.shown.clear()
         self.window.open_file(path)
+        while self.window.files.bare.pending:
+            self.turn(5)
         if session.choice.base.path == path:
             self.controller.recording.record()
             in_time = self.wait()

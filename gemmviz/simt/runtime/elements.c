@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) void convert(
 }
 #undef EACH
 
-static uint32_t itemsize(int type)
+uint32_t gv_itemsize(int type)
 {
     switch (type) {
     case GV_HALF:
@@ -127,7 +127,7 @@ static GV_AVX2 void convert_by_avx2(double *to, uint32_t step, const void *from,
             put_eight(to + i, _mm256_and_ps(_mm256_loadu_ps((const float *)from + i), kept));
     }
     if (i < count)
-        convert(to + i * step, step, (const char *)from + (size_t)i * itemsize(type), count - i, type, 1);
+        convert(to + i * step, step, (const char *)from + (size_t)i * gv_itemsize(type), count - i, type, 1);
 }
 
 static GV_AVX2 void round_by_avx2(float *to, const double *from, uint32_t count)
@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) void move(char *tile, const uint16_
 void gv_to_tile(double *tile, const gv_places *p, const void *const from[GV_WARP], int type)
 {
     static char kept[GV_MOST_IN_TILE * sizeof(double)];
-    move(kept, p->at, (char *const *)from, p->count, itemsize(type), p->run, 1);
+    move(kept, p->at, (char *const *)from, p->count, gv_itemsize(type), p->run, 1);
     gv_to_doubles(tile, 1, kept, p->elements, type);
 }
 

@@ -11,7 +11,10 @@ typedef struct {
     uint16_t at[GV_WARP][GV_MOST_ELEMENTS];
 } gv_places;
 
-// Converts `count` adjacent elements of a type (kernel_calls/wmma.h), each `step` doubles after the one before.
+// The bytes of an element of a type (kernel_calls/wmma.h).
+uint32_t gv_itemsize(int type);
+
+// Converts `count` adjacent elements of a type, each `step` doubles after the one before.
 void gv_to_doubles(double *to, uint32_t step, const void *from, uint32_t count, int type);
 
 // Converts a fragment, which each lane has at its address, to a tile; rounds a tile to the floats of a fragment.

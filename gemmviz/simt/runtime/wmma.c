@@ -8,20 +8,6 @@
 
 enum { LARGEST = 32 };
 
-static uint32_t itemsize(const gv_fragment *f)
-{
-    switch (f->type) {
-    case GV_HALF:
-    case GV_BFLOAT16: return 2;
-    case GV_S8:
-    case GV_U8:
-    case GV_E4M3:
-    case GV_E5M2: return 1;
-    case GV_DOUBLE: return 8;
-    default: return 4;
-    }
-}
-
 // Only sums are written: no fragment of another type is a result.
 static inline void put(const gv_fragment *f, void *p, uint32_t i, double value)
 {
@@ -94,7 +80,7 @@ static const places *places_of(const gv_fragment *f)
 static void read_operand(const char *from, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
     uint32_t rows = by_columns ? f->columns : f->rows, columns = by_columns ? f->rows : f->columns;
-    uint32_t lane = gv_lane(), size = itemsize(f);
+    uint32_t lane = gv_lane(), size = gv_itemsize(f->type);
     for (uint32_t column = 0; column < columns; column += 8)
         for (uint32_t row = 0; row < rows; row += 8)
             gv_access((char *)from + ((row + lane / 4) * leading + column + 2 * (lane % 4)) * size, 2 * size, 0, pc);
@@ -117,7 +103,7 @@ static inline void copy(void *to, const void *from, uint32_t bytes)
 static void touch_elements(
     char *at, const void *x, uint32_t leading, int by_columns, const gv_fragment *f, uintptr_t pc)
 {
-    uint32_t size = itemsize(f), width = by_columns == f->across ? f->spread : 1, lane = gv_lane();
+    uint32_t size = gv_itemsize(f->type), width = by_columns == f->across ? f->spread : 1, lane = gv_lane();
     const places *at_lanes = places_of(f);
     for (uint32_t i = 0; i < f->count; i += width) {
         uint32_t row = at_lanes->row[lane][i], column = at_lanes->column[lane][i];
@@ -129,7 +115,7 @@ static void touch_elements(
 
 void gv_wmma_load(void *x, const void *from, uint32_t leading, int by_columns, const gv_fragment *f)
 {
-    uint32_t size = itemsize(f);
+    uint32_t size = gv_itemsize(f->type);
     if (size == 2 && !f->accumulates) read_operand(from, leading, by_columns, f, GV_PC);
     else touch_elements((char *)from, NULL, leading, by_columns, f, GV_PC);
     const places *at = places_of(f);
