@@ -23,7 +23,7 @@ from typing import Any
 from shapes import interval
 
 GROUPS = 10
-RUNGS = ("whole_a", "gather", "panels", "peer_tiles")
+RUNGS = ("whole_a", "gather", "panels", "fused_panels", "peer_tiles")
 TORCH = ("torch: products alone", "torch: NCCL gather, then product", "torch: fused_all_gather_matmul")
 # While L2 is cleared, the host queues a product: PyTorch's fused function takes it longest.
 _CLEARINGS, _CLEARED_BYTES, _WARM_UP_S = 48, 128 << 20, 0.2

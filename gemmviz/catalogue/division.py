@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from gemmviz.catalogue.batch import SUFFIX
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 
@@ -20,7 +21,11 @@ _FORM = (
     'devices, a number of GPUs, needs divided = { B = "columns", C = "columns" }, with A = "rows" too if each GPU '
     "holds only its rows of A"
 )
-Crossing = Literal["", "before", "meanwhile", "reads"]
+Crossing = Literal["", "before", "meanwhile", "reads", "inside"]
+NUMBER = "GPU"
+"""The role of a parameter: the number of the GPU that launches, from 0."""
+ROWS = "A" + SUFFIX
+"""The role of a parameter: an array of pointers to the rows of A that each GPU owns, in its memory."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,8 @@ class Division:
     crossing
         How the panels of A cross the link: copied ``"before"`` the product of all rows, or ``"meanwhile"``: each panel
         has a product of its own, and crosses while earlier ones are multiplied. With ``"reads"`` nothing is copied, and
-        the product of a panel reads it in its owner's memory. Empty if each GPU holds all of A.
+        the product of a panel reads it in its owner's memory. With ``"inside"`` the kernel copies the panels itself.
+        Empty if each GPU holds all of A.
     """
 
     devices: Expression
@@ -61,9 +67,14 @@ class Division:
         for size in ("M", "N") if self.crossing else ("N",):
             yield Expression(f"{size} % ({self.devices.text}) == 0")
 
+    @property
+    def inside(self) -> bool:
+        """Whether the kernel copies the panels itself."""
+        return self.crossing == "inside"
+
     def link_bytes(self, devices: int, a_bytes: int) -> int | None:
         """Return the bytes that copies bring over the links in one product; None where the kernel's reads cross."""
-        if self.crossing == "reads":
+        if self.crossing in ("reads", "inside"):
             return None
         return (devices - 1) * a_bytes if self.crossing else 0
 
@@ -105,5 +116,5 @@ def read_division(matter: "Matter") -> Division | None:
     if "devices" not in matter or divided not in (_DIVIDED, _DIVIDED | {"A": "rows"}):
         raise FrontMatterError(_FORM)
     if ("A" in divided) != bool(crossing):
-        raise FrontMatterError('crossing ("before", "meanwhile" or "reads") says how the rows of a divided A cross')
+        raise FrontMatterError('crossing ("before", "meanwhile", "reads" or "inside") says how the rows of a divided A cross')
     return Division(Expression(str(matter["devices"])), crossing)
