@@ -116,5 +116,6 @@ def read_division(matter: "Matter") -> Division | None:
     if "devices" not in matter or divided not in (_DIVIDED, _DIVIDED | {"A": "rows"}):
         raise FrontMatterError(_FORM)
     if ("A" in divided) != bool(crossing):
-        raise FrontMatterError('crossing ("before", "meanwhile", "reads" or "inside") says how the rows of a divided A cross')
+        ways = 'crossing ("before", "meanwhile", "reads" or "inside")'
+        raise FrontMatterError(f"{ways} says how the rows of a divided A cross")
     return Division(Expression(str(matter["devices"])), crossing)

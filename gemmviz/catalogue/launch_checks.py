@@ -123,7 +123,7 @@ def check_divided(kernel: "Kernel") -> None:
         raise FrontMatterError("devices goes with A, B, C, their maps and sizes in args only, without batch and zero")
     if inside and not {"A", ROWS} <= {*kernel.args}:
         raise FrontMatterError(
-            f'crossing = "inside" needs in args A, where the kernel puts all rows, and {ROWS}, where each GPU has its own'
+            f'crossing = "inside" needs in args A, where the kernel puts all rows, and {ROWS}, the rows of each GPU'
         )
     if kernel.column_major & {"A", "C"}:
         raise FrontMatterError("devices needs A and C that are stored by rows: panels of A are some of its rows")

@@ -43,7 +43,7 @@ __device__ float4 unfinished[MOST_BLOCKS][LARGEST_TILE / 4];
 // warp that has taken a piece copies it and waits for nobody. So every piece lands, whichever blocks run at the same time.
 __device__ unsigned taken;
 __device__ volatile int landed[MOST_PIECES];
-// The warps that need the pieces no longer. The last one sets all back, so that the next launch finds nothing taken and nothing
+// The blocks that need the pieces no longer. The last one sets all back, so that the next launch finds nothing taken and nothing
 // landed, also where a graph starts it with the same arguments. Two launches at one time on a GPU would disturb each other.
 __device__ unsigned finished;
 
@@ -141,17 +141,16 @@ template <int ROWS, int GPUS> struct pieces {
         threads_meet(4 + threadIdx.x / 32, 32);
         global_read(); // ordinary stores wrote what the copy engine is going to read
     }
-    // A warp says that it needs the pieces no longer; the last one of the grid sets them back.
+    // The warp that has waited says that its block needs the pieces no longer; that of the last block sets them back.
     __device__ void finish() const
     {
         int lane = threadIdx.x % 32;
         unsigned earlier = 0;
-        __syncwarp();
         if (lane == 0) {
             __threadfence();
             earlier = atomicAdd(&finished, 1u);
         }
-        if (__shfl_sync(~0u, earlier, 0) != gridDim.x * (COPIERS + 1) - 1)
+        if (__shfl_sync(~0u, earlier, 0) != gridDim.x - 1)
             return;
         __threadfence();
         for (int i = lane; i < count(); i += 32)
@@ -214,7 +213,10 @@ fused_panels(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
                 }
                 __syncwarp();
             }
-        others.finish();
+        __syncwarp();
+        threads_meet(GROUPS + 1, 128);
+        if (threadIdx.x >= 32 * COPIERS)
+            others.finish();
     } else {
         if (GROUPS > 1)
             registers_up<232>();

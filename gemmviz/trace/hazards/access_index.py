@@ -18,8 +18,8 @@ Flags = npt.NDArray[np.bool_]
 class AccessIndex:
     """Accesses to arrays that are written, one row per element covered, sorted by element and then by thread.
 
-    ``slot`` numbers the elements; a shared array has a copy per block, and A one per GPU. Further sort keys are block, phase, warp, turn,
-    thread and row.
+    ``slot`` numbers the elements; a shared array has a copy per block, and A one per GPU. Further sort keys are block,
+    phase, warp, turn, thread and row.
     """
 
     slot: Ints
@@ -35,11 +35,12 @@ class AccessIndex:
 
 
 def access_index(recording: Recording) -> AccessIndex:
-    """Return the accesses to shared memory, to C, and to other arrays that the kernel writes."""
+    """Return the accesses to shared memory, to C, and to other arrays that the kernel writes or has to write."""
     log = recording.accesses
     written = np.zeros(len(recording.arrays), bool)
     written[distinct(log.array[log.write])] = True
     written |= [a.space == "shared" or i == C for i, a in enumerate(recording.arrays)]
+    written[A] |= recording.sharing is not None and recording.sharing.crossing == "inside"
     picked = np.flatnonzero(written[log.array])
     # Rows are sorted by block, phase and thread; if lanes waited for each other, by the turn before the lane.
     if log.turn.any():
