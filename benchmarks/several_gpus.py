@@ -146,7 +146,7 @@ class Torch:
 
 
 def kernels(kind: str, devices: int) -> list[Any]:
-    """Return the kernels of a type: the rungs, or for float32 the same three divisions of `every_shape_fp32`."""
+    """Return the kernels of a type: the rungs, or for float32 their divisions of `every_shape_fp32`."""
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.ladder import find, ladder
 
@@ -158,6 +158,8 @@ def kernels(kind: str, devices: int) -> list[Any]:
     made = []
     for rung in rungs:
         division = rung.division
+        if division.inside:  # its code is its own
+            continue
         keys = f'// version = 7\n// devices = "{devices}"\n// unaligned = []\n// divided = {{ '
         keys += ('A = "rows", ' if division.crossing else "") + 'B = "columns", C = "columns" }\n'
         keys += f'// crossing = "{division.crossing}"\n' if division.crossing else ""

@@ -96,7 +96,7 @@ def test_the_bytes_that_cross_are_all_foreign_rows_of_each_gpu() -> None:
         ({"layout": '{ A = "column" }'}, "stored by rows"),
         ({"zero": '["C"]'}, "without batch and zero"),
         ({"args": '["A", "A.pointers", "B", "C", "M", "N", "K"]'}, "without batch and zero"),
-        ({"crossing": '"inside"'}, 'needs in args A, where the kernel puts all rows, and A.pointers'),
+        ({"crossing": '"inside"'}, "needs in args A, where the kernel puts all rows, and A.pointers"),
         ({"args": '["A", "B", "C", "M", "N", "K", "beta"]'}, "without batch and zero"),
     ],
 )
