@@ -47,10 +47,12 @@ def two_gpus(capability=""):
         pytest.skip(f"compute capability {capability} is needed, this GPU has {found.device.cc}")
 
 
-@pytest.mark.parametrize("size", [(512, 512, 256), (1024, 1024, 520)])
+@pytest.mark.parametrize("size", [(512, 512, 256), (384, 1024, 520)])
 @pytest.mark.parametrize("name", RUNGS)
 def test_two_gpus_make_the_right_c_before_and_after_the_timing(measured, name, size):
     two_gpus("9.0a")
+    if name == "fused_panels" and size[0] % 512:  # whole tiles only
+        size = (1024, *size[1:])
     row = measured(find(name, ladder()), size)
     assert (row["status"], row["message"]) == ("ok", "")
     assert (row["verify"]["before"], row["verify"]["after"], row["devices"]) == ("ok", "ok", 2)

@@ -248,9 +248,7 @@ def test_a_merged_file_of_several_machines_keeps_them_apart():
     assert results.machine(whole) == "3 x GPU"
 
 
-@pytest.mark.parametrize(
-    ("name", "times"), [("whole_a", 0), ("gather", 3), ("panels", 3), ("peer_tiles", None), ("fused_panels", None)]
-)
+@pytest.mark.parametrize(("name", "times"), [("whole_a", 0), ("gather", 3), ("panels", 3), ("peer_tiles", None)])
 def test_a_row_of_several_gpus_has_their_number_the_bytes_that_cross_and_the_peak_of_all(name, times):
     kernel = find(name, ladder())
     row = results.new_row(kernel, Problem(512, 1024, 256), {"GPUS": 4})

@@ -17,8 +17,8 @@ from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.panel_use import shared_product
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
-from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.memories import gpu_of, is_elsewhere, memory_of_a
+from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import Damaged, recording_of
 
