@@ -192,6 +192,13 @@ def writes_to_descriptors(ground: Ground) -> str:
     return ground.refused(c_kernel(f"    {body}", top="#include <unistd.h>"))
 
 
+def never_answers(ground: Ground) -> str:
+    """Try a kernel that sleeps for ever: it neither ends nor answers, and its pipe stays open."""
+    message = ground.refused(c_kernel("    for (;;) pause();", top="#include <unistd.h>"))
+    need("sleeps" in message, message)
+    return message
+
+
 def undefined_symbol(ground: Ground) -> str:
     """Try a kernel that calls a function which is not defined."""
     message = ground.refused(c_kernel("    nobody_defines_this();", top="void nobody_defines_this(void);"))
@@ -262,6 +269,7 @@ FAULTS = [
     Fault("25", "No C compiler", no_compiler),
     Fault("33", "A recording that does not fit in memory", too_large_to_record),
     Fault("43", "A kernel writes to every descriptor", writes_to_descriptors),
+    Fault("43b", "A kernel sleeps for ever, with its pipe open", never_answers),
     Fault("44", "A kernel calls a function that nobody defines", undefined_symbol),
     Fault("45", "Sixty edits of one kernel", sixty_edits),
     Fault("46", "A kernel forks, and the child leaves its session", forks),

@@ -237,6 +237,17 @@ def out_of_range(ground: Ground) -> str:
 
 def terminated(ground: Ground) -> str:
     """SIGTERM to a program with text that is not saved, then a start after it."""
+    took, shown = _ended_by(ground, signal.SIGTERM, 0)
+    return f"(ends after {took:.1f} s; at the next start:) {shown}"
+
+
+def killed_while_editing(ground: Ground) -> str:
+    """SIGKILL to a program with text that is not saved, as when the machine dies, then a start after it."""
+    return f"(at the next start:) {_ended_by(ground, signal.SIGKILL, -signal.SIGKILL)[1]}"
+
+
+def _ended_by(ground: Ground, sent: signal.Signals, code: int) -> tuple[float, str]:
+    """Edit, send a signal, and start again; return the seconds until the end, and the message at the next start."""
     home = ground.folder()
     environment = {**os.environ, "PYTHONPATH": str(HOUSE), "QT_QPA_PLATFORM": "offscreen"}
     environment |= {f"XDG_{name}_HOME": str(home / name) for name in ("STATE", "CONFIG", "DATA", "CACHE")}
@@ -252,9 +263,9 @@ def terminated(ground: Ground) -> str:
         kept = home / "STATE"
         while not list(kept.rglob("*.json")) and time.monotonic() < end:
             time.sleep(0.5)
-        program.send_signal(signal.SIGTERM)
+        program.send_signal(sent)
         begun = time.monotonic()
-        need(program.wait(20) == 0, f"exit code {program.returncode}")
+        need(program.wait(20) == code, f"exit code {program.returncode}")
         took = time.monotonic() - begun
     finally:
         program.kill()
@@ -269,7 +280,7 @@ def terminated(ground: Ground) -> str:
             need("still there" in shown, shown or "nothing is offered")
     finally:
         os.environ["XDG_STATE_HOME"] = before
-    return f"(ends after {took:.1f} s; at the next start:) {shown}"
+    return took, shown
 
 
 FAULTS = [
@@ -283,4 +294,5 @@ FAULTS = [
     Fault("42", "Lessons with huge numbers, deep nesting, an unknown kernel, no TOML", lessons),
     Fault("47", "A step and an element that the recording does not have", out_of_range),
     Fault("48", "SIGTERM with text that is not saved", terminated),
+    Fault("48b", "The program is killed with text that is not saved", killed_while_editing),
 ]

@@ -113,7 +113,7 @@ def fragments() -> dict[str, tuple[str, int, int]]:
 
 def registers() -> dict[str, str]:
     """Return, by name, the statements that try each mma and ldmatrix of <gemmviz/ptx.h>."""
-    header = (data.root("kernels") / "include/gemmviz/ptx.h").read_text(encoding="utf-8")
+    header = (data.root("kernels") / "include/gemmviz/ptx/ampere.h").read_text(encoding="utf-8")
     found = {}
     for name, arguments in re.findall(r"GEMMVIZ_PTX void (mma_\w+)\((.*)\)$", header, re.MULTILINE):
         counts = {x: int(n) for x, n in re.findall(r"\(&([dabc])\)\[(\d)\]", arguments)}

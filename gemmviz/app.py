@@ -66,6 +66,7 @@ def run_window(args: argparse.Namespace, chosen: Snapshot) -> int:
 
     with kept_code.modules_from_cache():  # this imports Qt
         problem = missing(os.environ)
+    kept_code.skip_feature_search()
     if problem is not None:
         raise Unavailable(problem)
     if find_spec("pyqtgraph") is None:  # some charts need it, and are made when they are first shown

@@ -26,6 +26,8 @@ _FOLDER, _SUFFIX = "code", ".marshal"
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _RUNS_TEXT = "exec"
 """The name that `dataclasses` looks up to run a text; where it uses another one, its texts are compiled as usual."""
+_FEATURES, _SEARCHES = "shibokensupport.feature", "_mod_uses_pyside"
+"""PySide6's module, and its function that reads the source of a module; where there is no such name, it stays so."""
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
@@ -122,6 +124,16 @@ def modules_from_cache() -> Iterator[KeptCode]:
     finally:
         builtins.compile = real
         code.keep()
+
+
+def skip_feature_search() -> None:
+    """Tell PySide6, once it is imported, that no module uses its other names (`from __feature__ import ...`).
+
+    It would read the source of each module that is imported later to find out.
+    """
+    feature = sys.modules.get(_FEATURES)
+    if hasattr(feature, _SEARCHES):
+        setattr(feature, _SEARCHES, lambda module: False)
 
 
 def _file(kind: str) -> Path | None:

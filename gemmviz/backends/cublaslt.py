@@ -90,7 +90,7 @@ class LtProduct:
         self._library = ctypes.CDLL(f"libcublasLt.so.{cp.cuda.runtime.runtimeGetVersion() // 1000}")
         self._workspace = cp.empty(workspace_bytes, "uint8")
         self._scalars = np.array([1, 0], np.float32)
-        with ExitStack() as opened:  # gives back what there is where a call is refused
+        with ExitStack() as opened:  # frees all that was created, also if a call fails
             self._open = opened
             self._handle = self._made("cublasLt", "Create", "Destroy")
             self._product = self._made("cublasLtMatmulDesc", "Create", "Destroy", _COMPUTE_FLOAT, _FLOAT)

@@ -51,7 +51,7 @@ def cupy() -> Any:
     Raises
     ------
     Unavailable
-        When CUDA kernels cannot run here; the message gives the reason and what to do.
+        When CUDA kernels cannot run here; the message gives the reason and the remedy.
     """
     verdict = cuda_verdict()
     if not verdict.usable:

@@ -1,4 +1,4 @@
-"""Finds out, without importing CuPy, whether it can be used here; if not, the reason and what to do."""
+"""Finds out, without importing CuPy, whether it can be used here; if not, the reason and the remedy."""
 
 import re
 import sys
@@ -27,7 +27,7 @@ class CudaSupport:
     reason
         The reason if they cannot, as a short phrase; else empty.
     remedy
-        What to do; empty if nothing helps.
+        The remedy; empty if there is none.
     """
 
     usable: bool

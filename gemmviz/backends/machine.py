@@ -31,7 +31,7 @@ class Fact:
     state
         ``"ok"``, ``"missing"`` (something does not work without it) or ``"absent"`` (gemmviz works without it).
     remedy
-        What to do; empty if nothing is needed.
+        The remedy; empty if nothing is needed.
     """
 
     name: str

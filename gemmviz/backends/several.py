@@ -60,7 +60,7 @@ def check_peers(cp: Any, launch: Launch) -> None:
 
 
 class _Part:
-    """What one GPU holds and launches; it is the current device when its methods are called.
+    """The matrices, streams and launches of one GPU. It has to be the current device when a method is called.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ class SeveralPrepared(Prepared):
         self._parts = []
 
     def _start(self) -> None:
-        """Queue one product on all GPUs: none starts before GPU 0 has ended what was queued earlier."""
+        """Queue one product on all GPUs: none starts before GPU 0 has ended its earlier work."""
         if self._graph is None:
             self._queue()
         else:
@@ -317,7 +317,7 @@ class SeveralPrepared(Prepared):
             self._lead.wait_event(part.done)
 
     def _join(self) -> None:
-        """Let GPU 0 wait for what is queued on the others."""
+        """Let GPU 0 wait for the queued work of the others."""
         for part in self._parts[1:]:
             with self._cp.cuda.Device(part.device):
                 part.done.record(part.multiplies)

@@ -1,16 +1,18 @@
 """The files around a kernel's file: headers that are compiled with it, and other files that launch it."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypedDict
 
 from gemmviz.catalogue.guessing.cxx import Surroundings, given_launches
 from gemmviz.catalogue.header_places import HeaderPlaces, nearest_first, project_begin, project_folders
 from gemmviz.catalogue.host_words import header_kind
 from gemmviz.catalogue.includes import INCLUDE_ALONE, begins, search_folders
 from gemmviz.catalogue.plain_code import without_comments
+from gemmviz.catalogue.typed_reading import Misfit, read_as
+from gemmviz.catalogue.user_file import parse_json
 from gemmviz.sandbox import scratch
 
 _HEAD = re.compile(r"__global__([^;{}]*)\{")
@@ -25,6 +27,18 @@ _MAKES_MAPS = re.compile("CU_TENSOR_MAP_DATA_TYPE_")
 _SCRIPTS = (".py", ".ipynb")
 _LONG_TEXT = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 _MOST_NEIGHBOURS = 12
+
+
+class _Cell(TypedDict, total=False):
+    """A cell of a notebook: its text, in one piece or in lines."""
+
+    source: str | list[str]
+
+
+class _Notebook(TypedDict, total=False):
+    """A Jupyter notebook."""
+
+    cells: list[_Cell]
 
 
 def surroundings(path: Path, text: str) -> Surroundings:
@@ -129,7 +143,7 @@ def _in_scripts(names: set[str], folders: tuple[Path, ...], files: scratch.Files
     for file in files.neighbours(folders, _SCRIPTS):
         if len(found) == _MOST_NEIGHBOURS:
             break
-        with suppress(OSError, ValueError):
+        with suppress(OSError):
             body = files.text_of(file)
             if launched.search(body):
                 found += [one for one in _code_in(file, body) if launched.search(one)]
@@ -139,8 +153,10 @@ def _in_scripts(names: set[str], folders: tuple[Path, ...], files: scratch.Files
 def _code_in(file: Path, body: str) -> list[str]:
     """Return the long texts of a script, or the cells of a notebook."""
     if file.suffix == ".ipynb":
-        cells = json.loads(body)["cells"] if '"cells"' in body else []
-        return ["".join(cell.get("source", ())) for cell in cells]
+        with suppress(ValueError, Misfit):  # a damaged notebook says nothing
+            notebook = read_as(parse_json(body), _Notebook)
+            return ["".join(cell.get("source", "")) for cell in notebook.get("cells", [])]
+        return []
     return [text[2] for text in _LONG_TEXT.finditer(body)]
 
 

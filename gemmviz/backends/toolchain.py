@@ -118,7 +118,7 @@ def _result(arguments: Sequence[str], output: Path, precompiled: Path | None = N
 
 
 def _ask(command: list[str], folder: Path) -> str:
-    """Return what Zig prints about the commands that it starts."""
+    """Return Zig's output about the commands that it starts."""
     return _started(command, folder, [], zig.VERBOSE).errors
 
 

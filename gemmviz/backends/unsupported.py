@@ -13,7 +13,7 @@ _SYNC = mark("use __syncthreads(), __syncwarp(), the waits of <cuda_pipeline.h> 
 _COPY = mark("use <cuda_pipeline.h>, or cp.async and the copy engine (TMA) from <gemmviz/ptx.h>")
 # Functions of <gemmviz/ptx.h> with such names are allowed.
 _OURS = r"(?!(?:wgmma_(?:begin|commit|wait|m64n\d+k16_f32(?:_b?f16)?)|cluster_rank)\b)"
-# A pattern for the source without its comments and string literals, a name for the match, and what to do.
+# A pattern for the source without its comments and string literals, a name for the match, and the remedy.
 _REFUSED = [
     (r"\b(?:cuda\s*::\s*(?:ptx\s*::|device\s*::\s*(?:experimental\s*::)?)|cde\s*::)\s*\w+", "{name}", _COPY),
     (r"\bcuda\s*::\s*barrier\b", "cuda::barrier",

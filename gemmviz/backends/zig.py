@@ -7,14 +7,17 @@ way; Clang and the linker alone need 69 and 22 ms.
 
 import hashlib
 import json
+import os
 import platform
 import tempfile
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from gemmviz import data
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.sandbox import confined, kept
 
 VERBOSE = {"ZIG_VERBOSE_CC": "1", "ZIG_VERBOSE_LINK": "1"}
@@ -33,6 +36,9 @@ Ask = Callable[[list[str], Path], str]
 _PASSED_ON = ("-D", "-I", "-iquote", "-idirafter")
 _SOURCES, _OUTPUT = "<sources>", "<output>"
 _EMPTY = "empty"
+# Parts of glibc that are empty since version 2.34, when libc took over their functions. To read them takes as long as
+# to read the objects of a recorder.
+_EMPTY_LIBRARIES, _EMPTY_SINCE = ("-lpthread", "-ldl", "-lrt", "-lutil"), (2, 34)
 # The facts of a processor on which Zig's flags for Clang depend.
 _PROCESSOR = ("model name", "flags", "Features", "CPU part", "isa")
 
@@ -43,7 +49,7 @@ def is_zig(start: Sequence[str]) -> bool:
 
 
 def direct(start: Sequence[str], version: str, arguments: Sequence[str], output: Path, ask: Ask) -> list[str] | None:
-    """Return the command of Clang or of the linker that does what ``zig cc`` does with these arguments.
+    """Return the command of Clang or of the linker that ``zig cc`` starts for these arguments.
 
     Parameters
     ----------
@@ -99,7 +105,7 @@ def _parts(arguments: Sequence[str]) -> tuple[tuple[str, ...], list[str], list[s
     shape, passed_on, sources = [], [], []
     words = iter(arguments)
     for word in words:
-        if word == "-include":
+        if word in ("-include", "-imacros"):
             passed_on += [word, next(words)]
         elif word.startswith(_PASSED_ON):
             passed_on.append(word)
@@ -116,12 +122,14 @@ def _template(
 ) -> list[str] | None:
     """Return Zig's command with `_SOURCES` and `_OUTPUT` in place of its files; None if it cannot be had."""
     folder, _ = data.cache_folder("recorders")
-    key = hashlib.sha256(repr((start, version, shape, suffix, inside, processor())).encode()).hexdigest()[:24]
+    facts = start, version, shape, suffix, inside, processor(), _needless()
+    key = hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
     name = f"zig-{key}"
     if known := kept.find(folder, name):
-        command: list[str] = json.loads(known.read_text(encoding="utf-8"))
-        if _is_complete(command):
-            return command
+        with suppress(ValueError, Misfit):
+            command = read_as(json.loads(known.read_text(encoding="utf-8")), list[str])
+            if _is_complete(command):
+                return command
     # A new folder: Zig names files in the working folder by relative paths.
     with tempfile.TemporaryDirectory(prefix="gemmviz-", dir=confined.scratch()) as new:
         work = Path(new)
@@ -163,8 +171,19 @@ def _linking(printed: str) -> list[str] | None:
             continue
         words[words.index("-o") + 1] = _OUTPUT
         words[words.index(own[0])] = _SOURCES
-        return words
+        return [word for word in words if word not in _needless()]
     return None
+
+
+@cache
+def _needless() -> tuple[str, ...]:
+    """Return the libraries that the linker need not read on this machine."""
+    try:
+        name, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+        numbers = tuple(int(part) for part in version.split(".")[:2])
+    except (OSError, ValueError):
+        return ()
+    return _EMPTY_LIBRARIES if name == "glibc" and numbers >= _EMPTY_SINCE else ()
 
 
 def _is_complete(command: Sequence[str]) -> bool:
@@ -174,7 +193,7 @@ def _is_complete(command: Sequence[str]) -> bool:
 
 @cache
 def processor() -> str:
-    """Return what the system says about the processor: compiled code depends on it."""
+    """Return the system's description of the processor: compiled code depends on it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
     except OSError:

@@ -54,7 +54,7 @@ class Standing:
 
 
 def place(kernel: Kernel) -> str:
-    """Return ``"CPU"``, ``"GPU"``, or ``"GPUs"`` if several compute one product: what a kernel runs on."""
+    """Return ``"CPU"``, ``"GPU"``, or ``"GPUs"`` if several compute one product: the hardware of a kernel."""
     if kernel.division:
         return "GPUs"
     return "GPU" if kernel.backend in ON_GPU else "CPU"

@@ -169,7 +169,7 @@ def merged(documents: Sequence[Document]) -> Document:
 
 
 def _identity(machine: Host) -> tuple[str, str | None]:
-    """Return what distinguishes a machine of a cluster: its host, and its GPU."""
+    """Return the identity of a machine of a cluster: its host, and its GPU."""
     device = machine["device"]
     return machine["host"], device.get("uuid") if device else None
 

@@ -33,7 +33,7 @@ class Layout(TypedDict):
 
 
 Bound = Literal["exact", "a priori", "probabilistic", "none"]
-"""What limits the error of C: nothing may differ, a bound that always holds, one that holds almost always, or none."""
+"""The bound of C's error: nothing may differ, a bound that always holds, one that holds almost always, or none."""
 
 
 class Errors(TypedDict, total=False):
@@ -293,7 +293,7 @@ def figure_of(row: Row) -> float:
 
 
 def device_of(row: Row) -> str:
-    """Return what distinguishes the row's device from others in its file: ratios never cross devices.
+    """Return the identity of the row's device in its file: ratios never cross devices.
 
     It is the UUID of the GPU, or the host of a CPU; empty in a file of one machine.
     """

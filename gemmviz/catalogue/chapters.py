@@ -23,7 +23,7 @@ class Chapter:
     first
         The number at the start of the file name of its first kernel. The chapter ends before the next chapter's number.
     idea
-        What is new in it, in a sentence, marked for translation.
+        Its new idea, in a sentence, marked for translation.
     """
 
     id: str

@@ -15,7 +15,7 @@ from gemmviz.catalogue.tensor_map import UNIT_BYTES
 from gemmviz.language import tr
 
 # The length of a matrix's row as it is stored: by rows, and by columns.
-_SECTOR_BYTES = 32  # what the memory of a GPU moves at once
+_SECTOR_BYTES = 32  # the unit in which the memory of a GPU moves data
 _ROW = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
 
 

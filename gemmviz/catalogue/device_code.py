@@ -15,6 +15,8 @@ _KEPT = re.compile(r"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif|define|unde
 _COMMAND = re.compile(r"^%%\w[^\n]*", re.MULTILINE)
 _USING = re.compile(r"using\s+(?:namespace\s+)?((?:::)?\w+)")
 _MEMBER = re.compile(r"using\s+(?:\w+\s*::\s*)+(\w+)\s*;?")
+# A part of the standard library that only the host has: its name is unknown without its header.
+_PART_OF_STD = re.compile(r"using\s+namespace\s+(?:::\s*)?std\s*::")
 _INVOCATION = re.compile(r"\s*([A-Za-z_]\w*)\s*\(")
 _MARKS = frozenset({"__device__", "__global__", "__constant__", "__shared__", "__managed__"})
 _OF_CUDA = frozenset({"cuda", "nvcuda", "cooperative_groups", "gemmviz"})
@@ -56,7 +58,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
     for declaration in found:
         body = text.find("{", declaration.start, declaration.end)
         if declaration in kept and body >= 0 and len(whole) == len(text):
-            # What is missing inside of a body is not left out unseen: the compiler names it.
+            # A body is kept whole: the compiler then names any declaration that it lacks.
             parts += [text[end:body], whole[body : declaration.end]]
             end = declaration.end
         elif declaration not in kept:
@@ -126,6 +128,8 @@ def _kept(found: list[Declaration], plain: str, defined: Mapping[str, frozenset[
         using = _USING.match(text)
         named = (using and using[1].strip(":") in spaces and "=" not in text) or text.startswith("static_assert")
         if using and (_of_left_out(declaration, text, kept, by_name) or _of_host(text, seen)):
+            continue
+        if _PART_OF_STD.match(text):
             continue
         if named and (not text.startswith("static_assert") or not _unknown(declaration, kept, by_name)):
             kept.add(declaration)

@@ -20,7 +20,7 @@ from gemmviz.language import tr
 POINTER = "*"
 """Stands before the members of a structure that a kernel takes by a pointer."""
 SCALARS = ("M", "N", "K", "lda", "ldb", "ldc", "ldd", "alpha", "beta")
-VERSION = 7
+VERSION = 8
 """The newest version of the front matter that this gemmviz knows."""
 VERSION_OF_STRUCTS = 6
 """The version that structures as arguments are new in."""
@@ -39,6 +39,7 @@ _SINCE = {
     "devices": 7,
     "divided": 7,
     "crossing": 7,
+    "copied": 8,
 }
 """The versions that added keys; all other keys are of version 1."""
 FENCE = re.compile(r"^//[ \t]*---gemmviz[ \t]*\n(?P<body>(?://(?![ \t]*---).*\n)*)//[ \t]*---[ \t]*$", re.MULTILINE)
@@ -78,6 +79,7 @@ class Matter(TypedDict, total=False):
     crossing: Literal["before", "meanwhile", "reads", "inside"]
     zero: list[Literal["C"]]
     unaligned: list[Literal["A", "B", "C"]]
+    copied: list[Literal["A", "B"]]
     epilogue: Literal["", "relu"]
     layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
     maps: object
@@ -106,6 +108,7 @@ _WANTED: Mapping[str, str] = {
     "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
     "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',
+    "copied": 'be a list of matrices that are unaligned, for example copied = ["A", "B"]',
     "layout": 'give matrices "row" or "column", for example layout = { B = "column" }',
 }
 
@@ -132,7 +135,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
 
 
 def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str], within: str = "") -> Any:
-    """Return a table as a TypedDict; the error about its first wrong value says what is allowed.
+    """Return a table as a TypedDict; the error about its first wrong value has the allowed values.
 
     Parameters
     ----------

@@ -44,14 +44,14 @@ _BUILT_IN = (
 _OF_DEVICE = (
     r"cuda_(?:fp16|bf16|fp8|fp4|fp6|tf32)\.h(?:pp)?|mma\.h|cuda_pipeline\w*\.h|cuda_awbarrier\w*\.h|"
     r"cooperative_groups(?:\.h|/[\w/.]+)|cuda/[\w/.]+|gemmviz/[\w/.]+|nv/target|"
-    r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdbool|stdio)\.h|"
+    r"(?:assert|math|stdint|stddef|float|limits|inttypes|stdio)\.h|"
     r"c(?:assert|math|stdint|stddef|float|limits|stdio)|type_traits|limits|utility|concepts"
 )
 # Headers of the host, with any suffix: the C++ library, the C library, CUDA's libraries and samples, frameworks.
 _HOST_HEADERS = (
     r"[a-z_]+|(?:sys|arpa|netinet|linux|bits|x86_64-linux-gnu)/\w+\.h|"
     r"(?:stdlib|string|strings|time|unistd|errno|signal|memory|malloc|getopt|pthread|dirent|fcntl|locale|wchar|ctype|"
-    r"setjmp|stdarg|alloca|omp|mpi|immintrin|x86intrin|xmmintrin|emmintrin|windows|Windows|conio|io|process|direct|"
+    r"setjmp|stdarg|stdbool|alloca|omp|mpi|immintrin|x86intrin|xmmintrin|emmintrin|windows|Windows|conio|io|process|direct|"
     r"mkl|cblas|mkl_\w+)\.h|c(?:stdlib|string|time|ctype|errno|stdarg|signal)|"
     r"(?:cublas|curand|cudnn|cusparse|cusolver|cufft|nvml|nvToolsExt|cuda_profiler|cudaProfiler|cupti|nccl|nvrtc|npp|"
     r"cudaTypedefs|cuda_gl|cudaGL|nvtx\d?)\w*(?:/\w+)*\.h(?:pp)?|nvtx3/.*|"

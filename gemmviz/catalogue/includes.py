@@ -22,6 +22,8 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*", re.MULTILINE)
 _REPEATED = (".inc", ".def", ".inl")
 _DEEPEST, _MOST_CHARACTERS = 24, 4_000_000
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".inc")
+# A device function that is declared here, and whose body is in another file.
+_DECLARED = re.compile(r"\b__device__\b[^;{}()=]*\b\w+\s*\([^;{}]*\)\s*;")
 _MOST_FILES, _DEEPEST_BEGIN = 200, 4
 _CLIMB, _CLIMB_OUTSIDE = 8, 3
 # Usual folders for headers in a repository.
@@ -38,7 +40,8 @@ def walk(
 ) -> Iterator[tuple[Path, bytes]]:
     """Yield the files that texts may include, directly or not, each once.
 
-    Includes in comments count, and all files of a name: so none is missed that `with_headers` or a compiler reads.
+    Includes in comments count, and all files of a name: so none is missed that `with_headers` or a compiler reads. So
+    does the source of a header that only declares functions of the device.
 
     Parameters
     ----------
@@ -57,10 +60,10 @@ def walk(
         A file, and its content.
     """
     tried: set[Path] = set()
-    waiting, count = list(starts), 0
+    waiting, count = [(_names(text), folder) for text, folder in starts], 0
     while waiting and (most is None or count < most):
-        text, beside = waiting.pop()
-        for name in _names(text):
+        names, beside = waiting.pop()
+        for name in names:
             for path in places(name, beside):
                 if path in tried:
                     continue
@@ -70,11 +73,12 @@ def walk(
                     continue
                 count += 1
                 yield path, content
-                waiting.append((decoded(content), path.parent))
+                inside = decoded(content)
+                waiting.append((_names(inside) + _with_bodies(path, inside), path.parent))
 
 
 def decoded(content: bytes) -> str:
-    """Return the text of a file in which includes are looked for; what is no UTF-8 has a sign in its place."""
+    """Return the text of a file in which includes are looked for; bytes that are not UTF-8 are replaced."""
     return content.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -87,6 +91,12 @@ def _names(text: str) -> list[str]:
     """Return the names in all lines that are includes in any reading, each once."""
     lines = (found for body in readings(text) for found in INCLUDE.finditer(body))
     return list(dict.fromkeys(map(_name, lines)))
+
+
+def _with_bodies(header: Path, text: str) -> list[str]:
+    """Return the name of the source that may have the bodies of functions which a header only declares, if any."""
+    declares = header.suffix in HEADERS and _DECLARED.search(text)
+    return [header.with_suffix(".cu").name] if declares else []
 
 
 def _name(found: re.Match[str]) -> str:
@@ -106,7 +116,8 @@ def with_headers(
 ) -> str:
     """Return a source in which the text of each own header replaces its include.
 
-    ``#line`` directives give every line the name and the line number of its own file.
+    ``#line`` directives give every line the name and the line number of its own file. Where a header only declares
+    functions of the device, the source of the same name follows it: these functions are compiled together.
 
     Parameters
     ----------
@@ -220,6 +231,7 @@ class _Filler:
     def __init__(self, find: FindHeader, read: Callable[[Path], str], source: Path) -> None:
         self.find, self.read, self.source = find, read, source
         self.numbers: dict[Path, int] = {}
+        self.bodies: set[Path | None] = {None, source}  # sources whose functions are in the text
         self.characters = 0
 
     def filled(self, text: str, folder: Path, name: str, depth: int) -> str:
@@ -242,8 +254,12 @@ class _Filler:
         if self.characters > _MOST_CHARACTERS:
             return ""
         body = _ONCE.sub(lambda found: " " * len(found[0]), body)
+        bodies = {self.find(name, header.parent) for name in _with_bodies(header, plain_code(body))} - self.bodies
+        self.bodies |= bodies
         body = self.filled(body, header.parent, header.name, depth + 1)
         body = f"{_line(1, header.name)}\n{body}"
+        for source in filter(None, bodies):
+            body += f"\n{self._guarded(source, depth + 1)}"
         if header.suffix in _REPEATED:
             return body
         once = f"GEMMVIZ_HEADER_{self.numbers.setdefault(header, len(self.numbers))}"

@@ -69,7 +69,7 @@ def _file(texts: dict[Path, str]) -> Path:
 
 
 def _key(texts: dict[Path, str]) -> bytes:
-    """Return a digest of all that decides what the kernels are: their files, and the code that reads these."""
+    """Return a digest of all that the kernels depend on: their files, and the code that reads these."""
     digest = hashlib.sha256(__version__.encode())
     for path, text in texts.items():
         for part in (str(path).encode(), text.encode()):

@@ -111,7 +111,7 @@ class Launch:
 
     @property
     def panels(self) -> list[Panel]:
-        """What each GPU launches, GPU by GPU; one launch for one GPU."""
+        """The launch of each GPU, in the order of the GPUs; one launch for one GPU."""
         division = self.kernel.division
         return panels(self.devices, division is not None and division.in_panels)
 

@@ -2,17 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from gemmviz.catalogue import batch, tensor_map
 from gemmviz.catalogue.division import NUMBER, ROWS
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import SCALARS
+from gemmviz.catalogue.kernel_type import Kernel
 from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
-
-if TYPE_CHECKING:
-    from gemmviz.catalogue.kernel import Kernel
 
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
 _KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES, NUMBER)
@@ -79,7 +76,7 @@ def check_arguments(args: Sequence[str], maps: Collection[str]) -> None:
 def check_cuda_forms(
     backend: str, args: Sequence[str], maps: Collection[str], has_structs: bool, form: batch.BatchForm | None
 ) -> None:
-    """Check what only CUDA kernels have: structures as parameters, and batches.
+    """Check structures as parameters, and batches: only CUDA kernels have these.
 
     Parameters
     ----------
@@ -107,13 +104,13 @@ def check_cuda_forms(
         raise FrontMatterError("a batch with tensor maps is not known: a map describes one matrix")
 
 
-def check_divided(kernel: "Kernel") -> None:
+def check_divided(kernel: Kernel) -> None:
     """Check that several GPUs can compute a kernel's product together, each with its part of the matrices.
 
     Raises
     ------
     FrontMatterError
-        For a kernel in C, and for what is known of one GPU only.
+        For a kernel in C, and for features that only one GPU supports.
     """
     inside = kernel.division is not None and kernel.division.inside
     alone = {D, BIAS, "alpha", "beta", *batch.ROLES} - ({ROWS} if inside else set())

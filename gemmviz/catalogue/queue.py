@@ -1,4 +1,4 @@
-"""The order in which several GPUs copy the rows of A and multiply: what the host queues for one product.
+"""The order in which several GPUs copy the rows of A and multiply, as the host queues them for one product.
 
 Each GPU has two streams: one for its products, one for the copies of its own rows to the other GPUs. A product waits
 for events of copies. No GPU begins a product before all GPUs have ended their launches of the one before.
@@ -36,7 +36,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Queue:
-    """What is queued for one product, each in the order of the host's calls."""
+    """The copies and launches of one product, each in the order of the host's calls."""
 
     copies: tuple[Copy, ...]
     products: tuple[Product, ...]

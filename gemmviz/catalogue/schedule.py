@@ -53,7 +53,7 @@ class Schedule:
     tiles
         How many blocks' worth of work there are: tiles, times their parts.
     cost
-        What is least for the best set.
+        The cost of a set of parameters; the best set has the least.
     """
 
     sets: tuple[tuple[tuple[str, Expression], ...], ...]

@@ -37,7 +37,7 @@ def examine(
     kernel, problem, params
         The launch.
     deadline_s
-        The time limit of the kernel.
+        The time limit of the kernel in seconds of processor time.
     progress
         Called at each stage with a text and the longest time in seconds that it takes unless it hangs (None: unknown).
 

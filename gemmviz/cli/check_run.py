@@ -28,7 +28,7 @@ def check(
     must_fit
         Whether a size that the kernel does not take is an error; else it is left out if there are other sizes.
     deadline_s
-        The time limit of each launch.
+        The time limit of each launch in seconds of processor time.
     serve
         Serves the request elsewhere, and returns its reports in order; None: in an engine of this machine.
 

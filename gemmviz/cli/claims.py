@@ -1,4 +1,4 @@
-"""``gemmviz claims``: measures and records what the documents' claims need, and judges the claims."""
+"""``gemmviz claims``: makes the figures of the documents' claims, measured and recorded, and judges the claims."""
 
 import argparse
 import json

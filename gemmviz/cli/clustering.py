@@ -56,7 +56,7 @@ def bench(
     args
         With the options of `gemmviz.cli.cluster_options.add`.
     requests
-        What to measure.
+        The requests to measure.
     kernels
         The named kernels: naming is consent, for the workers, too.
 
@@ -276,7 +276,7 @@ def _served(
     kernels: Sequence[Kernel],
     gpu: bool = True,
 ) -> tuple[list[Heard], bool]:
-    """Serve requests on the cluster, with a progress bar; return what arrived about each, and whether Ctrl-C ended it.
+    """Serve requests on the cluster, with a progress bar; return the replies about each, and whether Ctrl-C ended it.
 
     `gpu`: kernels of a GPU need one; without, they are recorded only.
     """

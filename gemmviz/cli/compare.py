@@ -57,7 +57,11 @@ def add(commands: Any, summary: str) -> None:
     )
     kernels.add_argument("--quick", action="store_true", help="measure with fewer samples, less accurately")
     kernels.add_argument(
-        "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up a recording after S seconds"
+        "--deadline",
+        type=options.seconds,
+        default=20.0,
+        metavar="S",
+        help="give up a recording after S seconds of processor time",
     )
     parser.set_defaults(run=_run)
 

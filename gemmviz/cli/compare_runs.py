@@ -20,7 +20,7 @@ _COLOUR = {"FASTER": "green", "SLOWER": "red", "SAME": "default", "UNCLEAR": "ye
 
 
 def compare_runs(names: tuple[str, str], *, as_json: bool) -> int:
-    """Print what became faster or slower between two files or stored runs; return the exit code.
+    """Print the kernels that became faster or slower between two files or stored runs; return the exit code.
 
     Raises
     ------

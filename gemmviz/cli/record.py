@@ -57,7 +57,11 @@ def add(commands: Any, summary: str) -> None:
     options.add_view(parser)
     parser.add_argument("--accesses", action="store_true", help="with --json: also each single access")
     parser.add_argument(
-        "--deadline", type=options.seconds, default=20.0, metavar="S", help="give up after S seconds (default 20)"
+        "--deadline",
+        type=options.seconds,
+        default=20.0,
+        metavar="S",
+        help="give up after S seconds of processor time (default 20)",
     )
     parser.set_defaults(run=_run)
 
@@ -76,7 +80,7 @@ def _run(args: argparse.Namespace) -> int:
     job = launch(kernel, problem, params)
     request = RecordRequest(
         *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params),
-        # What crosses the links between several GPUs is counted from the accesses.
+        # The traffic of the links between several GPUs is counted from the accesses.
         order="none" if args.accesses or kernel.division else "totals",
         deadline_s=args.deadline,
         blocks=args.blocks,
@@ -190,7 +194,7 @@ def document(recording: Recording, traffic: Traffic, accesses: bool) -> Plain:
 
 
 def _links(recording: Recording) -> Plain:
-    """Return what crosses between several GPUs, by GPU and owner; nothing for one GPU."""
+    """Return the traffic between several GPUs, by GPU and owner; nothing for one GPU."""
     if recording.sharing is None:
         return {}
     names = ("device", "owner", "once_bytes", "read_bytes")

@@ -113,7 +113,7 @@ def need_dask() -> None:
         )
     import distributed  # noqa: F401 (its import sets the levels of its loggers)
 
-    # Its messages are for its developers; what a user has to know becomes a sentence.
+    # Its messages are for its developers; a user gets a sentence instead.
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -56,7 +56,7 @@ class Job:
 
 @dataclass
 class Heard:
-    """What arrived about one piece.
+    """The replies about one piece.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Course:
     id
         The course, for `gemmviz.cluster.work.cancel`.
     heard
-        What arrived about each piece.
+        The replies about each piece.
     notes
         Sentences about workers that are not used.
 
@@ -129,8 +129,8 @@ class Course:
         Parameters
         ----------
         cancel
-            Set it, from any thread, to end the run: workers that can be reached end their pieces within a second. What
-            has been measured is kept.
+            Set it, from any thread, to end the run: workers that can be reached end their pieces within a second.
+            Results that have arrived are kept.
         """
         client, handler = self._client, self._on_event
         client.subscribe_topic(work.topic(self.id), handler)
@@ -275,7 +275,7 @@ class Course:
                 attempt.tried.append(reply)
 
     def _settle(self, number: int, why: str) -> None:
-        """Keep what arrived of a piece whose last reply never arrives: of one attempt only, so of one device."""
+        """Keep the replies about a piece whose last reply never arrives: of one attempt only, so of one device."""
         attempts = [heard for (of, _), heard in self._attempts.items() if of == number]
         self.heard[number] = max(attempts, key=lambda heard: len(heard.results) + len(heard.tried), default=Heard())
         self.heard[number].why = why

@@ -118,7 +118,7 @@ class SentFile:
 
 @dataclass(frozen=True)
 class SentSources:
-    """The texts of a request, and what they need to compile elsewhere.
+    """The texts of a request, and the files that they need to compile elsewhere.
 
     Attributes
     ----------

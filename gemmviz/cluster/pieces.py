@@ -1,4 +1,4 @@
-"""Splits a request into pieces for the workers of a cluster, and joins what arrived about them into one last reply."""
+"""Splits a request into pieces for the workers of a cluster, and joins their replies into one last reply."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +20,7 @@ from gemmviz.engine.messages import (
     Request,
     TuneRequest,
 )
+from gemmviz.simt.time_limits import clock_s
 
 # Compiling, verifying, and waiting for the compiler's caches: a generous upper limit per kernel and per piece.
 _EXTRA_S, _START_S = 120.0, 600.0
@@ -41,7 +42,7 @@ def deadline_s(piece: Request) -> float:
         case TuneRequest():
             return piece.seconds + _START_S
         case CheckRequest():
-            return piece.deadline_s + _START_S
+            return clock_s(piece.deadline_s) + _START_S
         case CountRequest():
             return len(piece.launches) * _EXTRA_S + _START_S
     return _START_S
@@ -62,7 +63,7 @@ def joined(request: Request, parts: Sequence[Request], heard: Sequence[Heard]) -
     request, parts
         The request and its pieces, from `split`.
     heard
-        What arrived about each piece.
+        The replies about each piece.
 
     Returns
     -------

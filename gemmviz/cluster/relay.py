@@ -65,7 +65,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Refusal:
-    """From the relay: why it cannot do what was asked, as a sentence."""
+    """From the relay: why it cannot serve a request, as a sentence."""
 
     text: str
 

@@ -90,7 +90,7 @@ class RemoteEngine:
                     return
 
     def close(self) -> None:
-        """End the relay; the worker ends what it serves. Any thread may call this."""
+        """End the relay; the worker ends its request. Any thread may call this."""
         self._relay.close()
 
 
@@ -159,7 +159,7 @@ class _Relay:
         Raises
         ------
         Unavailable
-            With the reason why the relay cannot do what was asked.
+            With the reason why the relay cannot serve the request.
         EOFError, OSError
             When the process has ended.
         NotAMessage

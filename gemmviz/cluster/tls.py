@@ -25,7 +25,7 @@ class Tls:
         Raises
         ------
         Unavailable
-            When a file is missing or is not what it should be.
+            When a file is missing or has another content than a certificate or key.
         """
         import ssl  # late: whoever works alone does not need it
 

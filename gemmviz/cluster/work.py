@@ -1,4 +1,4 @@
-"""What a worker runs. Dask finds these functions in the worker's own gemmviz, by their names."""
+"""The functions that a worker runs. Dask finds them in the worker's own gemmviz, by their names."""
 
 import errno
 import multiprocessing

@@ -22,7 +22,7 @@ _NO_GPU = mark("no CUDA device on this machine")
 _OF_A_MACHINE = ("measured", "profiled")
 _GIVEN_UP: State = "cannot be judged here"
 _Stamp = tuple[int, str, str, str]
-"""What a verdict depends on beside its claim: the changes of the evidence, its device and date, and the language."""
+"""A verdict depends on its claim and on these: the changes of the evidence, its device and date, the language."""
 
 
 class ClaimsJudge:

@@ -135,7 +135,7 @@ def _keep(document: Document) -> None:
 
 
 def _reason(error: GemmvizError) -> str:
-    """Return why there is no result, and what the user can do on the page."""
+    """Return why there is no result, and the remedy on the page."""
     from gemmviz.control.version_course import RequestFailed  # late: the first paint needs no comparison
 
     if isinstance(error, RequestFailed) and error.reply.kind == "cancelled":

@@ -114,7 +114,7 @@ def _worked_out(pair: Pair) -> Pair:
 
 
 def _failure(reply: Failed, rung: str) -> Message:
-    """Return the message about why there is no second recording, and what to do."""
+    """Return the message about why there is no second recording, and the remedy."""
     if reply.kind == "cancelled":
         return Message(tr("Recording {rung} was cancelled: D twice records it again.", rung=rung), "info")
     line = tr("line {line}: ", line=reply.line) if reply.line and f"{reply.line}" not in reply.message else ""

@@ -50,7 +50,7 @@ class Backends:
         Raises
         ------
         Unavailable
-            When it cannot run here; the message gives the reason and what to do.
+            When it cannot run here; the message gives the reason and the remedy.
         """
         if name not in self._made:
             self._made[name] = self._make(name)

@@ -120,7 +120,7 @@ def _is_shipped(request: RecordRequest) -> bool:
 
 
 def _name(request: RecordRequest) -> str:
-    """Return a digest of all that decides what a recording is: the request, the code and the compiler."""
+    """Return a digest of all that a recording depends on: the request, the code and the compiler."""
     asked = replace(request, run=0, language=language())
     surroundings = [__version__, zig.processor(), _compiler(), *(os.environ.get(name, "") for name in _VARIABLES)]
     digest = hashlib.sha256(repr((asked, surroundings)).encode())

@@ -33,8 +33,9 @@ class RecordRequest:
 
     ``path`` is the file (its suffix gives the language), ``text`` is the source to record, which may differ from the
     file on disk. ``order`` is that of the timeline (``"grid"`` or ``"block"``); ``"none"``: no timeline; ``"totals"``:
-    only the sums of accesses, in a fraction of the memory; ``"verdict"``: only C and the diagnostics. ``blocks`` is the
-    range of blocks to record, without its end; None: all. ``capacity`` is the largest number of accesses to keep;
+    only the sums of accesses, in a fraction of the memory; ``"verdict"``: only C and the diagnostics. ``deadline_s`` is
+    the kernel's time limit in seconds of processor time. ``blocks`` is the range of blocks to record, without its end;
+    None: all. ``capacity`` is the largest number of accesses to keep;
     None: as many as fit in memory. ``as_written``: every access in the text, not only those that remain after
     compiling. ``random``: with random numbers as A and B, whose C is rounded: then no element counts as wrong.
     """
@@ -60,7 +61,8 @@ class CheckRequest:
     """Look for defects: answered by `Progress` and one `Checked` per launch, in order, then `Done`; or by `Failed`.
 
     ``path`` and ``text`` are as in `RecordRequest`.
-    ``deadline_s`` is for each launch. ``first`` is for `supervisor.Engine`: the number of the first entry.
+    ``deadline_s`` is for each launch, in seconds of processor time. ``first`` is for `supervisor.Engine`: the number of
+    the first entry.
     """
 
     run: int

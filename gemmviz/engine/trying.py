@@ -1,7 +1,6 @@
 """Tries a kernel in a child process: checks that C is right and that the kernel stays within its arrays."""
 
 import itertools
-import os
 import threading
 from collections.abc import Callable
 
@@ -18,8 +17,6 @@ from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import recording_of
 
 _DEADLINE_S = 15.0
-# On a busy machine a launch gets more time, up to so many times as much.
-_MOST_TIMES = 4.0
 _MISSES = ("out of bounds", "misaligned vector access")
 
 
@@ -47,7 +44,7 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
             problem.k,
             kernel.defaults,
             order="verdict",
-            deadline_s=_DEADLINE_S * _slowness(),
+            deadline_s=_DEADLINE_S,
             random=random,
         )
         for reply in engine.run(request, cancel):
@@ -64,11 +61,6 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
         return Verdict(tr("the engine ended without an answer"))
 
     return try_one
-
-
-def _slowness() -> float:
-    """Return how many processes wait for each processor: 1 on an idle machine."""
-    return min(max(os.getloadavg()[0] / (os.cpu_count() or 1), 1.0), _MOST_TIMES)
 
 
 def _verdict(recording: Recording, kernel: Kernel) -> Verdict:

@@ -4,6 +4,7 @@ import ctypes
 import os
 import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,32 @@ from gemmviz.language import set_language
 from gemmviz.sandbox import result_memory, wire
 from gemmviz.sandbox.warden import LENGTH
 
+_shown: list[ctypes.Array[ctypes.c_char]] = []  # the engine reads it in this process's memory
+
 
 def once(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """Return a function that answers the only question: it calls `function` and returns its result."""
     return lambda name: function(*arguments)
+
+
+def introduce(token: bytes, before: Callable[[], object] | None, channel: int) -> None:
+    """Send the engine this process's number, and an address of the token: it asks while this process is confined.
+
+    Parameters
+    ----------
+    token
+        The secret that marks this process's messages; see `gemmviz.sandbox.wire`.
+    before
+        Called then.
+    channel
+        The number of this process's end of the channel.
+    """
+    shown = ctypes.create_string_buffer(token, len(token))
+    _shown.append(shown)
+    wire.send(channel, token, (int(Path("/proc/self").readlink().name), ctypes.addressof(shown)))
+    if before is not None:
+        with suppress(Exception):
+            before()
 
 
 def serve(
@@ -46,8 +69,6 @@ def serve(
     set_language(spoken)
     if left_at is not None:
         result_memory.use(left_at)
-    shown = ctypes.create_string_buffer(token, len(token))
-    wire.send(channel, token, (int(Path("/proc/self").readlink().name), ctypes.addressof(shown)))
     try:
         answers: Callable[..., Any] = answer(*given)
         failure: Exception | None = None

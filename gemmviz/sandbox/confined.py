@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +185,8 @@ class Session:
         ours, theirs = socket.socketpair()
         self._channel = ours
         given = self._token, language(), tuple(self._classes.values()), answer, arguments
-        job = warden.Run(answering.serve, given, library, forks, before)
+        introduce = partial(answering.introduce, self._token, before)
+        job = warden.Run(answering.serve, given, library, forks, introduce)
         left_at = [] if left is None else [left.descriptor]
         with theirs:
             _submit(warden.RUN, [theirs.fileno(), self._printed.fileno(), *left_at])

@@ -62,36 +62,77 @@ def version() -> int:
         return 0
 
 
-def restrict(access: Access) -> None:
-    """Apply rules to this thread; threads and processes that it starts from now on inherit them.
+class Rules:
+    """Rules that are collected, and then applied once. Rights that this kernel's Landlock does not know are left out.
 
-    Needs ``no_new_privs``. Rights that the kernel's version of Landlock does not know are left out: see `keeps`.
-
-    Parameters
+    Attributes
     ----------
-    access
-        The rights that remain. A path that does not exist is ignored.
+    descriptor
+        The file of the rules; open until they are applied.
 
     Raises
     ------
     OSError
         If there is no Landlock.
     """
-    known = version()
-    handled = (1 << 13) - 1
-    handled |= (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0) | (_IOCTL_DEV if known >= 5 else 0)
-    net = _BIND_TCP | _CONNECT_TCP if known >= 4 else 0
-    scoped = _SCOPE_ABSTRACT_UNIX | _SCOPE_SIGNAL if known >= 6 else 0
-    attributes = struct.pack("=QQQ", handled, net, scoped)[: 24 if known >= 6 else 16 if known >= 4 else 8]
-    ruleset = libc.call(_CREATE_RULESET, ctypes.create_string_buffer(attributes, len(attributes)), len(attributes), 0)
-    try:
-        _grant(ruleset, access.read, _READ & handled)
-        _grant(ruleset, access.write, (_READ | _CHANGE) & handled)
-        _grant(ruleset, access.execute, (_READ | _EXECUTE) & handled)
-        _grant(ruleset, access.devices, (_READ | _WRITE_FILE | _IOCTL_DEV) & handled)
-        libc.call(_RESTRICT_SELF, ruleset, 0)
-    finally:
-        os.close(ruleset)
+
+    def __init__(self) -> None:
+        known = version()
+        handled = (1 << 13) - 1
+        handled |= (_REFER if known >= 2 else 0) | (_TRUNCATE if known >= 3 else 0) | (_IOCTL_DEV if known >= 5 else 0)
+        net = _BIND_TCP | _CONNECT_TCP if known >= 4 else 0
+        scoped = _SCOPE_ABSTRACT_UNIX | _SCOPE_SIGNAL if known >= 6 else 0
+        attributes = struct.pack("=QQQ", handled, net, scoped)[: 24 if known >= 6 else 16 if known >= 4 else 8]
+        text = ctypes.create_string_buffer(attributes, len(attributes))
+        self.descriptor = libc.call(_CREATE_RULESET, text, len(attributes), 0)
+        self._handled = handled
+
+    def allow(self, access: Access) -> None:
+        """Add rights. A path that does not exist is ignored."""
+        self._grant(access.read, _READ)
+        self._grant(access.write, _READ | _CHANGE)
+        self._grant(access.execute, _READ | _EXECUTE)
+        self._grant(access.devices, _READ | _WRITE_FILE | _IOCTL_DEV)
+
+    def apply(self) -> None:
+        """Leave this thread these rights only, and the threads and processes that it starts from now on.
+
+        Needs ``no_new_privs``. It cannot be undone.
+        """
+        try:
+            libc.call(_RESTRICT_SELF, self.descriptor, 0)
+        finally:
+            os.close(self.descriptor)
+
+    def _grant(self, paths: Sequence[Path], rights: int) -> None:
+        rights &= self._handled
+        for path in paths:
+            try:
+                handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+                rule = struct.pack("=Qi", rights if folder else rights & _OF_FILES, handle)
+                text = ctypes.create_string_buffer(rule, len(rule))
+                libc.call(_ADD_RULE, self.descriptor, _RULE_PATH_BENEATH, text, 0)
+            finally:
+                os.close(handle)
+
+
+def restrict(access: Access) -> None:
+    """Leave this thread, and the threads and processes that it starts from now on, these rights only.
+
+    Needs ``no_new_privs``. A path that does not exist is ignored.
+
+    Raises
+    ------
+    OSError
+        If there is no Landlock.
+    """
+    rules = Rules()
+    rules.allow(access)
+    rules.apply()
 
 
 def keeps() -> dict[str, bool]:
@@ -104,17 +145,3 @@ def keeps() -> dict[str, bool]:
         "devices": known >= 5,
         "signals": known >= 6,
     }
-
-
-def _grant(ruleset: int, paths: Sequence[Path], rights: int) -> None:
-    for path in paths:
-        try:
-            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except OSError:
-            continue
-        try:
-            folder = stat.S_ISDIR(os.fstat(handle).st_mode)
-            rule = struct.pack("=Qi", rights if folder else rights & _OF_FILES, handle)
-            libc.call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, ctypes.create_string_buffer(rule, len(rule)), 0)
-        finally:
-            os.close(handle)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 _MOST_PRINTED = 64 << 10
-# What the C library and the C++ library print when they end a process: the run's own message names the fault.
+# The last words of the C library and the C++ library in a process that ends: the run's own message names the fault.
 _OF_THE_LIBRARY = re.compile(
     r"^(?:free\(\)|malloc(?:_\w+)?\(\)|realloc\(\)|calloc\(\)|munmap_chunk\(\)|double free or corruption|corrupted |"
     r"Fatal glibc error|\*\*\* .*\*\*\*:? |terminate called |pure virtual method called)[^\n]*\n?",
@@ -29,7 +29,7 @@ def pass_on(printed: Any) -> None:
 
 
 def plain(text: str) -> str:
-    """Return a kernel's output without what a terminal would take for a command, and without the libraries' last words.
+    """Return a kernel's output without control characters of terminals, and without the libraries' last words.
 
     Parameters
     ----------

@@ -79,16 +79,14 @@ def _systems(library_path: str) -> list[Path]:
     return _sane([*map(Path, _SYSTEM), *_folders(library_path)])
 
 
-def running(library: Path) -> Access:
-    """Return the files for a process that runs a kernel: the kernel's library and those of the system, to read."""
-    return Access(read=[library, *needed_to_run()], devices=[Path("/dev/null")])
-
-
 @cache
-def needed_to_run() -> tuple[Path, ...]:
-    """Return the files that every process needs that runs a kernel."""
+def running() -> Access:
+    """Return the files that every process may open that runs a kernel: the system's libraries, to read."""
     libraries = _sane([*map(Path, _LIBRARIES), Path(os.__file__).parent, *_packages(), *_library_path(), *_ours()])
-    return *libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))
+    return Access(
+        read=[*libraries, *map(Path, (*_LOADER, *_MACHINE, "/dev/urandom"))],
+        devices=[Path("/dev/null")],
+    )
 
 
 def gpu_devices() -> list[Path]:
@@ -149,7 +147,7 @@ def _sane(paths: Iterable[Path]) -> list[Path]:
     """Return the paths without the home folder, its parents, and duplicates."""
     home = os.path.realpath(Path.home())
     kept: list[str] = []
-    # A folder comes directly before what is in it, also if other names begin with its name.
+    # A folder comes directly before its content, also if other names begin with its name.
     for path in sorted({os.path.realpath(p) for p in paths if p.is_absolute()}, key=lambda path: path + os.sep):
         covered = bool(kept) and _is_in(path, kept[-1])
         if not _is_in(home, path) and not covered:

@@ -215,7 +215,7 @@ def _may_be_read(path: Path, folder: Path, suffixes: tuple[str, ...] = _SOURCES)
 
 
 def _listed_may_be_read(file: Path, suffixes: tuple[str, ...]) -> bool:
-    """Return what `_may_be_read` returns for a file and its own folder; only a link has to be resolved for it."""
+    """Return the result of `_may_be_read` for a file and its own folder; only a link has to be resolved for it."""
     try:
         found = file.lstat()
     except (OSError, ValueError):
@@ -227,7 +227,7 @@ def _listed_may_be_read(file: Path, suffixes: tuple[str, ...]) -> bool:
 
 
 def _suffix(name: str) -> str:
-    """Return what `Path.suffix` is."""
+    """Return the same as `Path.suffix`."""
     stem, dot, end = name.rpartition(".")
     return dot + end if stem and end else ""
 

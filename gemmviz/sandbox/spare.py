@@ -5,22 +5,26 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Generic, TypeVar
 
 from gemmviz.sandbox import libc
 
 _MOST_DESCRIPTORS = 8
+Ready = TypeVar("Ready")
 
 
-class Spare:
+class Spare(Generic[Ready]):
     """A child process that waits for the files of its work. It ends without them, or with its parent.
 
     Parameters
     ----------
+    prepare
+        Called in the child before it waits.
     work
-        Called in the child with the numbers of the files that `start` was given.
+        Called in the child with the result of `prepare`, and the numbers of the files that `start` was given.
     """
 
-    def __init__(self, work: Callable[[list[int]], None]) -> None:
+    def __init__(self, prepare: Callable[[], Ready], work: Callable[[Ready, list[int]], None]) -> None:
         ours, theirs = socket.socketpair()
         self._pid = os.fork()
         if self._pid == 0:
@@ -28,10 +32,11 @@ class Spare:
                 with suppress(OSError):
                     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
                 ours.close()
+                ready = prepare()
                 mark, descriptors, _, _ = socket.recv_fds(theirs, 1, _MOST_DESCRIPTORS)
                 theirs.close()
                 if mark:
-                    work(descriptors)
+                    work(ready, descriptors)
             finally:
                 os._exit(127)
         theirs.close()

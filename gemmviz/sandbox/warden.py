@@ -74,14 +74,14 @@ class Run:
     forks
         Whether it may make processes.
     before
-        Called in the new process before it is confined.
+        Called in the new process before it is confined, with the number of the socket.
     """
 
     function: Callable[..., None]
     arguments: tuple[Any, ...]
     library: Path
     forks: bool
-    before: Callable[[], object] | None = None
+    before: Callable[[int], object]
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,13 @@ def main(control: socket.socket, given: Limits) -> None:
     if seccomp.offered():
         for forks in (True, False):
             seccomp.packed(seccomp.Filter.RUNNING, forks)
-    rules.needed_to_run()
+    rules.running()
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     control.sendall(LENGTH.pack(namespaces.is_first()))
-    ready = Spare(partial(_run, given))
+    ready = _spare(given)
     with suppress(EOFError, OSError):
         while True:
             _wait(control)
@@ -154,7 +154,7 @@ def main(control: socket.socket, given: Limits) -> None:
             for descriptor in descriptors:
                 os.close(descriptor)
             control.sendall(f"{ended.code} {ended.most} {ended.why}\n".encode())
-            ready = Spare(partial(_run, given))  # the end of a job ends every other process
+            ready = _spare(given)  # the end of a job ends every other process
     os._exit(0)
 
 
@@ -203,12 +203,16 @@ def _exactly(source: socket.socket, count: int) -> bytearray:
     return body
 
 
-def _started(ready: Spare, descriptors: Sequence[int], given: Limits) -> int:
+def _started(ready: Spare[landlock.Rules | None], descriptors: Sequence[int], given: Limits) -> int:
     try:
         return ready.start(descriptors)
     except OSError:  # something has ended it
         ready.end()
-        return Spare(partial(_run, given)).start(descriptors)
+        return _spare(given).start(descriptors)
+
+
+def _spare(given: Limits) -> Spare[landlock.Rules | None]:
+    return Spare(_waiting, partial(_run, given))
 
 
 def _compiling(job: Compile, descriptors: Sequence[int], given: Limits) -> int:
@@ -264,51 +268,69 @@ def _end(pid: int, ended: Ended) -> Ended:
 
 def _compile(job: Compile, descriptors: Sequence[int], given: Limits) -> None:
     output, errors = descriptors
-    _stand_alone(output, errors)
+    _stand_alone()
+    _print_to(output, errors)
     try:
         os.chdir(job.folder)
         limits.lower(given.compile_s, given.file_bytes)
-        confine(job.access, seccomp.Filter.COMPILING)
+        confine(_rules(job.access), seccomp.Filter.COMPILING)
         os.execve(job.command[0], job.command, job.environment)
     except OSError as error:
         os.write(2, f"{job.command[0]}: {error.strerror}\n".encode())
 
 
-def _run(given: Limits, descriptors: Sequence[int]) -> None:
-    channel, printed, *memories = descriptors
-    _stand_alone(printed, printed)
-    keep(channel, *memories)
-    with socket.socket(fileno=os.dup(channel)) as asked:
-        job: Run = message(asked)
-    if job.before is not None:
-        with suppress(Exception):
-            job.before()
+def _waiting() -> landlock.Rules | None:
+    """Prepare a process that will run a kernel, and return its rules; only the kernel's library is missing in them."""
+    _stand_alone()
     for name in os.environ:
         if not name.startswith(_KEPT_VARIABLES):
             del os.environ[name]
+    return _rules(rules.running())
+
+
+def _rules(access: Access) -> landlock.Rules | None:
+    if not landlock.version():
+        return None
+    allowed = landlock.Rules()
+    allowed.allow(access)
+    return allowed
+
+
+def _run(given: Limits, allowed: landlock.Rules | None, descriptors: Sequence[int]) -> None:
+    channel, printed, *memories = descriptors
+    _print_to(printed, printed)
+    keep(channel, *memories, *([] if allowed is None else [allowed.descriptor]))
+    with socket.socket(fileno=os.dup(channel)) as asked:
+        job: Run = message(asked)
+    job.before(channel)
     limits.lower(given.run_s, min(_MOST_PRINTED, given.file_bytes))
-    confine(rules.running(job.library), seccomp.Filter.RUNNING, forks=job.forks)
+    if allowed is not None:
+        allowed.allow(Access(read=[job.library]))
+    confine(allowed, seccomp.Filter.RUNNING, forks=job.forks)
     job.function(channel, memories[0] if memories else None, *job.arguments)
     os._exit(0)
 
 
-def _stand_alone(output: int, errors: int) -> None:
-    """Leave the engine's session, files and signals, so that neither its terminal nor its group can be reached."""
+def _stand_alone() -> None:
+    """Leave the engine's session, input and signals, so that neither its terminal nor its group can be reached."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     with suppress(OSError):
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for old, new in ((nothing, 0), (output, 1), (errors, 2)):
-        os.dup2(old, new)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def confine(access: Access, which: seccomp.Filter, *, forks: bool = True) -> None:
+def _print_to(output: int, errors: int) -> None:
+    os.dup2(output, 1)
+    os.dup2(errors, 2)
+
+
+def confine(allowed: landlock.Rules | None, which: seccomp.Filter, *, forks: bool = True) -> None:
     """Confine this process with the mechanisms that Linux has. Missing mechanisms are in the report."""
     with suppress(OSError):
         limits.no_new_privs()
-    if landlock.version():
-        landlock.restrict(access)
+    if allowed is not None:
+        allowed.apply()
     if seccomp.offered():
         seccomp.restrict(which, forks=forks)

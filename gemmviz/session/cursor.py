@@ -62,9 +62,13 @@ class Cursor:
     @property
     def shown_block(self) -> int:
         """The block whose tiles are shown: the running block if blocks run one by one, unless a cell is picked."""
+        return self.block_at(self.step)
+
+    def block_at(self, step: int) -> int:
+        """Return the block whose tiles are shown at a step, or at the last one: see `shown_block`."""
         if self.playable is None or self.cell is not None or self.playable.timeline.order_by != "block":
             return self.block
-        rows = self.playable.timeline.rows(self.step)
+        rows = self.playable.timeline.rows(min(step, max(self.steps - 1, 0)))
         return int(self.playable.recording.accesses.block[rows[0]]) if len(rows) else self.block
 
     @property

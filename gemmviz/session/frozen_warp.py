@@ -39,7 +39,7 @@ class FrozenWarp:
 
     @property
     def why_not(self) -> str:
-        """The reason why there is no warp to freeze, and what to do."""
+        """The reason why there is no warp to freeze, and the remedy."""
         if self._cursor.playable is None or not self._choice.kernel.recordable:
             return no_source(self._choice.kernel) or tr(
                 "Record a kernel (Ctrl+R) to see the memory requests of its warps."

@@ -15,7 +15,7 @@ def changes(kernel: Kernel) -> list[str]:
 
 
 def no_source(kernel: Kernel) -> str:
-    """Return a sentence that a library call cannot be recorded, and what to do; empty for a kernel with a source."""
+    """Return a sentence that a library call cannot be recorded, with the remedy; empty for a kernel with a source."""
     if kernel.recordable:
         return ""
     return tr(

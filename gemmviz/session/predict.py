@@ -12,7 +12,7 @@ from gemmviz.trace.quiz.question_kinds import Cell
 from gemmviz.trace.quiz.questions import Question, question
 
 _ABOUT: dict[LensName | None, tuple[str, ...]] = {"banks": ("bank", "cost"), "coalescing": ("cost",)}
-"""The kinds of questions about what a lens shows."""
+"""The kinds of questions about a lens's picture."""
 
 
 class Predict:
@@ -29,7 +29,7 @@ class Predict:
     preferences
         The language of the question.
     lens
-        The chosen lens: the questions are about what it shows, if it is about banks or sectors.
+        The chosen lens: the questions are about its picture, if it shows banks or sectors.
     """
 
     changed = Signal()

@@ -33,7 +33,10 @@ from gemmviz.session.two_versions import TwoVersions
 
 
 class Session:
-    """Owns the models of one window. No model refers to it: each takes the models that it reads or changes.
+    """Owns the models of one window. Each takes the models that it reads or changes.
+
+    Only `reopening` takes the session itself, as `gemmviz.session.snapshot.OnScreen`: a snapshot has the state of most
+    models.
 
     A model sends a signal after every change. Listeners are called in the order of their connection, models before
     views.

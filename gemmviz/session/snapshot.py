@@ -123,7 +123,7 @@ class Reopening:
     Parameters
     ----------
     session
-        The session to change.
+        The models to change. This is the only model that keeps the session, as it restores most other models.
     """
 
     placed = Signal(object)

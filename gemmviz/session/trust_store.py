@@ -4,20 +4,19 @@ import json
 import os
 import re
 import stat
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypedDict
 
 import platformdirs
 
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.typed_reading import Misfit, read_as
 from gemmviz.language import tr
 from gemmviz.session.atomic_file import atomic_file
 
-_VERSION = 1
+_VERSION: Literal[1] = 1
 _LARGEST_FILE = 10_000_000
 _HASH = re.compile(r"[0-9a-f]{64}")
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -49,6 +48,14 @@ class Kept:
     texts: tuple[AllowedText, ...] = ()
     folders: tuple[Path, ...] = ()
     fault: str = ""
+
+
+class _TrustFields(TypedDict):
+    """The file, as it is written."""
+
+    trust_version: Literal[1]
+    texts: list[AllowedText]
+    folders: list[str]
 
 
 class TrustStore:
@@ -157,7 +164,7 @@ def _begins(sha256: str, name: str) -> bool:
     return len(name) >= 8 and sha256.startswith(name.lower())
 
 
-def _checked(document: Any) -> Kept:
+def _checked(document: object) -> Kept:
     """Return a file's content, with each field checked.
 
     Raises
@@ -165,21 +172,31 @@ def _checked(document: Any) -> Kept:
     ValueError
         When it is not a file of this version.
     """
-    if not isinstance(document, Mapping) or document.get("trust_version") != _VERSION:
-        raise ValueError(tr("it has no {key} of {version}", key="trust_version", version=_VERSION))
-    texts, folders = document.get("texts"), document.get("folders")
-    if not isinstance(texts, list) or not isinstance(folders, list):
-        raise ValueError(tr("{key} is not a list", key="texts" if not isinstance(texts, list) else "folders"))
-    if not all(isinstance(folder, str) and Path(folder).is_absolute() and "\0" not in folder for folder in folders):
-        raise ValueError(tr("a folder is not named by its full path"))
-    return Kept(tuple(map(_text, texts)), tuple(map(Path, folders)))
+    try:
+        fields = read_as(document, _TrustFields)
+    except Misfit as misfit:
+        raise ValueError(_wanted(misfit.place)) from None
+    if not all(Path(folder).is_absolute() and "\0" not in folder for folder in fields["folders"]):
+        raise ValueError(_wanted("folders[]"))
+    if not all(_HASH.fullmatch(text.sha256) and _is_day(text.date) for text in fields["texts"]):
+        raise ValueError(_wanted("texts[]"))
+    return Kept(tuple(fields["texts"]), tuple(map(Path, fields["folders"])))
 
 
-def _text(entry: Any) -> AllowedText:
-    good = isinstance(entry, Mapping) and all(isinstance(entry.get(key), str) for key in ("sha256", "file", "date"))
-    if not good or not _HASH.fullmatch(entry["sha256"]):
-        raise ValueError(tr("an entry of {key} is not one", key="texts"))
-    with suppress(ValueError):
-        date.fromisoformat(entry["date"])
-        return AllowedText(entry["sha256"], entry["file"], entry["date"])
-    raise ValueError(tr("an entry of {key} is not one", key="texts"))
+def _wanted(place: str) -> str:
+    """Return the sentence about a place whose value is missing or of a wrong form."""
+    if place in ("texts", "folders"):
+        return tr("{key} is not a list", key=place)
+    if place.startswith("texts"):
+        return tr("an entry of {key} is not one", key="texts")
+    if place.startswith("folders"):
+        return tr("a folder is not named by its full path")
+    return tr("it has no {key} of {version}", key="trust_version", version=_VERSION)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

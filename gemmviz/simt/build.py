@@ -18,18 +18,16 @@ from gemmviz.backends.toolchain import (
     compile_shared,
     included,
     line_directive,
-    preprocess,
     source_folder,
 )
 from gemmviz.catalogue.cxx_standard import cxx_standard
-from gemmviz.catalogue.errors import BuildError, CompileStopped
+from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.launch import Launch
-from gemmviz.language import tr
 from gemmviz.sandbox import confined, kept
 from gemmviz.simt import dynamic_shared, precompiled
-from gemmviz.simt.inline_ptx.columns import aligned
-from gemmviz.simt.inline_ptx.rewriting import has_asm, rewritten
+from gemmviz.simt.inline_ptx import passes
+from gemmviz.simt.inline_ptx.rewriting import has_asm
 from gemmviz.simt.loop_pragmas import without_idle_pragmas
 
 _HERE = Path(__file__).parent
@@ -80,8 +78,6 @@ _USES_ALGORITHMS = re.compile(r"\bstd\s*::\s*(?:max|min|clamp)\b")
 _RUNTIME, _PRELUDE, _INCLUDE = _HERE / "runtime", _HERE / "prelude", _HERE / "include"
 # Headers for the GPU that are plain CUDA C++ also serve the recorder. They are searched after its own headers.
 _SHARED_HEADERS = data.root("kernels") / "include"
-# This process reads the source after macro expansion, and macros may produce any amount of text.
-_MOST_EXPANDED = 32 << 20
 _OWN_WARP_SIZE = re.compile(
     r"^[ \t]*(?:(?:static|inline|__device__|__constant__)\s+)*(?:const|constexpr)\s+(?:\w+\s+)+warpSize\s*[={]", re.M
 )
@@ -105,18 +101,18 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
     Unavailable
         When there is no compiler.
     """
-    tool = compiler()
+    tool, texts = compiler(), runtime_texts()
     source = _wrapper(launch)
-    flags = _flags(tool, launch, as_written, source)
+    inline_ptx = launch.kernel.backend == "cuda" and has_asm([source])
+    flags = _flags(tool, launch, as_written, source, "inline_ptx.h" if inline_ptx else "cuda.h")
     folder, _ = data.cache_folder("recorders")
     beside = included(launch.kernel.text, source_folder(launch.kernel.path))
     headers = [*beside, *included(launch.kernel.text, _SHARED_HEADERS)]
-    inline_ptx = launch.kernel.backend == "cuda" and has_asm([source])
     folder_of_headers = entry.folder_of_headers(source, launch, translates_asm=inline_ptx)
     neutral = _with_neutral_folders(flags, launch, folder_of_headers)
     link, runtime = _link_flags(tool), runtime_flags(tool)
     translator = _translator() if inline_ptx else ()
-    key = _digest([source, *headers, str((neutral, runtime, link)), tool.version, *runtime_texts(), *translator])
+    key = _digest([source, *headers, str((neutral, runtime, link)), tool.version, *texts, *translator])
     kept_name = f"{launch.kernel.name}-{key}"
     if known := kept.find(folder, kept_name):
         return known
@@ -125,45 +121,19 @@ def build(launch: Launch, *, as_written: bool = False) -> Path:
         wrapper = work / ("wrapper.c" if launch.kernel.backend == "c" else "wrapper.cpp")
         wrapper.write_text(source, encoding="utf-8")
         instrumented = work / "kernel.o"
-        prelude = None
+        prelude = precompiled.prelude(tool, flags, texts, folder)
+        macros = precompiled.macros(tool, flags, texts, folder) if inline_ptx and prelude else None
         try:
             if inline_ptx:
-                wrapper = _without_asm(wrapper, flags, launch, folder_of_headers)
-                flags = _already_preprocessed(flags)
-            else:
-                prelude = precompiled.prelude(tool, flags, runtime_texts(), folder)
+                reached = passes.Headers([source, *headers], folder_of_headers, (_HERE, _SHARED_HEADERS), macros)
+                wrapper, flags = passes.without_asm(wrapper, flags, launch.kernel, reached)
             compile_object(wrapper, instrumented, flags, launch.kernel.path, prelude)
         except BuildError as error:
             raise entry.explain(error, launch) from None
-        objects = [instrumented, *_runtime_objects(tool, folder)]
+        objects = [instrumented, *_runtime_objects(tool, texts, folder)]
         library = work / "kernel.so"
         compile_shared(objects, library, link, launch.kernel.path)
         return kept.keep(library, folder, kept_name)
-
-
-def _without_asm(wrapper: Path, flags: Sequence[str], launch: Launch, folder: Path | None) -> Path:
-    """Return a preprocessed source in which C++ replaces the asm statements."""
-    path = launch.kernel.path
-    expanded = wrapper.with_suffix(".ii")
-    preprocess(wrapper, expanded, [*flags, "-include", str(_PRELUDE / "inline_ptx.h")], path)
-    if expanded.stat().st_size > _MOST_EXPANDED:
-        reason = tr("with its macros filled in it has more than {size} MB", size=_MOST_EXPANDED >> 20)
-        raise CompileStopped(f"{path.name}: {reason}")
-    text = expanded.read_text(encoding="utf-8")
-    translated = wrapper.with_name("translated.cpp")
-    text = rewritten(aligned(text, path.name, launch.kernel.text), path.name, folder, (_HERE, _SHARED_HEADERS))
-    translated.write_text(text, encoding="utf-8")
-    return translated
-
-
-def _already_preprocessed(flags: Sequence[str]) -> list[str]:
-    """Return the flags without those of the preprocessor, because its output must not be preprocessed again."""
-    kept, skip = [], False
-    for flag in flags:
-        if not skip and flag != "-include" and not flag.startswith(("-D", "-I", "-U", "-iquote", "-idirafter")):
-            kept.append(flag)
-        skip = flag == "-include"
-    return kept
 
 
 def _with_neutral_folders(flags: list[str], launch: Launch, folder: Path | None) -> str:
@@ -177,28 +147,29 @@ def _with_neutral_folders(flags: list[str], launch: Launch, folder: Path | None)
     return neutral.replace(str(_HERE), "simt").replace(str(data.root("kernels")), "kernels")
 
 
-def _runtime_objects(tool: Compiler, folder: Path) -> list[Path]:
+def _runtime_objects(tool: Compiler, texts: Sequence[str], folder: Path) -> list[Path]:
     """Return the object files of the runtime. They are compiled once, as this takes longer than most kernels do."""
     plain = runtime_flags(tool)
-    key = _digest([str(plain), tool.version, *runtime_texts()])
+    key = _digest([str(plain), tool.version, *texts])
+
+    def known(part: Path) -> Path | None:
+        return kept.find(folder, f"{part.stem}-{key}")
 
     def made(part: Path) -> Path:
-        kept_name = f"{part.stem}-{key}"
-        if known := kept.find(folder, kept_name):
-            return known
         with build_folder() as name:
             new = Path(name) / "part.o"
             compile_object(part, new, plain, part)
-            return kept.keep(new, folder, kept_name)
+            return kept.keep(new, folder, f"{part.stem}-{key}")
 
     parts = sorted(_RUNTIME.glob("*.c"))
-    if confined.active():  # the sandbox runs one job after another
-        return [made(part) for part in parts]
+    found = [known(part) for part in parts]
+    if confined.active() or None not in found:  # the sandbox runs one job after another
+        return [object_file or made(part) for part, object_file in zip(parts, found, strict=True)]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:  # starting the compiler takes most of the time
-        return list(pool.map(made, parts))
+        return list(pool.map(lambda part: known(part) or made(part), parts))
 
 
-def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str) -> list[str]:
+def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str, prelude: str) -> list[str]:
     if launch.kernel.backend == "c":
         language = ["-x", "c", "-std=gnu11", *_THREADS, f"-I{_INCLUDE}"]
     else:
@@ -210,7 +181,7 @@ def _flags(tool: Compiler, launch: Launch, as_written: bool, source: str) -> lis
             *_UNPRINTED,
             *(("-include", str(_PRELUDE / "algorithms.h")) if _USES_ALGORITHMS.search(source) else ()),
             "-include",
-            str(_PRELUDE / "cuda.h"),
+            str(_PRELUDE / prelude),
             *folders,
         ]
     plain = [_LEVEL[as_written], *_COMMON, *_PLAIN[tool.kind]]

@@ -5,9 +5,7 @@ import. The kept file is plain typed data (MessagePack) and is checked by its ha
 """
 
 import hashlib
-from bisect import bisect_right
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -16,39 +14,10 @@ import msgspec
 from gemmviz import __version__
 from gemmviz.backends.toolchain import build_folder
 from gemmviz.sandbox import kept
-from gemmviz.simt.shared_array import SharedArray
+from gemmviz.simt.instruction_places import CodePlaces
 
-# The files whose change can change what is read.
-_READERS = ("code_places.py", "debuginfo.py", "line_table.py", "shared_array.py")
-
-
-@dataclass(frozen=True)
-class CodePlaces:
-    """Lines and shared arrays of one shared library; addresses are relative to its load address.
-
-    GCC adds a flag for each shared array that was constructed; ``guards`` has the offsets of these flags in bytes from
-    the anchor. ``entry`` is the address of the function that calls the kernel.
-    """
-
-    addresses: list[int]
-    places: list[tuple[int, int]]
-    shared: list[SharedArray]
-    guards: list[int]
-    entry: int
-
-    def place(self, address: int) -> tuple[int, int]:
-        """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) for another file.
-
-        The compiler has usually moved an instruction without a line upwards, out of a loop: it gets the line of the
-        next instruction that has one.
-        """
-        index = bisect_right(self.addresses, address) - 1
-        if index < 0:
-            return (0, 0)
-        while index + 1 < len(self.places) and self.places[index][0] == 0:
-            index += 1
-        line, column = self.places[index]
-        return (line, column) if line > 0 else (0, 0)
+# The files whose change can change the result.
+_READERS = ("code_places.py", "debuginfo.py", "instruction_places.py", "line_table.py", "shared_array.py")
 
 
 @lru_cache(maxsize=8)  # a kernel is recorded many times, and a library never changes after it has its name

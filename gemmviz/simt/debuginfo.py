@@ -13,7 +13,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from gemmviz.backends.entry import ARGUMENTS
 from gemmviz.simt import line_table
-from gemmviz.simt.code_places import CodePlaces
+from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.shared_array import BARRIER, SharedArray
 
 _ELEMENT = {

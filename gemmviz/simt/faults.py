@@ -8,8 +8,8 @@ from gemmviz.catalogue.errors import ConstraintError, Defect, GemmvizError, Kern
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.language import mark, tr
-from gemmviz.simt.code_places import CodePlaces
 from gemmviz.simt.diagnostics import who
+from gemmviz.simt.instruction_places import CodePlaces
 from gemmviz.simt.layout import RecorderRun, Status
 from gemmviz.simt.misaligned import misaligned
 from gemmviz.simt.wild_access import NULL_PAGES, local_arrays, meant
@@ -73,9 +73,13 @@ _ENDS: dict[Status, _End] = {
     ),
     Status.DEADLINE: _End(
         mark(
-            "still running after {time} s in {thread}: does it end? It is an endless loop, or too large a size to "
-            "record"
+            "still running after {time} s of processor time in {thread}: does it end? It is an endless loop, or too "
+            "large a size to record"
         ),
+        KernelTimeout,
+    ),
+    Status.WAITS: _End(
+        mark("not ended after {time} s in {thread}: it sleeps or waits without end, or this machine is too busy"),
         KernelTimeout,
     ),
     Status.TOO_MANY_SITES: _End(
@@ -200,6 +204,8 @@ def _values(status: Status, job: RecorderRun, launch: Launch, barrier_name: Call
             return {"size": f"{job.stack_bytes >> 20}"}
         case Status.DEADLINE:
             return {"time": f"{job.deadline_s:g}"}
+        case Status.WAITS:
+            return {"time": f"{job.passed_s:.1f}".removesuffix(".0")}
         case Status.WARP_WAITS:
             return {"other": who(launch, job.fault_block, job.fault_other)}
         case Status.BARRIER_NOT_READY | Status.ARRIVES_TOO_OFTEN:

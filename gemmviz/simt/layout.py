@@ -56,6 +56,7 @@ class Status(IntEnum):
     STACK_OVERFLOW = 19
     UNKNOWN_PTX = 20
     NOT_SHARED = 21
+    WAITS = 22
 
 
 class NoteKind(IntEnum):
@@ -165,6 +166,7 @@ class RecorderRun(ct.Structure):
         ("more_capacity", ct.c_uint64),
         ("stack_bytes", ct.c_uint64),
         ("deadline_s", ct.c_double),
+        ("clock_s", ct.c_double),
         ("first_block", ct.c_uint32),
         ("end_block", ct.c_uint32),
         ("cluster", ct.c_uint32),
@@ -185,6 +187,7 @@ class RecorderRun(ct.Structure):
         ("note", DiagnosticRecord * MAX_NOTES),
         ("status", ct.c_int32),
         ("signal", ct.c_int32),
+        ("passed_s", ct.c_double),
         ("fault_pc", ct.c_size_t),
         ("last_pc", ct.c_size_t),
         ("fault_address", ct.c_size_t),

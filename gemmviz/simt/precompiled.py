@@ -2,12 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from gemmviz.backends.compiler import Compiler
-from gemmviz.backends.toolchain import build_folder, precompile, precompiling
+from gemmviz.backends.toolchain import build_folder, precompile, precompiling, preprocess
 from gemmviz.sandbox import kept
 
 # These concern the kernel, and not the prelude.
@@ -33,6 +34,39 @@ def prelude(tool: Compiler, flags: Sequence[str], texts: Sequence[str], folder: 
     Path or None
         None if the compiler cannot precompile, or if the kernel has a macro that the prelude reads.
     """
+    asked = _asked(tool, flags, texts)
+    if asked is None:
+        return None
+
+    def make(made: Path) -> bool:
+        return precompile(asked.header, made, asked.flags)
+
+    return _kept(folder, f"prelude-{asked.key}", "prelude.pch", make)
+
+
+def macros(tool: Compiler, flags: Sequence[str], texts: Sequence[str], folder: Path) -> Path | None:
+    """Return a file with all macros that are defined after the prelude; the parameters are those of `prelude`."""
+    asked = _asked(tool, flags, texts)
+    if asked is None:
+        return None
+
+    def make(made: Path) -> bool:
+        preprocess(asked.header, made, [*asked.flags, "-dM"], asked.header)
+        return True
+
+    return _kept(folder, f"macros-{asked.key}", "macros.h", make)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A prelude, the flags that concern it, and the key of its compiled form."""
+
+    header: Path
+    flags: list[str]
+    key: str
+
+
+def _asked(tool: Compiler, flags: Sequence[str], texts: Sequence[str]) -> _Asked | None:
     if "-include" not in flags or _macros(flags) & _words(tuple(texts)):
         return None
     at = flags.index("-include")
@@ -41,13 +75,15 @@ def prelude(tool: Compiler, flags: Sequence[str], texts: Sequence[str], folder: 
     command = precompiling(header, Path("output"), own)
     if command is None:
         return None
-    key = hashlib.sha256("\0".join([*command, tool.version, *texts]).encode()).hexdigest()[:24]
-    name = f"prelude-{key}"
+    return _Asked(header, own, hashlib.sha256("\0".join([*command, tool.version, *texts]).encode()).hexdigest()[:24])
+
+
+def _kept(folder: Path, name: str, file: str, make: Callable[[Path], bool]) -> Path | None:
     if known := kept.find(folder, name):
         return known
     with build_folder() as work:
-        made = Path(work) / "prelude.pch"
-        return kept.keep(made, folder, name) if precompile(header, made, own) else None
+        made = Path(work) / file
+        return kept.keep(made, folder, name) if make(made) else None
 
 
 def _macros(flags: Sequence[str]) -> set[str]:

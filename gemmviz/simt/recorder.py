@@ -28,6 +28,7 @@ from gemmviz.simt.faults import TooManyAccesses, raise_fault
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
 from gemmviz.simt.number_kinds import number_kind
 from gemmviz.simt.shared_array import BARRIER, SharedArray
+from gemmviz.simt.time_limits import clock_s
 from gemmviz.simt.tma_boxes import TmaReport
 
 # The columns of a recording of this length take 1.1 GB.
@@ -129,7 +130,7 @@ def run(
     a, b
         A and B in the kernel's layout, flat.
     deadline_s
-        The time limit in seconds.
+        The time limit in seconds of processor time.
     capacity
         The largest number of accesses to keep, up to `MAX_ACCESSES`.
     blocks
@@ -150,7 +151,7 @@ def run(
     job = _Job(library, launch, blocks)
     job.fill(a, b)
     run = job.run
-    run.deadline_s = deadline_s
+    job.limit(deadline_s)
     run.capacity = run.more_capacity = min(capacity, MAX_ACCESSES)
     run.workers = most_workers(launch) if workers is None else workers
     run.workers = max(1, min(run.workers, (run.end_block - run.first_block) // BLOCKS_PER_WORKER))
@@ -158,7 +159,7 @@ def run(
     columns = {name: result_memory.zeros(run.capacity, np.dtype(kind), shared=shared) for name, kind in COLUMNS}
     for name, column in columns.items():
         setattr(run, name, column.ctypes.data)
-    more = result_memory.zeros(run.capacity, np.dtype(np.float32), shared=shared)
+    more = result_memory.zeros(run.capacity, np.dtype(np.uint32), shared=shared)
     run.more = more.ctypes.data
     began = time.perf_counter()
     arrived, tma = job.start()
@@ -196,7 +197,7 @@ def count(
     the errors are those of `run`.
     """
     job = _Job(library, launch, blocks)
-    job.run.deadline_s = deadline_s
+    job.limit(deadline_s)
     job.run.capacity = job.run.more_capacity = limit
     job.run.workers, job.run.count_only = 1, 1
     began, complete = time.perf_counter(), True
@@ -306,7 +307,7 @@ class _Job:
         # It must be the first block, because another block may wait for it.
         run.first_block, run.end_block, run.workers, run.count_only = 0, run.cluster, 1, 1
         run.capacity = run.more_capacity = MAX_ACCESSES
-        run.deadline_s = _SCOUTING_S
+        self.limit(_SCOUTING_S)
         async_copies.begin(self._code, MAX_ACCESSES)
         tma_boxes.begin(self._code, MAX_ACCESSES)
         self._code.gv_record(ctypes.byref(run))
@@ -319,6 +320,10 @@ class _Job:
         # An address belongs to the first array that contains it.
         self.info = replace(self.info, shared=[*tiles, *arrays])
         self._watch(len(tiles))
+
+    def limit(self, deadline_s: float) -> None:
+        """Set the time limit of the run, in seconds of processor time."""
+        self.run.deadline_s, self.run.clock_s = deadline_s, clock_s(deadline_s)
 
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         """Set A and B, and fill C with values that no kernel computes by chance."""

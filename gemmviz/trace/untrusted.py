@@ -14,6 +14,7 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.accesses import further_words
 from gemmviz.trace.recording.recording import WARP, WARPGROUP, Recording
 
 _MOST_THREADS = 1024  # per block: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"
@@ -156,7 +157,7 @@ def _check_rows(found: Recording) -> None:
         _column(getattr(log, name), rows, name, "iu")
     _column(log.write, rows, "write", "b")
     _column(log.value, rows, "value", "f")
-    _need(isinstance(log.more, np.ndarray) and log.more.ndim == 1 and log.more.dtype.kind == "f", "the further values")
+    _need(isinstance(log.more, np.ndarray) and log.more.ndim == 1 and log.more.dtype == np.uint32, "the further values")
     _within(log.site, len(found.sites), "site")
     _within(log.array, len(found.arrays), "array")
     _within(log.block, found.blocks, "block")
@@ -166,7 +167,7 @@ def _check_rows(found: Recording) -> None:
         size = np.array([a.size for a in found.arrays], np.int64)
         width = np.maximum(log.bytes.astype(np.int64) // itemsize[log.array], 1)
         _need(bool((log.element.astype(np.int64) + width <= size[log.array]).all()), "element points outside")
-        _need(len(log.more) in (0, int((width - 1).sum())), "the further values")
+        _need(len(log.more) in (0, int(further_words(found.arrays, log.array, width).sum())), "the further values")
     # Tables with row numbers, or -1.
     for name, columns in (("copies", (0, 1)), ("boxes", (0, 2)), ("events", (10,))):
         table = getattr(log, name)

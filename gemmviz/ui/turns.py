@@ -15,9 +15,9 @@ _AGAIN_MS = 4  # the next frame may be the part's
 class Turns(QObject):
     """Distributes the frames among the parts that want to be drawn anew.
 
-    A part that comes too late for a frame gets one of the next frames. So a part may show an earlier step than the
-    cells for a few frames, and no frame is slow because all parts are drawn in it. Without playback each part may be
-    drawn at once.
+    A part that comes too late for a frame gets one of the next frames. Where steps are slower than frames, the frame of
+    a new step is that of the cells. So a part may show an earlier step than the cells for a few frames, and no frame is
+    slow because all parts are drawn in it. Without playback each part may be drawn at once.
 
     Parameters
     ----------
@@ -33,8 +33,9 @@ class Turns(QObject):
         self._waiting: list[Hashable] = []
         self._free = True
         self._reserved: Hashable | None = None
-        for signal in (session.cursor.stepped, session.cursor.moved):
-            listen(self, signal, self._begin_frame)
+        self._rested = False
+        listen(self, session.cursor.stepped, self._begin_step)
+        listen(self, session.cursor.moved, self._begin_rest)
 
     @property
     def switched(self) -> SignalInstance:
@@ -46,9 +47,20 @@ class Turns(QObject):
         """Whether there are turns: while a recording plays."""
         return self._playback.playing
 
-    def _begin_frame(self) -> None:
-        self._free = True
+    def _begin_step(self) -> None:
+        """Leave the frame to the cells if frames without a step come between: the parts have these."""
+        taken, self._rested = self._rested, False
+        self._free = not taken
+        self._reserved = self._waiting.pop(0) if self._waiting and not taken else None
+
+    def _begin_rest(self) -> None:
+        self._free = self._rested = True
         self._reserved = self._waiting.pop(0) if self._waiting else None
+
+    @property
+    def idle(self) -> bool:
+        """Whether no part has drawn in this frame, and none waits for one of the next."""
+        return self.on and self._free and self._reserved is None and not self._waiting
 
     def may(self, part: Hashable, at_once: bool = False) -> bool:
         """Return whether a part may be drawn anew in this frame; if not, it is noted for one of the next frames.

@@ -7,7 +7,7 @@
 // entry    = "CC_V_STATIC_BLOCK<BLOCK>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32] }
-// demo     = { size = 32, params = { BLOCK = 16 }, block = [0, 1], thread = [2, 1], stop = { line = "sum +=" } }
+// demo     = { size = 32, params = { BLOCK = 16 }, block = [0, 1], stop = { line = "sum +=" } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // requires = ["BLOCK >= 1", "BLOCK <= 32"]

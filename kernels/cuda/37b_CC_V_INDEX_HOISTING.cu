@@ -7,7 +7,7 @@
 // entry    = "CC_V_INDEX_HOISTING<BLOCK>"
 // args     = ["A", "B", "C", "M", "N", "K"]
 // params   = { BLOCK = [16, 4, 8, 32] }
-// demo     = { size = 32, params = { BLOCK = 16 }, block = [0, 1], thread = [2, 1], stop = { line = "tiles[BLOCK * BLOCK + place] =", array = "tiles", write = true } }
+// demo     = { size = 32, params = { BLOCK = 16 }, block = [0, 1], stop = { line = "tiles[BLOCK * BLOCK + place] =", array = "tiles", write = true } }
 // block    = ["BLOCK", "BLOCK"]
 // grid     = ["ceil(M / BLOCK)", "ceil(N / BLOCK)"]
 // shared   = "2 * BLOCK * BLOCK * 4"

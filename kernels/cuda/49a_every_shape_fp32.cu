@@ -106,12 +106,12 @@ __device__ __forceinline__ void take4(float *to, const float *from)
 // take a quarter longer.
 constexpr int SHIFT = 0;
 
-// Copies a box of B, BK x BN, EACH floats at a time. `rows` and `columns` of the matrix are left from `from` on; WHOLE: the
-// box is inside, and nothing has to be compared for each piece.
+// Copies a box of B, BK x BN, EACH floats at a time; a warp has whole rows, so that it computes few addresses. `rows` and
+// `columns` of the matrix are left from `from` on; WHOLE: the box is inside, and nothing has to be compared for each piece.
 template <int EACH, int BK, int BN, bool WHOLE>
 __device__ __forceinline__ void copy_box(float *to, const float *from, int N, int rows, int columns)
 {
-    constexpr int PIECES = BN / EACH, WIDE = PIECES < COPIERS ? PIECES : COPIERS, AT_ONCE = COPIERS / WIDE;
+    constexpr int PIECES = BN / EACH, WIDE = PIECES < 32 ? PIECES : 32, AT_ONCE = COPIERS / WIDE;
     int row = threadIdx.x / WIDE, col = threadIdx.x % WIDE * EACH;
     to += row * BN + col;
     from += (size_t)row * N + col;
@@ -152,7 +152,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
     __syncthreads();
 
     if (warp < 0) {
-        registers_down<SHIFT ? 72 : 40>();
+        registers_down<SHIFT ? 56 : 40>();
         constexpr int ROWS = COPIERS / 8;
         int k0 = lane % 8, m0 = threadIdx.x / 8; // 8 lanes read 8 columns of a row of A, one sector; a warp, 4 rows
         piece p;
@@ -198,7 +198,7 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
         return;
     }
 
-    registers_up<SHIFT ? 216 : 232>();
+    registers_up<SHIFT ? 224 : 232>();
     // Of 8 x 4 lanes, lane l is in row l / 4 and column l % 4. It has 4 rows of the warp tile, and 4 more 32 rows below;
     // of its columns, 4 side by side, then 4 more every 16: lanes that read at once then read side by side.
     int tm = lane / 4, tn = lane % 4, me = threadIdx.x - COPIERS;
@@ -322,7 +322,8 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
         if constexpr (SHIFT) {
             // No 16 bytes of a row can be stored at once. Eight rows of the warp's tile go through shared memory, so that its
             // lanes store neighbours: four floats of each lane, one by one, would touch every sector of C four times.
-            constexpr int WIDE = 4 * TN;
+            constexpr int WIDE = 4 * TN, LINE = WIDE < 32 ? WIDE : 32;
+            int col = at.col * BN + warp / WM * WIDE + lane % LINE, right = N - col;
             float(*line)[WIDE + 4] = (float(*)[WIDE + 4])(As + STAGES * BK * PITCH) + 8 * warp;
             #pragma unroll
             for (int i = 0; i < TM; i++) {
@@ -332,12 +333,15 @@ every_shape_fp32(const float *A, const __grid_constant__ tensor_map B, const flo
                     *(float4 *)&line[tm][4 * tn + 4 * j] =
                         make_float4(sum[i][j] + 0.0f, sum[i][j + 1] + 0.0f, sum[i][j + 2] + 0.0f, sum[i][j + 3] + 0.0f);
                 __syncwarp();
+                int row = at.row * BM + warp % WM * 8 * TM + i / 4 * 32 + i % 4 + 4 * (lane / LINE);
+                float *to = C + (size_t)row * N + col;
                 #pragma unroll
-                for (int n = lane; n < 8 * WIDE; n += 32) {
-                    int row = at.row * BM + warp % WM * 8 * TM + i / 4 * 32 + 4 * (n / WIDE) + i % 4;
-                    int col = at.col * BN + warp / WM * WIDE + n % WIDE;
-                    if (row < M && col < N)
-                        C[(size_t)row * N + col] = line[n / WIDE][n % WIDE];
+                for (int r = 0; r < 8; r += 32 / LINE, row += 4 * (32 / LINE), to += (size_t)(4 * (32 / LINE)) * N) {
+                    #pragma unroll
+                    for (int c = 0; c < WIDE; c += LINE) {
+                        if (row < M && c < right)
+                            to[c] = line[r + lane / LINE][c + lane % LINE];
+                    }
                 }
             }
             continue;

@@ -1,10 +1,10 @@
 // ---gemmviz
-// version    = 6
+// version    = 8
 // title      = "Every shape"
 // idea       = "Few tiles leave multiprocessors idle: several blocks then share the k-steps of one tile, and the last of them adds up their sums. The tile and the number of parts follow from M, N and K."
 // entry      = "every_shape<half, float, BM, BN, STAGES, GROUP, CLUSTER, ACROSS, SPLIT, BOXES>"
-// args       = ["A.map", "B.map", "C.map", "C", "M", "N", "K"]
-// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], BOXES = [2, 1] }
+// args       = ["M", "N", "K", "A", "B", "C", "A.map", "B.map", "C.map"]
+// params     = { BM = [128, 64, 192], BN = [256, 320, 192, 128, 96, 64, 32], STAGES = [4, 3, 5, 6, 8, 9, 10, 12, 13, 2], GROUP = [8, 4, 2, 1, 16], BLOCKS = [132, 4, 2], CLUSTER = [2, 1, 4], ACROSS = [1, 2, 4], SPLIT = [1, 2, 3, 4, 8, 16], BOXES = [2, 1] }
 // schedule.sets  = [
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
@@ -13,10 +13,11 @@
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 192, BN = 96, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 128, BN = 96, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 64, BN = 256, STAGES = 5, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 64, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 128, STAGES = 8, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 16 },
 //   { BM = 64, BN = 96, STAGES = 10, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 96, STAGES = 10, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
-//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }
+//   { BM = 64, BN = 64, STAGES = 12, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 64, BN = 64, STAGES = 12, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
+//   { BM = 64, BN = 32, STAGES = 8, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }
 // ]
 // schedule.each  = { SPLIT = [1, 2, 4, 8, 16], BLOCKS = ["SMS - SMS % (CLUSTER * ACROSS)"] }
 // schedule.tile  = ["BM", "BN"]
@@ -27,9 +28,12 @@
 // schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles * SPLIT / SMS)"
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
 // schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N"
-// schedule.names.step   = "max(BM * BN / 32, (BM / ACROSS + BN / CLUSTER / (1 + beside / 2)) * 128 / 44 * (3 + busy) / 4) + 60 + 30 * alone"
+// schedule.names.small  = "(M + N) * K <= 1572864 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS"
+// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 64 == 0 and N % 64 == 0"
+// schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + BN / CLUSTER / (1 + beside / 2)) * 128 / 44"
+// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32)"
 // schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) + shared * (4000 + BM * BN / 2)"
-// schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + CLUSTER * ACROSS * 1000"
+// schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + (not small) * CLUSTER * ACROSS * 1000"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.25 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
@@ -38,13 +42,14 @@
 // maps.B     = { box = ["64 / CLUSTER", "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
 // maps.C     = { box = [64, 32], swizzle = 128 }
 // unaligned  = ["A", "B", "C"]
+// copied     = ["A", "B"]
 // block      = ["128 + 2 * BM"]
 // grid       = ["min(BLOCKS, ceil(M / (BM * CLUSTER)) * ceil(N / (BN * ACROSS)) * CLUSTER * ACROSS * SPLIT)"]
 // cluster    = ["CLUSTER * ACROSS"]
 // shared     = "STAGES * (BM + BN) * 128 + BM * 128 * BOXES"
 // requires   = [
 //   "BM == 64 or BM == 128 or BM == 192 and BN <= 192",
-//   "BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256 or BN == 320", "STAGES >= 2", "STAGES <= 32", "GROUP >= 1",
+//   "BN == 32 or BN == 64 or BN == 96 or BN == 128 or BN == 192 or BN == 256 or BN == 320", "STAGES >= 2", "STAGES <= 32", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2 or CLUSTER == 4", "ACROSS == 1 or ACROSS == 2 or ACROSS == 4", "CLUSTER * ACROSS <= 8",
 //   "BOXES == 1 or BOXES == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % (CLUSTER * ACROSS) == 0",
 //   "SPLIT >= 1", "SPLIT <= 64", "SPLIT == 1 or SPLIT <= ceil(K / 64)",
@@ -54,7 +59,8 @@
 // ---
 // New here: a tile may have many parts, whose sums wait in memory of the kernel's own, as in rung 49; the blocks of a cluster
 // stand one below the other and share B, or side by side and share A; C may have 16 bits, and rows of any length. The rest
-// is rung 67's. A small product is mostly start and end, so the first copies are asked for before anything else.
+// is rung 67's. A small product is mostly start and end: so the sizes are the first arguments, which arrive first, and the first
+// copies are asked for before anything else.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
@@ -63,7 +69,7 @@
 using namespace gemmviz;
 using namespace gemmviz::ptx;
 
-enum { LARGEST_TILE = 128 * 320 };
+enum { LARGEST_TILE = 128 * 320, SMALL = 3 << 20 };
 // The sums of a part of a tile that another block finishes; `begun` says whether a group's are there.
 __device__ float4 unfinished[MOST_BLOCKS][LARGEST_TILE / 4];
 
@@ -151,6 +157,20 @@ __device__ __forceinline__ void store_elements(T *C, int M, int N, int row, int 
     }
 }
 
+// Asks L2 for A and B, an equal part for each block, before the first boxes are. Many blocks ask for the same boxes at once;
+// so each line is asked for once, and all of them early. Only for small products: more of it would come too early. Where
+// rows are no multiple of 16 bytes, their copies are in L2 already.
+template <int THREADS, typename T>
+__device__ __forceinline__ void ask_for(const T *A, const T *B, int M, int N, int K, int thread)
+{
+    enum { LINE = 128 / sizeof(T) };
+    if ((size_t)(M + N) * K > SMALL / sizeof(T) || (N | K) % (16 / sizeof(T)))
+        return;
+    int of_a = (M * K + LINE - 1) / LINE, all = of_a + (K * N + LINE - 1) / LINE;
+    for (int line = blockIdx.x * THREADS + thread; line < all; line += gridDim.x * THREADS)
+        prefetch_l2(line < of_a ? A + line * LINE : B + (line - of_a) * LINE);
+}
+
 // Dynamic shared memory. The tensor cores read swizzled rows of 128 bytes or of 64, so B is in boxes of 64
 // columns, or of 32 where BN is no multiple of 64. C leaves in boxes as wide as these, a C of floats in boxes of 32 columns.
 template <typename T, typename OUT, int BM, int BN, int STAGES, int BOXES> struct tiles {
@@ -161,8 +181,8 @@ template <typename T, typename OUT, int BM, int BN, int STAGES, int BOXES> struc
 
 template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int BOXES>
 __global__ void __cluster_dims__(CLUSTER * ACROSS, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
-every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
-            const __grid_constant__ tensor_map C, OUT *C_elements, int M, int N, int K)
+every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *C_elements,
+            const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C)
 {
     // A cluster computes CLUSTER x ACROSS tiles. Each block copies ROWS rows of A's box for the blocks of its row, and PART
     // rows of each box of B for those of its column.
@@ -173,6 +193,8 @@ every_shape(const __grid_constant__ tensor_map A, const __grid_constant__ tensor
     __shared__ barrier full[STAGES], empty[STAGES];
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), across = (N + BN * ACROSS - 1) / (BN * ACROSS);
     int rank = cluster_rank(), row_in = rank % CLUSTER, col_in = rank / CLUSTER;
+    if (threadIdx.x >= 32)
+        ask_for<128 + 2 * BM - 32>(A_elements, B_elements, M, N, K, threadIdx.x - 32);
     if (threadIdx.x == 0) // before a stage is overwritten, the groups of all blocks that share a part of it have read it
         ring_init(full, empty, GROUPS * (CLUSTER + ACROSS - 1));
     else if (threadIdx.x == 32)

@@ -1,5 +1,5 @@
 // ---gemmviz
-// version    = 6
+// version    = 8
 // code_of    = "68a_every_shape.cu"
 // title      = "Every shape, bfloat16"
 // idea       = "The same kernel for bfloat16, which has the range of float: only type and instruction differ."

@@ -1,5 +1,5 @@
 // ---gemmviz
-// version    = 6
+// version    = 8
 // code_of    = "68a_every_shape.cu"
 // title      = "Every shape, C in half precision"
 // idea       = "The sums stay in float and are rounded once, when C is stored: half the bytes to write."

@@ -1,5 +1,5 @@
 // ---gemmviz
-// version    = 6
+// version    = 8
 // code_of    = "68a_every_shape.cu"
 // title      = "Every shape, C in bfloat16"
 // idea       = "A, B and C in bfloat16, as most language models keep them; the sums are in float."

@@ -2,8 +2,9 @@
 
 import subprocess
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
+from gemmviz.ui.window import late_tasks
 from gemmviz.ui.window.gradual_import import resolve
 
 _SCRIPT = """
@@ -14,6 +15,7 @@ from gemmviz.ui.window.gradual_import import gradually, resolve
 
 longest, order = 0, []
 before = set(sys.modules)
+assert "gemmviz.ui.stage.stage" in before and "gemmviz.ui.stage.painter" not in before  # no recording is painted yet
 for name in gradually("gemmviz.ui.charts.roofline"):
     new = {m for m in sys.modules if m.startswith("gemmviz.")} - before
     longest, before = max(longest, len(new)), before | new
@@ -38,3 +40,26 @@ def test_a_name_that_is_listed_but_not_there_is_left_out():
     listed = ModuleType("listed")
     listed.__dir__ = lambda: ["QTextBlock.iterator", "QRect"]
     assert not [*resolve((listed,))]
+
+
+def test_while_something_moves_no_other_page_is_imported(monkeypatch):
+    """A frame has no time for a module."""
+    imported = []
+
+    def gradually(name):
+        imported.append(name)
+        yield name
+
+    monkeypatch.setattr(late_tasks, "gradually", gradually)
+    monkeypatch.setattr(late_tasks, "resolve", lambda modules: iter(()))
+    monkeypatch.setattr(late_tasks, "_charts_library", lambda: iter(()))
+    playback = SimpleNamespace(playing=True)
+    tasks = SimpleNamespace(_busy=lambda: playback.playing)
+    pauses = late_tasks.LateTasks._other_pages(tasks)
+    assert [next(pauses) for _ in range(3)] == [late_tasks._LOOK_AGAIN_MS] * 3 and not imported
+    playback.playing = False
+    assert next(pauses) == late_tasks._BREATH_MS and len(imported) == 1
+    playback.playing = True
+    assert next(pauses) == late_tasks._LOOK_AGAIN_MS and len(imported) == 1
+    playback.playing = False
+    assert len([*pauses]) == 2 and len(imported) == 3

@@ -21,8 +21,7 @@ from gemmviz.ui.lenses.registry import LENSES, lens_for
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.late_parts import LateParts
-from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.quadrant import Late
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.turns import Turns
 
 DRAWN = [*("mm", "blocked", "vectorised", "CC", "conflict_free"), *("async_pipeline", "stream_k", "mma_swizzle")]

@@ -28,7 +28,9 @@ def test_a_file_whose_launch_is_guessed_without_doubt_opens_at_once(window, qtbo
     assert described.startswith("// ---gemmviz") and described.endswith(code) and path.read_text() == code
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong == 0
-    assert "guessed" in window.message_bar.text.text()
+    message = window.message_bar.text.text()
+    first = described[: -len(code)].count("\n") + 1
+    assert "guessed" in message and f"line 1 of the file is line {first} here" in message
     # The user has edited nothing: closing the window asks nothing.
     assert window.source_heading.whole == "bare.cu" and window.session.choice.all_unsaved() == []
     assert window.files.save() and path.read_text() == described

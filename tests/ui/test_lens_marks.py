@@ -18,9 +18,8 @@ from gemmviz.session import Session
 from gemmviz.trace.lenses.stages import stages
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME
 from gemmviz.ui.look.theme import THEMES
-from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.stage.painter import StagePainter
-from gemmviz.ui.stage.quadrant import Late
 from gemmviz.ui.stage.view import View
 
 RECT = QRectF(0, 0, 1000, 700)

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.lens_names import LENSES as NAMES
 from gemmviz.trace.lenses.read_counts import read_counts
-from gemmviz.ui.lenses import reuse
+from gemmviz.ui.lenses import banks, reuse
 from gemmviz.ui.lenses.lens import LensMoment
 from gemmviz.ui.lenses.page import Page
 from gemmviz.ui.lenses.registry import LENSES, LENSES_BY_NAME
@@ -196,3 +196,25 @@ def test_reuse_colours_an_array_that_is_stored_by_columns():
     picture = reuse._image(level, [(1, 2, 3), (40, 50, 60)])
     colours = [[picture.pixelColor(column, row).getRgb()[:3] for column in range(2)] for row in range(3)]
     assert colours == [[(1, 2, 3), (40, 50, 60)], [(40, 50, 60), (1, 2, 3)], [(40, 50, 60), (1, 2, 3)]]
+
+
+@pytest.mark.parametrize("name", ["CC", "RR"])
+def test_in_a_low_room_nothing_of_the_bank_lens_is_written_over_its_numbers(qapp, monkeypatch, name):
+    """The line about the wavefronts stood on the numbers of the banks."""
+    places, picture = {}, banks._Picture
+    for part in ("_numbers", "_wavefronts"):
+        draw = getattr(picture, part)
+
+        def kept(self, area, draw=draw, part=part):
+            places[part] = area
+            draw(self, area)
+
+        monkeypatch.setattr(picture, part, kept)
+    left_out = set()
+    for height in range(110, 400, 15):
+        places.clear()
+        drawn(LENSES_BY_NAME["banks"], at_demo(name), (520, height), pixels=16)
+        below = places.get("_wavefronts")
+        left_out.add(below is None)
+        assert below is None or below.top() >= places["_numbers"].bottom() - 1
+    assert left_out == {True, False}

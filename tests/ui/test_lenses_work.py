@@ -30,6 +30,7 @@ from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import Lasting, LensMoment
 from gemmviz.ui.lenses.registry import LENSES_BY_NAME
+from gemmviz.ui.lenses.sheet import Sheet
 from gemmviz.ui.look.theme import THEMES, for_presenting
 
 OURS = ("thread tile", "pipeline", "stream-K", "tensor core", "owners")
@@ -137,6 +138,26 @@ def test_lenses_suit_the_recordings_that_have_their_subject(qapp):
     }
     for name, wanted in suiting.items():
         assert {lens for lens in OURS if LENSES_BY_NAME[lens].suits(at_demo(name))} == wanted
+
+
+@pytest.mark.parametrize(
+    ("text_of", "by_shape"), [("stream_k", False), ("every_shape_fp32", True), ("every_shape_bf16", True)]
+)
+def test_a_kernel_with_a_schedule_says_that_its_shape_decides(monkeypatch, text_of, by_shape):
+    """The picture of every_shape was that of stream-K, and did not name its idea."""
+    of, beside = moment("stream_k"), []
+    recording = replace(of.playable.recording, text=find(text_of, ladder()).text)
+    of = replace(of, playable=Playable(recording, of.playable.timeline, of.playable.traffic))
+    heading = Sheet.heading
+
+    def kept(sheet, title, texts, tag):
+        beside.append(texts)
+        return heading(sheet, title, texts, tag)
+
+    monkeypatch.setattr(Sheet, "heading", kept)
+    drawn(LENSES_BY_NAME["stream-K"], of, 560, 330, THEMES["dark"])
+    (texts,) = beside
+    assert all("shape" in text for text in texts) == by_shape and any("not time" in text for text in texts)
 
 
 @pytest.mark.parametrize("name", ["vectorised", "warp_specialised", "stream_k", "mma_pipeline", "panels"])

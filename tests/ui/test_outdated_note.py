@@ -1,9 +1,12 @@
 """The note on an outdated picture stays within its box, however long the kernel's name is."""
 
+from pixels import pixel, pixels
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from gemmviz.session import Message
 from gemmviz.ui.stage.blank import within
+from gemmviz.ui.stage.caption import BETWEEN
 
 
 def test_a_long_name_is_shortened_and_the_size_stays(qapp) -> None:
@@ -13,3 +16,32 @@ def test_a_long_name_is_shortened_and_the_size_stays(qapp) -> None:
     needed = metrics.boundingRect(box, int(Qt.TextFlag.TextWordWrap), shown)
     assert needed.width() <= box.width() and needed.height() <= box.height()
     assert shown.startswith("still") and shown.endswith("8 × 9")
+
+
+def test_a_note_in_two_lines_has_its_size_in_the_second_and_no_dot_between(qapp) -> None:
+    metrics, text = QFontMetricsF(QFont()), f"Showing the last version that compiled{BETWEEN}8 × 8 × 8"
+    wide, high = metrics.horizontalAdvance(text), metrics.height()
+    assert within(text, QRectF(0, 0, wide + 9, 2.2 * high), metrics) == text
+    assert within(text, QRectF(0, 0, 0.9 * wide, 2.2 * high), metrics) == text.replace(BETWEEN, "\n")
+
+
+def test_the_note_covers_all_words_that_name_the_recording(window) -> None:
+    """Beside it, the end of the line about the recording was seen below the lesson's button."""
+    session, stage = window.session, window.stage
+    session.choice.auto = False
+    session.choice.draft(session.choice.text + "\n")
+    stage.repaint()
+    assert session.staged.outdated
+    place = stage.title_place()
+    picture = pixels(stage.grab().toImage())
+    row = picture[place.bottom() - 3, place.left() : place.right()]
+    right = place.width() - round(stage._taken[1])
+    assert stage._taken[1] > 60 and set(row[right + 3 :].tolist()) == {pixel(stage.theme.background)}
+
+
+def test_a_message_leaves_no_parts_of_letters_at_its_sides(window, qtbot) -> None:
+    window.resize(1280, 800)
+    window.session.messages.tell(Message("A message.", "warning", lasting=True))
+    qtbot.waitUntil(window.message_bar.isVisible)
+    assert window.message_bar.width() >= window.message_bar.parentWidget().width() - 12
+    window.session.messages.tell(None)

@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor
 from gemmviz.app import new_session
 from gemmviz.bench import reference_results
 from gemmviz.bench.figures import Turn
+from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.problem import Problem
 from gemmviz.session.measurable import why_not
 from gemmviz.ui.charts.painted import role_colour
@@ -50,6 +51,20 @@ def inside(strip, name, right):
     role = next(bar.role for bar in strip.shown() if bar.kernel.name == name)
     start = next(x for x, colour in enumerate(line) if colour == role_colour(role, strip._drawing._theme))
     return line[start + right]
+
+
+def test_a_file_of_the_user_has_no_kernel_before_it(strip, tmp_path):
+    """The strip named the last kernel of the ladder, before and after the user's file was measured."""
+    session = strip.session
+    mine = parse(rung(session, "gputiled").text, tmp_path / "mine.cu")
+    session.choice.add_kernel(mine)
+    strip.refresh()
+    assert {bar.role for bar in strip.shown()} <= {"library"} and strip.headline.text() == "not measured yet"
+    session.results.add_result(result(mine, 9.5, n=4096))
+    strip.refresh()
+    assert [bar.kernel.name for bar in strip.shown()] == ["mine", "cublas"]
+    assert strip.headline.text() == "9.5 GFLOPS" and "before" not in strip.detail.text()
+    assert all(bar.jump is None for bar in strip.figures.bars if bar.role == "chosen")
 
 
 def test_the_strip_compares_with_the_kernel_before_and_the_library(strip):

@@ -1,9 +1,18 @@
 # ruff: noqa: E402  (modules that need Qt are imported after `need_qt`)
 """A foreign text in the real window: it is shown, the question is asked once, and it runs only with permission."""
 
-import json
-
 import pytest
+from trust_driving import (
+    HOSTILE,
+    Sent,
+    assert_not_run,
+    open_kernel,
+    open_lesson,
+    open_state_with_a_text_of_another_file,
+    open_state_with_path,
+    open_state_with_text,
+    settle,
+)
 from window_driving import RECORDING_MS, check_guess, need_qt, wait_recorded
 
 need_qt()
@@ -15,21 +24,12 @@ from PySide6.QtWidgets import QApplication
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.engine.messages import Failed, ProbeRequest
-from gemmviz.engine.process import EngineProcess
+from gemmviz.engine.messages import Failed
 from gemmviz.session.trust import Trust
 
 pytestmark = pytest.mark.new_window  # nearly all of these tests change what cannot be put back
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-HOSTILE = """
-#include <stdio.h>
-__attribute__((constructor)) static void gv_hostile(void)
-{
-    FILE *file = fopen("%s", "w");
-    if (file) fclose(file);
-}
-"""
 BARE = """
 void plain(const float *A, const float *B, float *C, int M, int N, int K)
 {
@@ -50,21 +50,6 @@ def nobody_trusted(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
 
-class Sent(list):
-    """The texts that the engines of a window had to compile or run, except shipped texts."""
-
-    def __init__(self, monkeypatch):
-        super().__init__()
-        submit = EngineProcess._submit
-
-        def noted(process, request):
-            if not isinstance(request, ProbeRequest):
-                self.append(request)
-            submit(process, request)
-
-        monkeypatch.setattr(EngineProcess, "_submit", noted)
-
-
 @pytest.fixture
 def sent(window, monkeypatch):
     return Sent(monkeypatch)
@@ -78,50 +63,6 @@ def hostile(tmp_path):
     path.parent.mkdir()
     path.write_text(find("hostmult0", ladder()).text + HOSTILE % marker)
     return path, marker
-
-
-def settle(window, qtbot):
-    """Wait long enough for the window to record the chosen kernel."""
-    qtbot.wait(600)
-    qtbot.waitUntil(lambda: window.session.progress["record"] is None, timeout=RECORDING_MS)
-
-
-def assert_not_run(window, qtbot, sent, marker):
-    settle(window, qtbot)
-    assert not sent and not marker.exists()
-    assert window.session.cursor.playable is None
-    assert window.run_question.isVisible()
-
-
-def open_kernel(window, path):
-    window.open_file(path)
-
-
-def open_state_with_text(window, path):
-    state = path.with_name("mail.gemmviz")
-    kernel = {"name": "hostmult0", "text": path.read_text()}
-    state.write_text(json.dumps({"state_version": 1, "kernel": kernel, "size": [8, 8, 8], "step": 3}))
-    window.open_file(state)
-
-
-def open_state_with_path(window, path):
-    state = path.with_name("mail.gemmviz")
-    state.write_text(json.dumps({"state_version": 1, "kernel": {"path": str(path)}}))
-    window.open_file(state)
-
-
-def open_state_with_a_text_of_another_file(window, path):
-    state = path.with_name("mail.gemmviz")
-    kernel = {"path": str(path.with_name("gone.c")), "text": path.read_text()}
-    state.write_text(json.dumps({"state_version": 1, "kernel": kernel}))
-    window.open_file(state)
-
-
-def open_lesson(window, path):
-    lesson = path.with_name("lesson.toml")
-    lesson.write_text(f'kernel = "{path}"\nsize = 8\ntitle = "Mail"\n[[stop]]\nat = {{ end = true }}\nsay = "Here."\n')
-    window.open_file(lesson)
-    assert window.session.tour.lesson is not None
 
 
 @pytest.mark.sweep("open_kernel", "open_state_with_text")

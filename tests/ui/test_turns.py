@@ -17,8 +17,7 @@ from test_kept_picture import NAMES, RECT, painter_of, picture
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.ui.stage.late_parts import LateParts
-from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.quadrant import Late
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.turns import InTurn, Turns
 
 
@@ -261,3 +260,37 @@ def test_a_place_of_its_own_is_painted_without_the_cells(qapp, monkeypatch):
     assert not painted
     late_picture(stage, now, late, RECT)
     assert painted
+
+
+def test_only_a_frame_that_no_part_needs_is_idle(session, qapp):
+    owner = QObject()
+    turns = Turns(session, owner)
+    assert not turns.idle, "nothing plays"
+    session.playback.play()
+    frame(session)
+    assert turns.idle and turns.may("one") and not turns.idle
+    assert not turns.may("other")
+    frame(session)
+    assert not turns.idle, "it is the other one's"
+    assert turns.may("other")
+    frame(session)
+    assert turns.idle
+
+
+def test_a_step_after_frames_without_one_has_its_frame_alone(session, qapp):
+    owner = QObject()
+    turns = Turns(session, owner)
+    session.playback.play()
+    frame(session)
+    assert turns.may("one"), "each frame has a step: there is no other frame"
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
+    assert turns.may("one")
+    frame(session)
+    assert not turns.may("one") and not turns.may("tab", at_once=True) and not turns.idle
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
+    assert turns.may("one") and not turns.may("tab")
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.7)
+    assert turns.may("tab")
+    frame(session)
+    frame(session)
+    assert turns.may("one")

@@ -86,3 +86,23 @@ def test_the_modules_inside_of_pyside_are_compiled_once():
     )
     assert first > 0
     assert second == 0
+
+
+_SEARCH = """
+import inspect
+from gemmviz import kept_code
+from PySide6.QtCore import QObject
+asked, real = [], inspect.getsource
+inspect.getsource = lambda module: asked.append(module) or real(module)
+if {skips}:
+    kept_code.skip_feature_search()
+import colorsys
+print(bool(asked), QObject().objectName() == "")
+"""
+
+
+@pytest.mark.parametrize("skips", [True, False])
+def test_pyside_reads_no_source_of_a_module_that_is_imported_later(skips):
+    run = [sys.executable, "-c", _SEARCH.format(skips=skips)]
+    done = subprocess.run(run, check=True, capture_output=True, text=True)
+    assert done.stdout.split() == [str(not skips), "True"]

@@ -8,6 +8,10 @@ Size = int | Annotated[list[int], Meta(min_length=3, max_length=3)]
 """M = N = K, or [M, N, K]."""
 Figure = int | float
 """Integers stay integers: they are written as in the document."""
+ClaimTable = dict[str, object]
+"""A claim that is not checked yet: it is read as `ClaimFields`, and its keys are known only from the file's table."""
+CheckTable = dict[str, object]
+"""A check that is not checked yet: it is read as `CheckFields` and, after its rule is known, as `Limits`."""
 
 
 class CaseFields(TypedDict, total=False):
@@ -50,6 +54,15 @@ class TableFields(TypedDict, total=False):
     scale: float
 
 
+class Limits(TypedDict, total=False):
+    """The limits of a check: `gemmviz.bench.claims.rules.RULES` names those that each rule needs."""
+
+    least: Figure
+    factor: Figure
+    within: Figure
+    value: Figure | str
+
+
 class CheckFields(TypedDict, total=False):
     """One check; further keys are the arguments of its rule."""
 
@@ -72,7 +85,7 @@ class ClaimFields(TypedDict, total=False):
     why: str
     note: str
     cases: dict[str, CaseFields]
-    checks: list[dict[str, object]]
+    checks: list[CheckTable]
     table: TableFields
     protocol: dict[str, Figure]
     long: bool
@@ -83,4 +96,4 @@ class FileFields(TypedDict, total=False):
 
     source: Required[str]
     device: str
-    claim: list[dict[str, object]]
+    claim: list[ClaimTable]

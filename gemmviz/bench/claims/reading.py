@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gemmviz import data
-from gemmviz.bench.claims.claim_form import CaseFields, CheckFields, ClaimFields, FileFields, TableFields
+from gemmviz.bench.claims.claim_form import CaseFields, CheckFields, ClaimFields, FileFields, Limits, TableFields
 from gemmviz.bench.claims.record import Case, Check, Claim, Quantity, StatedTable
 from gemmviz.bench.claims.rules import RULES
 from gemmviz.catalogue import renamed
@@ -86,7 +86,7 @@ def _check(plain: Mapping[str, object], cases: Mapping[str, CaseFields]) -> Chec
         names=tuple(names),
         theirs=fields.get("theirs"),
         unit=fields.get("unit", ""),
-        limits=read_as(limits, dict[str, int | float | str]),
+        limits=read_as(limits, Limits),
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from gemmviz.bench.claims.claim_form import Limits
+
 _ORIGINS = ("recorded", "modelled", "profiled")
 
 
@@ -86,7 +88,7 @@ class Check:
     names: tuple[str, ...]
     theirs: float | str | None = None
     unit: str = ""
-    limits: Mapping[str, float | str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)

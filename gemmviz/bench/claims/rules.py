@@ -1,15 +1,13 @@
 """The rules that decide whether a check holds: small functions over figures, chosen by name in a claim's file."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, isfinite
-from typing import Any
 
+from gemmviz.bench.claims.claim_form import Limits
 from gemmviz.bench.claims.claim_text import Value, figure
 from gemmviz.language import tr
-
-Limits = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,10 @@ Block Clusters"); the number of clusters that fit is not modelled (``cudaOccupan
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 from gemmviz.bench.model.devices import WARP, Limits
+from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.language import mark, tr
 
@@ -72,7 +73,7 @@ class Occupancy:
     limiters: tuple[Resource, ...]
 
 
-def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
+def compiled_use(row: Row, kernel: Kernel | None) -> Use:
     """Return the resources of a block in a row of a result file that has ``block``, ``regs`` and ``smem``.
 
     Parameters
@@ -82,8 +83,10 @@ def compiled_use(row: Mapping[str, Any], kernel: Kernel | None) -> Use:
     kernel
         The kernel of the row, for its clusters, which a row does not have; None if it is unknown.
     """
-    cluster = cluster_blocks(kernel, {name: row[name] for name in "MNK"} | row["params"]) if kernel else 1
-    return Use(prod(row["block"]), row["regs"], row["smem"], cluster)
+    block, registers, shared = row["block"], row["regs"], row["smem"]
+    assert block is not None and registers is not None and shared is not None, "not compiled"
+    sizes = {"M": row["M"], "N": row["N"], "K": row["K"]}
+    return Use(prod(block), registers, shared, cluster_blocks(kernel, sizes | row["params"]) if kernel else 1)
 
 
 def cluster_blocks(kernel: Kernel, values: Mapping[str, int]) -> int:

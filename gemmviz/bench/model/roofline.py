@@ -11,14 +11,15 @@ A roof is *modelled*: a kernel that does I floating-point operations per byte re
 The real number of bytes on the memory's bus is between the first two.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gemmviz.bench.model.devices import Facts, clock_ghz, find, memory_gbs
 from gemmviz.bench.model.peaks import peak_gflops
+from gemmviz.bench.row import Row, dtype_out
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch
@@ -155,10 +156,10 @@ def survey_size(kernel: Kernel, params: dict[str, int]) -> Problem | None:
     return None
 
 
-def point(row: Mapping[str, Any], traffic: MovedBytes | None = None) -> Point:
+def point(row: Row, traffic: MovedBytes | None = None) -> Point:
     """Return the point of a row of a result file, with the bytes that its launch moves if they are known."""
     problem = Problem(row["M"], row["N"], row["K"])
-    compulsory = compulsory_intensity(problem, row["dtype_in"], row.get("dtype_out", row["dtype_acc"]))
+    compulsory = compulsory_intensity(problem, row["dtype_in"], dtype_out(row))
     if traffic is None:
         return Point(row["gflops"], compulsory)
     by_global = problem.flops / traffic.global_bytes if traffic.global_bytes else None

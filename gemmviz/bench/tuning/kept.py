@@ -100,7 +100,7 @@ def keep(document: Outcome) -> Path | None:
     except OSError as error:
         raise GemmvizError(f"cannot keep tuned parameters in {place}: {error.strerror}") from None
     path = place / _file_name(found, found.kernel)
-    from gemmviz.bench import results  # late: the window looks for what is kept, and writes nothing at its start
+    from gemmviz.bench import results  # late: the window only reads kept results at its start
 
     results.write_results({"schema_version": VERSION, **asdict(found)}, path)
     for name in renamed.before(found.kernel):

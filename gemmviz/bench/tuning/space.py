@@ -67,7 +67,7 @@ def space(kernel: Kernel, problem: Problem, held: Mapping[str, int], device: Fac
     ------
     ConstraintError
         For a held parameter that does not exist, a kernel without parameters, more than `MOST` combinations, or none
-        that can run; the message says what to do.
+        that can run; the message has the remedy.
     """
     for name in held:
         if name not in kernel.params:

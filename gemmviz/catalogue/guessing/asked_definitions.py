@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from gemmviz.catalogue.guessing.tokens import integer
+
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b((?:\\\n|[^\n])*)", re.MULTILINE)
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _DEFINES = re.compile(
@@ -96,4 +98,6 @@ def _of_terms(terms: Iterable[str], defined: set[str], *, alone: bool) -> Iterat
         name = (found[1] or found[2]) if found else ""
         if not found or not name or name.isdecimal() or name in defined or _OF_COMPILER.fullmatch(name):
             continue
-        yield name, int(found[4]) + (found[3] == ">") if found[2] else 1
+        value = integer(found[4]) if found[2] else 1
+        if value is not None:
+            yield name, value + (found[3] == ">")

@@ -62,7 +62,7 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
         known = p.type in REAL or p.type not in ("bool", "dim3")
         role = "beta" if "beta" in p.name.lower() or (has_first and not roles.parameter("beta")) else "alpha"
         fits = known and not roles.parameter(role)
-        # What is called like neither may be anything: with its neutral value C is the product, or the guess is wrong.
+        # A scalar with another name may mean anything: with its neutral value C is the product, or the guess is wrong.
         neutral = role if _SCALES.search(p.name) else "1" if role == "alpha" else "0"
         roles.of[p.name] = neutral if fits else ""
         has_first = has_first or (fits and role == "alpha")
@@ -109,11 +109,15 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
         mark("{name} may be written and is called like a result"),
     )
     choose("C", (written or open_ or pointers)[-1:], 0.4, mark("{name} is the last that may be written"))
+    read = [p for p in pointers if p not in chosen.values()]
+    sizes = {p.name for p in function.parameters if not p.pointer}
+    vectors = [p for p in read if indexing.pointers[p.name].is_vector(sizes)]
+    matrices = [p for p in read if p not in vectors] if len(read) - len(vectors) > 1 else read
     for role in ("A", "B"):
-        left = [p for p in pointers if p not in chosen.values()]
+        left = [p for p in matrices if p not in chosen.values()]
         choose(role, [p for p in left if plain_word(p.name) in MATRIX_WORDS[role]], 0.9, _CALLED)
     for role in ("A", "B"):
-        left = [p for p in pointers if p not in chosen.values()]
+        left = [p for p in matrices if p not in chosen.values()]
         choose(role, left[:1], 0.6, _FIRST if role == "A" else _OTHER)
     for p in pointers:
         if p in chosen.values():
@@ -143,6 +147,12 @@ def _together(name: str, reasons: list[str]) -> str:
     return tr("{name} {first} and {second}", name=name, first=reasons[0], second=reasons[1])
 
 
+def _named_so(name: str) -> str:
+    """Return the size that a name stands for with its matrix, such as ``BRows``; an empty text for none."""
+    word = size_word(name)
+    return next((role for role in ("M", "N", "K") if word in SIZE_WORDS[role][1].split()), "")
+
+
 def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     order = [p.name for p in function.parameters if p.name in votes]
     scores: dict[tuple[str, str], float] = {}
@@ -150,6 +160,8 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     for name in order:
         word = size_word(name)
         for role, levels in SIZE_WORDS.items():
+            if role.startswith("ld") and _named_so(name):
+                continue  # the columns of a matrix, which are also the distance between its rows
             level = next((i for i, words in enumerate(levels) if word in words.split()), None)
             used = votes[name].get(role, [])
             weight = 1.0 if role.startswith("ld") else 3.0
@@ -173,7 +185,7 @@ def _sizes(function: Function, roles: Roles, votes: Votes) -> None:
     for name in order:
         if name not in roles.of:
             # Two parameters may be one size: a kernel that has n for the width of all, and another one as a bound.
-            same = next((role for role in ("M", "N") if role in votes[name]), "")
+            same = next((role for role in ("M", "N") if role in votes[name]), "") or _named_so(name)
             free = same or next((role for role in ("M", "N", "K") if role not in taken), "")
             taken.add(free)
             one = not free and "batch" in name.lower()

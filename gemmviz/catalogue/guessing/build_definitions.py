@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
+from gemmviz.catalogue.guessing.tokens import integer
+
 # -DBM=128, -D BM=128; the value may be a variable of the script: ${BM}, $(BM), {bm}, {self.bm}, " + str(bm)
 _OPTION = re.compile(r"(?<![\w-])-D\s*([A-Za-z_]\w*)(?:=(\"?[\s+']*(?:str\()?[$]?[({]*[\w.]+))?")
 _LISTED = re.compile(r"\b(?:target_compile_definitions|add_compile_definitions)\s*\(([^)]*)\)", re.IGNORECASE)
@@ -44,7 +46,12 @@ def _values(text: str, script: str) -> list[int]:
     """Return the number that a value is, or the numbers that the script gives to the variable that it names."""
     last = re.split(r"\W+", text)[-1]
     if last.isdecimal():
-        return [int(last)] if int(last) <= _LARGEST else []
+        return _usual([last])
     assigned = rf"\b{re.escape(last)}\s*(?::\s*\w+\s*)?[?:]?=\s*(\d+)\b|\bset\s*\(\s*{re.escape(last)}\s+\"?(\d+)\b"
-    numbers = (int(one or other) for one, other in re.findall(assigned, script))
-    return [number for number in dict.fromkeys(numbers) if number <= _LARGEST]
+    return _usual(one or other for one, other in re.findall(assigned, script))
+
+
+def _usual(numbers: Iterable[str]) -> list[int]:
+    """Return the numbers that may be the value of a macro, each once."""
+    found = dict.fromkeys(map(integer, numbers))
+    return [number for number in found if number is not None and number <= _LARGEST]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from gemmviz.catalogue.guessing.tokens import closing
+from gemmviz.catalogue.guessing.tokens import closing, integer
 
 Value = int | Fraction
 _WHOLE = {"int", "unsigned", "size_t", "long", "short", "uint", "uint32_t", "int32_t", "int64_t", "uint64_t", "auto"}
@@ -25,6 +25,7 @@ _LEVELS: tuple[dict[str, Callable[[Value, Value], Value]], ...] = (
 # Pairs with and without a remainder: no other function of two numbers has these values by chance.
 _PAIRS = ((1, 1), (7, 2), (8, 2), (9, 8), (64, 16), (65, 16), (100, 7), (3, 5), (1000, 128), (1024, 128))
 _LONGEST = 200  # tokens of an expression
+_BEYOND = 1 << 64
 
 
 def c_value(tokens: Sequence[str], values: Mapping[str, int]) -> Value | None:
@@ -62,6 +63,13 @@ def _rest(a: Value, b: Value) -> Value:
     return a - _over(a, b) * b
 
 
+def _whole(digits: str) -> int:
+    found = integer(digits)
+    if found is None:
+        raise OverflowError
+    return found
+
+
 class _Reader:
     def __init__(self, tokens: Sequence[str], values: Mapping[str, int]) -> None:
         self.tokens, self.values, self.at = tokens, values, 0
@@ -92,6 +100,9 @@ class _Reader:
             sign = self.next()
             self.at += 1
             total = _LEVELS[number][sign](total, self.level(number + 1))
+            # Squares of squares would fill the memory.
+            if not -_BEYOND < total < _BEYOND or total.denominator > _BEYOND:
+                raise OverflowError
         return total
 
     def single(self) -> Value:
@@ -134,11 +145,11 @@ class _Reader:
             return self.values[token]
         digits = token.rstrip("uUlL")
         if digits.isdecimal():
-            return int(digits)
+            return _whole(digits)
         number = digits.rstrip("fF")
         whole, _, rest = number.partition(".")
         if whole.isdecimal() and set(rest) <= {"0"}:
-            return Fraction(int(whole))
+            return Fraction(_whole(whole))
         raise ValueError(token)
 
     def cast(self, kinds: Sequence[str]) -> Value:

@@ -1,4 +1,4 @@
-"""The callers of a function in the host code, and what they give to it."""
+"""The callers of a function in the host code, and their arguments."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def ways_up(
 
 
 def calls(function: Function, caller: Function) -> Iterator[tuple[int, dict[str, Tokens]]]:
-    """Yield the place of each call in a function, and what the called one gets: the values of its names."""
+    """Yield the place of each call in a function, and the values of the called function's parameters by name."""
     plain, body = function.name.rpartition("::")[2], caller.body
     for at, token in enumerate(body):
         if token == function.owner != "":
@@ -60,7 +60,7 @@ def _by_arguments(function: Function, body: Tokens, template: list[Tokens], open
 
 
 def _by_owner(function: Function, body: Tokens, at: int) -> dict[str, Tokens]:
-    """Return what a member gets where its structure is named: ``Gemm<64, 32>::run(m, n)``, or ``Gemm<64, 32> op``."""
+    """Return a member's template arguments by its structure: ``Gemm<64, 32>::run(m, n)``, ``Gemm<64, 32> op``."""
     of_type, behind = angles(body, at + 1)
     given = dict(zip(function.owner_template, of_type, strict=False))
     if body[behind : behind + 2] == ("::", function.name.rpartition("::")[2]):

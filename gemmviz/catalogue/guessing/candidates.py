@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -11,6 +12,7 @@ import numpy as np
 from gemmviz.catalogue.guessing.folding import bracket, evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason
+from gemmviz.catalogue.guessing.tokens import integer
 
 MOST_DIVISOR = 256
 # Bytes of shared memory per block: the default limit, and the limits of compute capability 8.6 and 9.0. Source: CUDA
@@ -40,6 +42,10 @@ _ONE_SIZE = re.compile(r"[MN] == \d+")
 # A grid of one side whose blocks share the elements of C: ``floor(M * N / 4096)``.
 _AREA = re.compile(r"floor\((M \* N|N \* M) / (\d+)\)")
 _TILE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_SIZES = {"M", "N", "K", "lda", "ldb", "ldc"}
+# A number that may be the size of matrices, and so many of them are tried.
+_NUMBER = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_LEAST_SIZE, _MOST_NUMBERS = 4, 2
 _LAYOUTS = ("B", "A", "C", "AB", "AC", "BC", "ABC")
 
 
@@ -134,7 +140,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
         yield from _other_blocks(own)
     yield from _by_names(guess)
     yield from _whole_product(guess)
-    # What the host code says is more likely at whole tiles than another launch is at any size.
+    # The host code's launch at whole tiles is more likely than another launch at any size.
     if guess.others:
         yield replace(guess, requires=_whole_tiles(guess))
     yield roomy[0]
@@ -156,7 +162,7 @@ def _all(guess: Guess) -> Iterator[Guess]:
     yield from (replace(one, requires=_whole_tiles(one)) for one in roomy if _whole_tiles(one) != one.requires)
     if guessed_shared(guess):  # tiles may be larger than anything in the source shows
         yield from (replace(roomy[-1], requires=_common_tiles(roomy[-1], step)) for step in (64, 128))
-    if not {"M", "N", "K", "lda", "ldb", "ldc"} & set(guess.roles):
+    if not _SIZES & set(guess.roles):
         fixed = [replace(one, requires=_fixed(one)) for one in roomy if _fixed(one)]
         yield from fixed
         yield from (replace(one, column_major=one.column_major ^ {"B"}) for one in fixed)
@@ -183,6 +189,10 @@ def _otherwise(guess: Guess) -> Iterator[Guess]:
     if not guess.epilogue and _CUTS_AT_ZERO.search(_body(guess)):
         yield replace(guess, epilogue="relu")
     yield from _of_one_tile(guess)
+    for one in _of_literal_size(guess):
+        yield one
+        if one.reads_result and not one.adds:
+            yield replace(one, adds=True)
     open_ = tuple(one for one in guess.requires if not _ONE_SIZE.fullmatch(one))
     if open_ != guess.requires:  # a recording of larger matrices shows the sizes that such a block computes
         yield replace(guess, requires=open_)
@@ -203,8 +213,18 @@ def _of_one_tile(guess: Guess) -> Iterator[Guess]:
         yield replace(guess, requires=requires)
 
 
+def _of_literal_size(guess: Guess) -> Iterator[Guess]:
+    """Yield the guess for square matrices of a size that stands in the code as a number: ``A[row * 16 + k]``."""
+    if _SIZES & {*guess.roles} or guess.constants or not all(side.isdecimal() for side in guess.grid):
+        return
+    numbers = Counter(filter(None, map(integer, _NUMBER.findall(_body(guess)))))
+    usual = [number for number, _ in numbers.most_common() if _LEAST_SIZE <= number <= MOST_DIVISOR]
+    for number in usual[:_MOST_NUMBERS]:
+        yield replace(guess, requires=tuple(f"{name} == {number}" for name in "MNK"))
+
+
 def _by_names(guess: Guess) -> Iterator[Guess]:
-    """Yield a guess whose parameters M, N and K are what they are called, where their uses say something else."""
+    """Yield a guess that takes M, N and K from the parameters' names, where their uses say something else."""
     meant = {role: name.upper() for (name, _), role in zip(guess.parameters, guess.roles, strict=True)}
     names = {role: meant[role] for role in "MNK" if role in meant}
     if sorted(names) == sorted(names.values()) == ["K", "M", "N"] and any(role != name for role, name in names.items()):
@@ -322,12 +342,12 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
     A grid with a fixed extent folds the blocks along one size into that many columns: the required divisor is then the
     grid's divisor over the number of columns.
     """
-    fixed = math.prod(int(extent) for extent in made.grid if extent.isdecimal())
+    fixed = math.prod(integer(extent) or 1 for extent in made.grid)
     asked: dict[str, int] = {}
     for extent in made.grid:
         divided = re.fullmatch(r"(?:(?:ceil|floor)\()?([MNK]) / (\d+)\)?", extent)
         if divided:
-            number = int(divided[2])
+            number = integer(divided[2]) or 1
             asked[divided[1]] = number // fixed if number > MOST_DIVISOR and number % fixed == 0 else number
     kept = [text for text in made.requires if not any(text.startswith(f"{name} % ") for name in asked)]
     return (*kept, *(f"{name} % {number} == 0" for name, number in asked.items()))

@@ -40,7 +40,7 @@ def launches_in_comments(text: str, kernel: Function, around: Surroundings | Non
 def _without_marks(text: str) -> str:
     if "<<<" not in text:
         return text
-    # What a launch in a comment needs stands in the lines of the same comment.
+    # The values that a launch in a comment needs are defined in the same comment.
     text = _LINES.sub(lambda lines: _VALUE.sub(_code, lines[0]), text)
     return _LINE.sub(_code, text)
 

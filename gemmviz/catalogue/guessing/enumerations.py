@@ -46,7 +46,7 @@ def _head(tokens: Sequence[str], at: int) -> tuple[str, int] | None:
 
 
 def _opened(tokens: Sequence[str], at: int) -> str:
-    """Return the name of what a bracket opens, a namespace or a structure; empty for anything else."""
+    """Return the name of the namespace or structure that a bracket opens; empty for anything else."""
     start = at
     while start and (tokens[start - 1] == "::" or _NAME.fullmatch(tokens[start - 1])):
         start -= 1

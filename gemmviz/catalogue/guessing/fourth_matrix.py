@@ -4,8 +4,9 @@ import re
 from dataclasses import replace
 
 from gemmviz.catalogue.guessing.functions import Function
+from gemmviz.catalogue.guessing.hindrances import is_packed
 from gemmviz.catalogue.guessing.indexing import Indexing
-from gemmviz.catalogue.guessing.roles import GuessReason, Roles
+from gemmviz.catalogue.guessing.roles import GuessReason, Roles, kind_of
 from gemmviz.catalogue.matrices import BIAS, D
 from gemmviz.language import tr
 
@@ -14,7 +15,7 @@ _CALLED_BIAS = re.compile(r"(?:(?:d|dev|ptr|g)_?)?bias(?:_?(?:in|d|dev|ptr|vec|v
 
 
 def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
-    """Return the roles, with a role for a fourth pointer that is only read if its name makes the role clear.
+    """Return the roles, with a role for a fourth pointer that is only read if its name or index makes the role clear.
 
     Parameters
     ----------
@@ -30,6 +31,8 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
     (more,) = left
     if _CALLED_BIAS.fullmatch(more):
         given, why = {more: BIAS}, {more: tr("{name} is read and called like a bias", name=more)}
+    elif not is_packed(more) and _has_a_value_per_column(more, index, roles):
+        given, why = {more: BIAS}, {more: tr("{name} has one value for each column of C", name=more)}
     elif _CALLED_C.fullmatch(more):
         given = {more: "C", result: D}
         why = {
@@ -40,3 +43,11 @@ def with_fourth(function: Function, index: Indexing, roles: Roles) -> Roles:
         return roles
     reasons = {name: GuessReason(0.8, text) for name, text in why.items()}
     return replace(roles, of=roles.of | given, why=roles.why | reasons)
+
+
+def _has_a_value_per_column(name: str, index: Indexing, roles: Roles) -> bool:
+    """Return whether the index of a pointer is the column of C, whatever the row."""
+    sizes = {parameter for parameter, role in roles.of.items() if role in ("M", "N", "K")}
+    atoms = {word for product in index.pointers[name].terms for word in product if kind_of(word)}
+    along = bool(atoms & {*roles.columns}) and not atoms & {*roles.rows}
+    return along and index.pointers[name].is_vector(sizes)

@@ -1,4 +1,4 @@
-"""What the indices of a kernel say about its parameters: rows, columns, layouts, votes for each size."""
+"""Facts about a kernel's parameters from its indices: rows, columns, layouts, votes for each size."""
 
 import re
 from collections.abc import Callable

@@ -23,6 +23,7 @@ from gemmviz.catalogue.guessing.host.launched import evaluated, global_constants
 from gemmviz.catalogue.guessing.inlining import inlined
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
+from gemmviz.catalogue.guessing.macros import limited
 from gemmviz.catalogue.guessing.needed import needed_capability
 from gemmviz.catalogue.guessing.roles import DTYPES, GuessReason, Roles, matrix_called
 from gemmviz.catalogue.guessing.run_time_tiles import run_time_tiles, with_tiles
@@ -56,7 +57,8 @@ def guess(text: str, path: Path, entry: str | None = None, around: Surroundings 
         The files around it; their constants and launches are evidence, too.
     """
     try:
-        return _guess(text, path, entry, around)
+        with limited():
+            return _guess(text, path, entry, around)
     except RecursionError:  # thousands of nested brackets: no person wrote this
         return Guess(path, text)
 
@@ -290,7 +292,7 @@ def _maps(source: ParsedSource) -> dict[str, host_maps.HostMap]:
 
 
 def _by_columns(roles: Roles, maps: dict[str, host_maps.HostMap]) -> frozenset[str]:
-    """Return the matrices of which neighbours in memory, as the host maps them, are in one column."""
+    """Return the matrices that are stored by columns, according to the host's tensor maps."""
     along = {"A": ("K", "M"), "B": ("N", "K"), "C": ("N", "M")}
     found = set()
     for matrix, one in maps.items():

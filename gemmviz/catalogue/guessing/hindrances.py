@@ -1,4 +1,4 @@
-"""Why no launch of a kernel was right: what its files show, or what front matter has to say; one sentence."""
+"""Why no launch of a kernel was right: the reason in its files, or the missing front matter; one sentence."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
     if len(places) >= _LEAST_PLACES:
         named = _some(f"{{{{{one}}}}}" for one in places)
         return f"the file is not complete: a script fills in {named} before it is compiled"
-    packed = [name for (name, _), role in made.arguments if _is_packed(name, role)]
+    packed = [name for (name, _), role in made.arguments if not role and is_packed(name)]
     if packed:
         return f"{_some(packed)} belong to packed or scaled matrices, and only plain products of A and B are described"
     return (
@@ -72,8 +72,9 @@ def _is(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _is_packed(name: str, role: str) -> bool:
-    return not role and _OF_PACKED.fullmatch(name) is not None
+def is_packed(name: str) -> bool:
+    """Return whether a parameter is called like a part of packed or scaled matrices."""
+    return _OF_PACKED.fullmatch(name) is not None
 
 
 def _headers(missing: Sequence[tuple[str, str]]) -> str:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import LONGEST, Expression
@@ -14,7 +13,7 @@ from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launch_shape import Shape
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.literal_sizes import with_names
-from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
+from gemmviz.catalogue.guessing.polynomial import Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.quotients import exact, rounded_text
 from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 
@@ -74,9 +73,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if not all(_speaks_of(text, allowed) for text in (*block, *grid)):
         return None
     chosen = bool(launch.shared) and not _speaks_of(shared, allowed)
-    if chosen:
-        number = c_value(_filled(_plain(launch.shared), launch, source), {})
-        shared = str(int(number)) if number is not None else shared
+    number = c_value(_filled(_plain(launch.shared), launch, source), {}) if chosen else None
+    shared = str(int(number)) if number is not None else shared
     shared_is_stated = bool(launch.shared) and _speaks_of(shared, allowed)
     if not shared_is_stated:
         shared = made.shared
@@ -88,8 +86,8 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     kept = [_extents(text, made, given.params, block) for text in asked]
     requires = [text for text in kept if not re.search(rf"\b{_OF_BLOCK.pattern}\b", text)] + _together(given.offered)
     requires += exact(grid, requires)
-    if "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid:
-        requires.append("M == N")  # the host code has square matrices only
+    square = "M" not in roles.of.values() and "M" not in in_grid and "N" in in_grid
+    requires += ["M == N"] if square else []  # the host code has square matrices only
     why = dict(made.why)
     if given.offered or (given.whole and given.params):
         why["params"] = GuessReason(0.95, "the file's own host code gives these values")
@@ -98,9 +96,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     if launch.disused:
         why["block"] = why["grid"] = GuessReason(0.8, "a comment in the file launches the kernel like this")
     elif launch.of_another:
-        why["block"] = why["grid"] = GuessReason(
-            0.6, "the file launches another kernel with these parameters like this"
-        )
+        why["block"] = why["grid"] = GuessReason(0.6, "another kernel with these parameters is launched like this")
     if shared_is_stated:
         # A choice may depend on what the host is told when it runs: then more is tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]
@@ -152,12 +148,16 @@ def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSou
         As for `shape`.
     """
     names = {**_names(launch, function, roles), **_own_sizes(source, roles)}
+    places = {parameter.name: place for place, parameter in enumerate(function.parameters)}
     found = {}
     for parameter, argument in zip(function.parameters, launch.arguments, strict=False):
         role = roles.of.get(parameter.name, "")
         # Of two parameters that seem to be one size, the second may be a part of it: the number of vectors, of tiles.
-        given = role in _GIVEN and parameter.name == roles.parameter(role)
-        if parameter.pointer or parameter.type not in WHOLE or given:
+        first = roles.parameter(role) or parameter.name
+        if parameter.pointer or parameter.type not in WHOLE or (role in _GIVEN and parameter.name == first):
+            continue
+        own, same = (number_at(launch, source, places[one]) for one in (parameter.name, first))
+        if role and own is not None and own == same and first != parameter.name:
             continue
         text = rounded_text(str(parse(_plain(argument), lambda word: _local(launch, source, word, names))))
         if not text.isidentifier() and _speaks_of(text, {"M", "N", "K"}):
@@ -179,7 +179,7 @@ def _filled(tokens: tuple[str, ...], launch: HostLaunch, source: ParsedSource, d
 
 def number_at(launch: HostLaunch, source: ParsedSource, place: int) -> int | None:
     """Return the number that a launch gives to the parameter at a place; None where it gives another value."""
-    if place >= len(launch.arguments):
+    if not 0 <= place < len(launch.arguments):
         return None
     return parse(_plain(launch.arguments[place]), lambda word: _local(launch, source, word, {})).value
 
@@ -335,29 +335,21 @@ def _plain(tokens: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(text.replace("std :: ", "").replace("ceilf", "ceil").split())
 
 
-def _constant(source: ParsedSource, word: str, depth: int = 0) -> Polynomial | None:
-    tokens = source.constants.get(word)
-    if tokens is None or word in source.tunable or depth > 8:
-        return None
-    return parse(tokens, lambda inner: _constant(source, inner, depth + 1))
+def _constant(source: ParsedSource, word: str) -> Polynomial | None:
+    return looked_up(lambda inner: None if inner in source.tunable else source.constants.get(inner))(word)
 
 
-def _local(
-    launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[str, str], depth: int = 0
-) -> Polynomial | None:
+def _local(launch: HostLaunch, source: ParsedSource, word: str, names: Mapping[str, str]) -> Polynomial | None:
     """Return the value of a name at a launch: a size or parameter, a constant around the launch, or one of the file."""
-    if word in names:
-        return Polynomial.name(names[word]) if names[word] != word else None
 
-    @cache  # a value that names another one several times would be read that often at each depth
-    def inside(inner: str) -> Polynomial | None:
-        return _local(launch, source, inner, names, depth + 1)
+    def value(inner: str) -> tuple[str, ...] | None:
+        if inner in launch.constants:
+            return _plain(launch.constants[inner])
+        known = inner in source.constants and inner not in source.tunable
+        return _plain(source.constants[inner]) if known else None
 
-    if word in launch.constants and depth <= 8:
-        return parse(_plain(launch.constants[word]), inside)
-    if word in source.constants and word not in source.tunable and depth <= 8:
-        return parse(_plain(source.constants[word]), inside)
-    return None
+    known = {name: Polynomial.name(other) if other != name else None for name, other in names.items()}
+    return looked_up(value, known)(word)
 
 
 def _offered(

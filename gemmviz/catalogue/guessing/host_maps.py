@@ -24,6 +24,7 @@ _SWIZZLES = {"NONE": 0, "32B": 32, "64B": 64, "128B": 128}
 _ADDRESS, _RANK, _SIZES, _BOX, _STRIDES, _SWIZZLED, _ARGUMENTS = 3, 2, 4, 6, 7, 9, 12
 _MOST = 32
 # Casts say nothing about a value.
+_EQUALS = re.compile(r"if \( (\w+) == (\d+) \)(?: \{)?$")
 _CASTS = re.compile(
     r"static_cast < [\w: ]+ > (?=\()|\( (?:const )?(?:\w+ :: )?(?:void|u?int\d+_t|cuuint\d+_t|size_t|int|unsigned|"
     r"long|unsigned int)(?: \*)* \) |\b(?:u?int\d+_t|cuuint\d+_t|size_t|unsigned|int) (?=\()"
@@ -62,13 +63,18 @@ class HostMap:
 def find(source: ParsedSource) -> list[HostMap]:
     """Return the tensor maps that the host code makes; those that it cannot follow are left out."""
     found: list[HostMap] = []
+    everywhere: dict[str, _Tokens] = {}
+    for function in source.callers:
+        everywhere = _declared(function.body)[0] | everywhere
     for function in source.callers:
         for arguments in islice(_encodings(function.body), _MOST):
             locals_, arrays = _declared(function.body)
             for given, targets in islice(ways_up(function, source.callers), _MOST):
                 # Constants of the function that launches the kernel have their meaning from there.
                 known = {name: value for name, value in locals_.items() if given or not is_whole(value)}
-                made = _made(arguments, known | given, arrays, targets)
+                values = known | given
+                values |= _settled(arguments[_SWIZZLED], function.body, everywhere | locals_ | given)
+                made = _made(arguments, values, arrays, targets)
                 if made is not None and len(found) < _MOST:
                     found.append(made)
     return found
@@ -99,6 +105,26 @@ def _declared(body: _Tokens) -> tuple[dict[str, _Tokens], dict[str, list[_Tokens
         elif body[at - 1].isidentifier() and ";" in body[at + 2 :]:
             values.setdefault(body[at - 1], next(iter(split(body[at + 1 : body.index(";", at)])), ()))
     return values, arrays
+
+
+def _settled(argument: _Tokens, body: _Tokens, values: Mapping[str, _Tokens]) -> dict[str, _Tokens]:
+    """Return the value of a variable that gets one of several, as in ``if (width == 64) swizzle = ...;``.
+
+    It has no value where a condition is not known: none of several is taken for the only one.
+    """
+    places = [i for i in range(1, len(body)) if body[i] == "=" and (body[i - 1],) == argument]
+    if len(places) < 2:
+        return {}
+    chosen: _Tokens = ()
+    for at in places:
+        asked = " ".join(body[max(at - 8, 0) : at - 1])
+        found = _EQUALS.search(asked)
+        side = "".join(_plain(filled((found[1],), values))) if found else ""
+        if found and not side.isdecimal():
+            return {argument[0]: ()}
+        if not found or side == found[2]:
+            chosen = body[at + 1 : body.index(";", at)]
+    return {argument[0]: chosen}
 
 
 def _made(

@@ -1,7 +1,7 @@
 """Indexing of pointers in a C or CUDA function: the values of its local names, and the index of every access."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from gemmviz.catalogue.guessing.functions import Function
@@ -48,6 +48,12 @@ class Pointer:
     added: bool = False
     sums: int = 0
     vector: int = 1
+
+    def is_vector(self, sizes: Collection[str]) -> bool:
+        """Return whether no size is a factor in the indices, as the distance between rows is in those of a matrix."""
+        return bool(self.terms) and {*sizes}.isdisjoint(
+            name for product in self.terms for word in product for name in re.findall(r"[A-Za-z_]\w*", word)
+        )
 
     def add(self, offset: Polynomial, scale: int = 1) -> None:
         """Add the products of an index."""

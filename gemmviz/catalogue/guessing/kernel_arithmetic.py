@@ -7,7 +7,7 @@ from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.folding import bracket, evaluate, fold
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.indexing import Indexing
-from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, parse
+from gemmviz.catalogue.guessing.polynomial import ONE, Polynomial, looked_up, parse
 from gemmviz.catalogue.guessing.roles import Roles, Term, kind_of, terms
 from gemmviz.catalogue.matrices import MATRICES
 
@@ -35,17 +35,7 @@ class KernelArithmetic:
         self.params: dict[str, tuple[int, ...]] = {}
         self.free = ["", "", ""]
         self.body = " ".join(function.body)
-        self.constants = {
-            name: value for name, tokens in source.constants.items() if (value := self._constant(tokens)) is not None
-        }
-
-    def _constant(self, tokens: tuple[str, ...], depth: int = 0) -> int | None:
-        def look(name: str) -> Polynomial | None:
-            inner = self.source.constants.get(name)
-            value = self._constant(inner, depth + 1) if inner and depth < 8 else None
-            return None if value is None else Polynomial.number(value)
-
-        return parse(tokens, look).value
+        self.constants = _numbers(source.constants)
 
     def _side(self, atoms: tuple[str, ...]) -> list[Term]:
         """Return the summands of C's index that select a row, or those that select a column."""
@@ -111,3 +101,20 @@ class KernelArithmetic:
                 axes = "".join(dict.fromkeys(re.findall(r"threadIdx\.([xyz])", term.atom)))
                 found.setdefault(axes, []).append(extent or ONE)
         return found
+
+
+def _numbers(constants: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+    """Return the constants that are numbers, also where they are made of others."""
+    found: dict[str, int] = {}
+    waiting = looked_up(constants.get)
+
+    def look(name: str) -> Polynomial | None:
+        """Return a number: of a constant that stands before this one, or else behind it."""
+        value = found.get(name)
+        return waiting(name) if value is None else Polynomial.number(value)
+
+    for name, tokens in constants.items():
+        made = parse(tokens, look)
+        if made.value is not None and not made.is_long:
+            found[name] = made.value
+    return found

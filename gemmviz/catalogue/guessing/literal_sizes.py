@@ -5,6 +5,7 @@ from dataclasses import replace
 from gemmviz.catalogue.guessing.functions import Function
 from gemmviz.catalogue.guessing.launches import HostLaunch
 from gemmviz.catalogue.guessing.roles import WHOLE
+from gemmviz.catalogue.guessing.tokens import integer
 
 _LEAST = 32
 _Tokens = tuple[str, ...]
@@ -26,7 +27,7 @@ def with_names(launch: HostLaunch, function: Function) -> HostLaunch:
         for parameter, argument in zip(function.parameters, launch.arguments, strict=False)
         if not parameter.pointer and parameter.type in WHOLE and len(argument) == 1 and argument[0].isdecimal()
     }
-    named = {one: f"size_{one}" for one in numbers - tiles if int(one) >= _LEAST}
+    named = {one: f"size_{one}" for one in numbers - tiles if (integer(one) or 0) >= _LEAST}
     if not named:
         return launch
 

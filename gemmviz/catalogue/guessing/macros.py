@@ -1,7 +1,9 @@
 """Macros, and small functions that can be read as macros: their definitions, and their calls filled in."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from gemmviz.catalogue.guessing.c_values import rounds_up
 from gemmviz.catalogue.guessing.functions import Function
@@ -11,6 +13,7 @@ DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)((?:\\\n|[^\n])*)$", re.MULTILINE)
 _DEFINE = re.compile(r"\s*(\w+)(\([^)]*\))?(.*)", re.DOTALL)
 DEEPEST = 8
 _LONGEST = 60  # tokens of a function that is read as a macro
+_MOST_WORK = 1_000_000  # tokens
 Macro = tuple[list[str], tuple[str, ...]]
 """The parameters of a macro, and the tokens of its text."""
 
@@ -63,16 +66,47 @@ def _follow(branches: list[bool | None], what: str, rest: str, names: set[str]) 
         branches.pop()
 
 
+_left: ContextVar[list[int] | None] = ContextVar("left", default=None)
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Within this, all calls of `expand` together look at a limited number of tokens: less than a second of work.
+
+    Functions that call each other several times make a text that grows with each level.
+    """
+    before = _left.set([_MOST_WORK])
+    try:
+        yield
+    finally:
+        _left.reset(before)
+
+
 def expand(
     tokens: list[str] | tuple[str, ...],
     objects: dict[str, tuple[str, ...]],
     functions: dict[str, Macro],
     busy: frozenset[str] = frozenset(),
 ) -> list[str]:
-    """Expand the macros, except those that are whole numbers: their names are clearer than their values."""
+    """Expand the macros, except those that are whole numbers: their names are clearer than their values.
+
+    What is beyond the limit of `limited`, or of one text, is dropped.
+    """
+    return _expand(tokens, objects, functions, busy, _left.get() or [_MOST_WORK])
+
+
+def _expand(
+    tokens: list[str] | tuple[str, ...],
+    objects: dict[str, tuple[str, ...]],
+    functions: dict[str, Macro],
+    busy: frozenset[str],
+    left: list[int],
+) -> list[str]:
+    """Expand macros; `left` has the number of tokens that may still be looked at, and is counted down."""
     out: list[str] = []
     at = 0
-    while at < len(tokens) and len(out) < MOST_TOKENS:
+    while at < len(tokens) and len(out) < MOST_TOKENS and left[0] > 0:
+        left[0] -= 1
         token = tokens[at]
         start = _opening(tokens, at + 1) if token in functions and token not in busy and len(busy) < DEEPEST else 0
         if start:
@@ -80,16 +114,16 @@ def expand(
             while out[-1:] == ["::"]:  # the namespace of a small function: ``utils::ceil_div(n, 16)``
                 del out[-2 if len(out) > 1 and out[-2].isidentifier() else -1 :]
             end = closing(tokens, start)
-            inner = [expand(list(part), objects, functions, busy) for part in split(tokens[start + 1 : end])]
+            inner = [_expand(list(part), objects, functions, busy, left) for part in split(tokens[start + 1 : end])]
             given = dict(zip(names, inner, strict=False))
             if names[-1] == "...":
                 rest = [word for part in inner[len(names) - 1 :] for word in (*part, ",")]
                 given["__VA_ARGS__"] = rest[:-1]
             filled = [word for name in value for word in given.get(name, [name])]
-            out += expand(filled[:MOST_TOKENS], objects, functions, busy | {token})
+            out += _expand(filled[:MOST_TOKENS], objects, functions, busy | {token}, left)
             at = end + 1
         elif token in objects and token not in busy and not is_whole(objects[token]) and len(busy) < DEEPEST:
-            out += expand(list(objects[token]), objects, functions, busy | {token})
+            out += _expand(list(objects[token]), objects, functions, busy | {token}, left)
             at += 1
         else:
             out.append(token)

@@ -33,7 +33,7 @@ def needed_capability(texts: str) -> str:
     Parameters
     ----------
     texts
-        The kernel and what it calls, without comments.
+        The kernel and the functions that it calls, without comments.
     """
     code = _without_unused(texts)
     return next((capability for pattern, capability in _NEEDED if pattern.search(code)), "")

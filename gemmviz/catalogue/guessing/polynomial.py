@@ -1,8 +1,10 @@
 """Index arithmetic of a kernel as sums of products. They show the factor of each index."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 
 from gemmviz.catalogue.guessing.tokens import closing, split
 
@@ -23,7 +25,10 @@ _CASTS = {
     "ptrdiff_t",
 }
 _MOST_TERMS = 64
+_MOST_LETTERS = 4000
 _DEEPEST = 40
+_MOST_NAMES = 8  # whose values are filled in, one in the other
+_BEYOND = 1 << 64  # no integer of a kernel is so large
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,10 @@ class Polynomial:
 
     def __mul__(self, other: "Polynomial") -> "Polynomial":
         if len(self.terms) * len(other.terms) > _MOST_TERMS:
-            return Polynomial.name(f"({self} * {other})")
+            return _by_text(f"({self} * {other})")
+        # Squares of squares would fill the memory.
+        if self.largest * other.largest >= _BEYOND or self.degree + other.degree > _MOST_TERMS:
+            return _by_text(f"({self} * {other})")
         total = Polynomial({})
         for mine, factor in self.terms.items():
             for yours, more in other.terms.items():
@@ -70,11 +78,27 @@ class Polynomial:
                 return Polynomial({p: f // factor for p, f in self.terms.items()})
             if factor == 1 and all(_contains(p, below) for p in self.terms):
                 return Polynomial({_without(p, below): f for p, f in self.terms.items()})
-        return Polynomial.name(f"({self:b} / {other:b})")
+        return _by_text(f"({self:b} / {other:b})")
 
     def modulo(self, other: "Polynomial") -> "Polynomial":
         """Return the remainder as one name."""
-        return Polynomial.name(f"({self:b} % {other:b})")
+        return _by_text(f"({self:b} % {other:b})")
+
+    @property
+    def largest(self) -> int:
+        """The largest magnitude of a factor."""
+        return max(map(abs, self.terms.values()), default=0)
+
+    @property
+    def degree(self) -> int:
+        """The number of names in its longest product."""
+        return max(map(len, self.terms), default=0)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its text is too long to stand in another one, or a factor is no integer of 64 bits."""
+        letters = sum(len(name) for product in self.terms for name in product)
+        return len(self.terms) > _MOST_TERMS or letters > _MOST_LETTERS or self.largest >= _BEYOND
 
     @property
     def value(self) -> int | None:
@@ -100,6 +124,13 @@ class Polynomial:
         return text if spec != "b" or single else f"({text})"
 
 
+def _by_text(text: str) -> Polynomial:
+    """Return a value that is known by its text only; of a long text its beginning and a number stand for the whole."""
+    if len(text) > _MOST_LETTERS:
+        text = f"{text[:_MOST_LETTERS]}...{sha256(text.encode()).hexdigest()[:16]})"
+    return Polynomial.name(text)
+
+
 ONE = Polynomial.number(1)
 Lookup = Callable[[str], Polynomial | None]
 
@@ -115,6 +146,31 @@ def parse(tokens: tuple[str, ...] | list[str], lookup: Lookup = lambda name: Non
         Returns the value of a name; None for a name that stays as it is.
     """
     return _Parser(list(tokens), lookup).sum()
+
+
+def looked_up(
+    tokens_of: Callable[[str], Sequence[str] | None], known: Mapping[str, Polynomial | None] | None = None
+) -> Lookup:
+    """Return a reader of names whose values may name others in turn, up to eight of them.
+
+    Parameters
+    ----------
+    tokens_of
+        Returns the value of a name, as tokens; None for a name without one.
+    known
+        The names that have another name, or None: they stay as they are.
+    """
+    known = known or {}
+
+    @cache  # a value that names several others would otherwise be read many times at each depth
+    def look(word: str, depth: int) -> Polynomial | None:
+        if word in known:
+            return known[word]
+        tokens = tokens_of(word) if depth <= _MOST_NAMES else None
+        found = None if tokens is None else parse(list(tokens), lambda inner: look(inner, depth + 1))
+        return None if found is None or found.is_long else found
+
+    return lambda word: look(word, 0)
 
 
 class _Parser:

@@ -33,11 +33,16 @@ def with_random_numbers(found: Guess, size: Problem, try_random: Callable[[Kerne
         This size.
     try_random
         Runs a kernel with random numbers at a size, and returns as a sentence that C is further from A B than rounding
-        explains. What does not run to its end says nothing.
+        explains. A run that does not end shows nothing.
     """
     first = _fault(found, size, try_random)
     if not first:
         return found
+    # A bias may make all of C positive for whole numbers: then they do not show whether negative elements are cut.
+    other = replace(found, epilogue="" if found.epilogue else "relu")
+    if not _fault(other, size, try_random):
+        shown = "cuts" if other.epilogue else "does not cut"
+        return replace(other, settled=f"{found.settled}; random numbers show that it {shown} negative elements")
     for other in _coarser(found):
         if not _fault(other, size, try_random):
             changed = other.accumulate if other.accumulate != found.accumulate else other.math

@@ -23,7 +23,10 @@ DTYPES: dict[str, ElementType] = {
     "int32_t": "int32",
     "__nv_bfloat16": "bfloat16",
     "nv_bfloat16": "bfloat16",
-    **dict.fromkeys(("int8_t", "signed char", "char"), "int8"),
+    **dict.fromkeys(("half2", "__half2", "nv_half2"), "float16"),
+    **dict.fromkeys(("nv_bfloat162", "__nv_bfloat162"), "bfloat16"),
+    "double2": "float64",
+    **dict.fromkeys(("int8_t", "signed char", "char", "char4"), "int8"),
     **dict.fromkeys(("uint8_t", "unsigned char"), "uint8"),
     "__nv_fp8_e4m3": "float8_e4m3fn",
     "__nv_fp8_e5m2": "float8_e5m2",
@@ -39,10 +42,14 @@ _AFFIX = re.compile(
     r"^(device|dev|matrix|mat|ptr|gm|g|d|p|h)_?(?=\w)|_(d|dev|device|ptr|gpu|data)$|(?<=\w)_?(mat|matrix)$"
 )
 SIZE_WORDS = {
-    "M": ("m", "ha ay heighta rowsa arows numarows numcrows rowa", "rows height row nrows"),
+    "M": (
+        "m",
+        "ha hc ay cy heighta heightc rowsa rowsc arows crows numarows numcrows rowa rowc",
+        "rows height row nrows",
+    ),
     "N": (
         "n",
-        "wb bx widthb colsb bcols numbcolumns numbcols numccolumns colb",
+        "wb wc bx cx widthb widthc colsb colsc bcols ccols numbcolumns numbcols numccolumns numccols colb colc",
         "cols width size dim col ncols len length",
     ),
     "K": (

@@ -185,7 +185,7 @@ class Shaper(Fitting):
                 made.requires.append(f"{size} % {text} == 0")
 
     def _asked(self, made: Shape) -> None:
-        """Require what the kernel asserts of its sizes: ``assert(K % BK == 0)``."""
+        """Require the kernel's assertions about its sizes: ``assert(K % BK == 0)``."""
         for found in _ASSERTED.finditer(self.body):
             size = self.roles.of.get(found[1], "")
             condition = f"{size} % {bracket(self._text(parse(found[2].split())))} == 0"

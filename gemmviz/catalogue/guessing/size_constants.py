@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from gemmviz.catalogue.guessing.cxx import ParsedSource
 from gemmviz.catalogue.guessing.functions import Function, Parameter
-from gemmviz.catalogue.guessing.polynomial import Polynomial, parse
+from gemmviz.catalogue.guessing.polynomial import Lookup, looked_up, parse
 from gemmviz.catalogue.guessing.roles import WHOLE, Roles, is_size_word
 
 # A constant that is called like a size may be this small; another one is then rather a tile.
@@ -13,7 +13,6 @@ _SMALLEST_NAMED, _SMALLEST = 32, 256
 _OF_TILES = re.compile(
     r"(?i)block|thread|tile(?!s\b)|warp|stage|pad|skew|unroll|chunk|step|bytes|lanes|^b[mnk]$|^[tw][mn]$"
 )
-_DEEPEST = 8
 
 
 @dataclass(frozen=True)
@@ -69,12 +68,14 @@ def size_constants(function: Function, source: ParsedSource) -> list[SizeConstan
     if len(sizes) >= len("MNK") or sum(p.pointer for p in function.parameters) < len("ABC"):
         return []
     in_tiles = _in_tiles(function, source)
+    look = looked_up(source.constants.get)
     found: dict[str, SizeConstant] = {}
     for leaf in sorted(_reached(function, source) - taken - in_tiles):
-        value = _number(source, leaf)
+        number = look(leaf)
+        value = None if number is None else number.value
         if value is None or not _is_number(source.constants[leaf]) or _OF_TILES.search(leaf):
             continue
-        largest = _largest(source, leaf)
+        largest = _largest(source, leaf, look)
         named = is_size_word(largest.name)
         if value >= (_SMALLEST_NAMED if named else _SMALLEST) and (named or not sizes):
             found[largest.name] = largest
@@ -100,18 +101,6 @@ def _is_number(tokens: tuple[str, ...]) -> bool:
     return parse(tokens).value is not None
 
 
-def _number(source: ParsedSource, name: str, depth: int = 0) -> int | None:
-    tokens = source.constants.get(name)
-    if tokens is None or depth > _DEEPEST:
-        return None
-
-    def look(word: str) -> Polynomial | None:
-        value = _number(source, word, depth + 1)
-        return None if value is None else Polynomial.number(value)
-
-    return parse(tokens, look).value
-
-
 def _reached(function: Function, source: ParsedSource) -> set[str]:
     """Return the constants that a function names, and those that these are made of."""
     found: set[str] = set()
@@ -133,19 +122,12 @@ def _in_tiles(function: Function, source: ParsedSource) -> set[str]:
     return _reached(inside, source)
 
 
-def _largest(source: ParsedSource, leaf: str) -> SizeConstant:
+def _largest(source: ParsedSource, leaf: str, look: Lookup) -> SizeConstant:
     """Return the largest constant that is a multiple of a leaf; the leaf itself where there is none."""
-
-    def look(word: str) -> Polynomial | None:
-        if word == leaf:
-            return None
-        value = _number(source, word)
-        return None if value is None else Polynomial.number(value)
-
     best = SizeConstant(leaf, leaf)
     for name, tokens in source.constants.items():
         if leaf in tokens and name != leaf:
-            value = parse(tokens, look)
+            value = parse(tokens, lambda word: None if word == leaf else look(word))
             times = value.terms.get((leaf,), 0)
             if len(value.terms) == 1 and times > best.times:
                 best = SizeConstant(name, leaf, times)

@@ -1,6 +1,7 @@
 """Kernels that take structures: each matrix, ``struct Matrix { int width, height; float *elements; }``, or everything.
 
-A kernel that takes everything in one structure is read as one with the members as its parameters.
+A kernel that takes everything in one structure is read as one with the members as its parameters, and so is one that
+takes its sizes in structures beside the matrices.
 """
 
 import re
@@ -26,12 +27,14 @@ _QUALIFIERS = {"const", "unsigned", "__restrict__", "restrict", "*"}
 class StructParameter:
     """A parameter that is a structure: whether it is a pointer, the matrix, and its members.
 
-    Without a matrix each member is a parameter by itself.
+    Without a matrix each member is a parameter by itself; where there are several such structures, ``own`` stands
+    behind the names of their members, as in ``width`` of ``a``: ``widtha``.
     """
 
     pointer: bool
     matrix: str
     members: tuple[Parameter, ...]
+    own: str = ""
 
     def read_as(self, member: str) -> str:
         """Return the name that stands for a member in the flattened kernel; nothing for another member."""
@@ -40,7 +43,7 @@ class StructParameter:
             return ""
         if self.matrix:
             return self.matrix if one.pointer else _size(self.matrix, member)
-        return f"p_{member}" if one.pointer else f"{member}_"
+        return f"p_{member}" if one.pointer else f"{member}{self.own}_"
 
     def roles(self, role_of: Callable[[str], str]) -> tuple[str, ...]:
         """Return the role of each member, from the roles in the flattened kernel."""
@@ -51,11 +54,11 @@ class StructParameter:
 
 
 def layouts(tokens: Sequence[str]) -> dict[str, tuple[Parameter, ...]]:
-    """Return the structures of a text that have only numbers and pointers, and a pointer at least, by name."""
+    """Return the structures of a text that have only numbers and pointers, several of them, by name."""
     found: dict[str, tuple[Parameter, ...]] = {}
     for name, parameters, opens, end in bodies(tokens):
         members = _members(tuple(tokens[opens + 1 : end]))
-        if members and not parameters and any(one.pointer for one in members) and len(members) > 1:
+        if members and not parameters and len(members) > 1:
             found[name] = members
     return found
 
@@ -102,6 +105,7 @@ def flattened(function: Function, known: Layouts) -> tuple[Function, dict[str, S
     """
     given = [p for p in function.parameters if p.type in known]
     pointers = [sum(one.pointer for one in known[p.type]) for p in given]
+    own = [p.name[:1].lower() if len(given) > 1 else "" for p in given]
     sizes: list[Parameter] = []
     if pointers == [1] * len(_SIZES):
         called = [plain_word(p.name) for p in given]
@@ -110,9 +114,14 @@ def flattened(function: Function, known: Layouts) -> tuple[Function, dict[str, S
         sizes = [Parameter(name, "int", False, True) for name in "MNK"]
     elif len(given) == 1 and pointers[0] >= len(_SIZES):
         matrices = [""]
+    elif given and len({*own}) == len(own) and not any(pointers) and not any(p.pointer for p in given):
+        matrices = [""] * len(given)  # sizes beside the matrices
     else:
         return function, {}
-    found = {p.name: StructParameter(p.pointer, m, known[p.type]) for p, m in zip(given, matrices, strict=True)}
+    found = {
+        p.name: StructParameter(p.pointer, m, known[p.type], word)
+        for p, m, word in zip(given, matrices, own, strict=True)
+    }
     parameters: list[Parameter] = []
     for p in function.parameters:
         one = found.get(p.name)

@@ -11,11 +11,18 @@ _TOKEN = re.compile(
     r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+\.?\d*(?:[eE][+-]?\d+)?[fFuUlL]*"
     r"|<<<|>>>|<<=|>>=|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|&=|\|=|->|::|[^\s\w]"
 )
+_SEPARATED = re.compile(r"\b(?:0[xX][0-9a-fA-F]+(?:'[0-9a-fA-F]+)+|\d+(?:'\d+)+)")
 OPEN, CLOSE = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
 # A longer file is cut off here: a kernel is short, and guessing must end soon.
 LONGEST = 400_000
 MOST_TOKENS = 80_000
 LONGEST_BRACKET = 15_000
+_MOST_DIGITS = 19  # of an integer of 64 bits; Python refuses to read, and to write, one of thousands
+
+
+def integer(digits: str) -> int | None:
+    """Return the integer that decimal digits of a user's text are; None where it has more digits than 64 bits have."""
+    return int(digits) if digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
 
 
 def split(tokens: Iterable[str], separator: str = ",") -> list[tuple[str, ...]]:
@@ -68,7 +75,8 @@ def angles(body: Sequence[str], at: int) -> tuple[list[tuple[str, ...]], int]:
 
 def tokens_of(text: str) -> tuple[str, ...]:
     """Return the tokens of a piece of code."""
-    return tuple(_TOKEN.findall(text)[:MOST_TOKENS])
+    plain = _SEPARATED.sub(lambda number: number[0].replace("'", ""), text)
+    return tuple(_TOKEN.findall(plain)[:MOST_TOKENS])
 
 
 def without_comments(text: str) -> str:

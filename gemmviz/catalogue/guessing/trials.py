@@ -1,4 +1,4 @@
-"""What the trials of a guess have shown, and the sentence if none of them was right."""
+"""The results of the trials of a guess, and the sentence if none of them was right."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ class Trials:
     spent, clock
         Return the processor time and the time, in seconds.
     first
-        What was wrong with the first one.
+        The fault of the first one.
     tried, crashed
         How many were tried, and how many of these had no end.
     narrow
@@ -48,7 +48,7 @@ class Trials:
     ended
         The launches that ran to their end with a wrong C.
     refused
-        What the compiler says, by the values of the parameters.
+        The compiler's messages, by the values of the parameters.
     """
 
     guess: Guess
@@ -81,7 +81,7 @@ class Trials:
         return over or self.tried >= most or self.crashed == self.tried == _MOST_CRASHES
 
     def refuse(self, candidate: Guess, reason: str) -> bool:
-        """Note what the compiler says about a launch; return whether no other launch can help."""
+        """Note the compiler's message about a launch; return whether no other launch can help."""
         self.refused[repr(candidate.params)] = reason
         self._own_refused = self._own_refused or (reason if is_launched_so(candidate) else "")
         # Another launch helps only if it has other values of the parameters.

@@ -15,7 +15,7 @@ Aliases = Mapping[str, Parameter]
 
 
 def type_aliases(texts: Iterable[str], macros: Mapping[str, tuple[str, ...]]) -> dict[str, Parameter]:
-    """Return what each other name of a type means.
+    """Return the type that each other name stands for.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The launches still to try, and what the recordings of the others say about them.
+"""The launches still to try, in the light of the recordings of the others.
 
 A recording whose C is wrong shows with which layouts it would be right, see `gemmviz.engine.readings`: these launches
 come next. At M = N = K, with a deep sum, layouts, roles of sizes and the order of A and B make no other difference, so
@@ -16,6 +16,7 @@ from gemmviz.catalogue.guessing.verdict import Reading, Verdict
 from gemmviz.catalogue.problem import Problem
 
 _SAME_KIND = {**dict.fromkeys("MNK", "size"), **dict.fromkeys("AB", "input"), **dict.fromkeys(("lda", "ldb"), "row")}
+_ONE_SIZE = re.compile(r"[MNK] == \d+")
 _Key = tuple[object, ...]
 
 
@@ -70,7 +71,9 @@ def _key(made: Guess) -> _Key:
     """Return what makes a difference at M = N = K."""
     roles = tuple(_SAME_KIND.get(role, role) for role in made.roles)
     grid = tuple(re.sub(r"\b[MNK]\b", "S", side) for side in made.grid)
-    return roles, repr(made.params), made.block, grid, made.shared
+    # A kernel for one size is wrong at any other one, whatever was tried there.
+    one_size = frozenset(filter(_ONE_SIZE.fullmatch, made.requires))
+    return roles, repr(made.params), made.block, grid, made.shared, one_size
 
 
 def _in_part(requires: tuple[str, ...], reading: Reading) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a trial of a launch says: the error as a sentence, and what else the recording shows."""
+"""The result of the trial of a launch: the error as a sentence, and other facts from the recording."""
 
 from dataclasses import dataclass
 

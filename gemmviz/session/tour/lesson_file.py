@@ -30,6 +30,8 @@ DEMO = "demo"
 Texts = Mapping[str, str]
 
 
+# Not checked yet: each stop is read as `_StopFields` by a reader of its own, whose errors have the stop's number.
+_StopTable = dict[str, object]
 _Text = NonEmpty | Annotated[dict[str, NonEmpty], Meta(min_length=1)]
 
 
@@ -40,7 +42,7 @@ class _LessonFields(TypedDict, total=False):
     order: Order
     as_written: bool
     title: _Text
-    stop: Annotated[list[dict[str, Any]], Meta(min_length=1)]
+    stop: Annotated[list[_StopTable], Meta(min_length=1)]
 
 
 class _CellFields(msgspec.Struct, forbid_unknown_fields=True):
@@ -135,7 +137,7 @@ def load_lesson(path: Path) -> Lesson:
     Raises
     ------
     GemmvizError
-        When the file cannot be read or is not a lesson; the message has the file, the stop and what to do.
+        When the file cannot be read or is not a lesson; the message has the file, the stop and the remedy.
     """
     try:
         table = parse_toml(read_text(path, LESSON_BYTES))
@@ -146,7 +148,7 @@ def load_lesson(path: Path) -> Lesson:
     return parse_lesson(table, path)
 
 
-def parse_lesson(table: Mapping[str, Any], path: Path) -> Lesson:
+def parse_lesson(table: Mapping[str, object], path: Path) -> Lesson:
     """Read a lesson from a table; see `load`."""
     reader = _Reader(path.name)
     fields = reader.read(table, _LessonFields)
@@ -207,7 +209,7 @@ class _Reader:
     def error(self, text: str) -> GemmvizError:
         return GemmvizError(at_stop(self.name, self.number, text) if self.number else f"{self.name}: {text}")
 
-    def read(self, table: Mapping[str, Any], form: type) -> Any:
+    def read(self, table: Mapping[str, object], form: type) -> Any:
         known = get_type_hints(form)
         if unknown := sorted(table.keys() - known.keys()):
             raise self.error(
@@ -239,7 +241,7 @@ class _Reader:
         except GemmvizError as error:
             raise self.error(str(error)) from error
 
-    def stop(self, table: Mapping[str, Any]) -> LessonStop:
+    def stop(self, table: Mapping[str, object]) -> LessonStop:
         fields: _StopFields = self.read(table, _StopFields)
         try:
             at = moment.checked(fields.get("at"), DEMO)

@@ -56,7 +56,7 @@ def find_lesson(kernel: Kernel) -> Lesson | None:
     Raises
     ------
     GemmvizError
-        When the file is not a lesson; the message has the place and what to do.
+        When the file is not a lesson; the message has the place and the remedy.
     """
     path = lesson_path(kernel)
     return load_lesson(path) if path is not None else None
@@ -97,7 +97,7 @@ def resolve(lesson: Lesson, playable: Playable, code: str, demo: Demo | None = N
     Raises
     ------
     GemmvizError
-        When a stop is not in the recording; the message has file, stop, and what to do.
+        When a stop is not in the recording; the message has file, stop and remedy.
     """
     found = []
     for number, stop in enumerate(lesson.stops, 1):

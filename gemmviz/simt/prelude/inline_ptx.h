@@ -1,5 +1,6 @@
-// Functions for the C++ that simt/inline_ptx makes of asm statements. It is included only if a kernel has some.
+// CUDA's words, and functions for the C++ that simt/inline_ptx makes of asm statements: before kernels with asm.
 #pragma once
+#include "cuda.h"
 #include "../include/cuda_bf16.h"
 #include "../include/cuda_fp16.h"
 #include "../runtime/kernel_calls/async_copies.h"

@@ -56,6 +56,12 @@ static inline uint32_t value_at(uintptr_t address, const gv_watched *array)
     }
 }
 
+// The words of 4 bytes that keep the further elements of an access: small ones as they are, the others as floats.
+static inline uint32_t words_of(const gv_watched *a, uint32_t further)
+{
+    return a->itemsize > 2 ? further : (further * (uint32_t)a->itemsize + 3) / 4;
+}
+
 // Keeps the values of an access: that of the first element in its row, the others separately, as few accesses have any.
 static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, uint64_t more, uint32_t further)
 {
@@ -66,12 +72,12 @@ static inline void keep_values(uint64_t row, const gv_watched *a, uintptr_t at, 
     const char *from = (const char *)at + a->itemsize;
     if (a->number == GV_NUMBER_FLOAT) {
         for (uint32_t i = 0; i < further; i++) memcpy(&to[i], from + 4 * i, 4);
-    } else if (a->number == GV_NUMBER_SMALL && a->itemsize == 2) {
-        const uint32_t *floats = a->floats;
-        for (uint32_t i = 0; i < further; i++) {
-            uint16_t half;
-            memcpy(&half, from + 2 * i, 2);
-            to[i] = floats[half];
+    } else if (a->itemsize <= 2) {
+        uint32_t bytes = further * (uint32_t)a->itemsize, last = bytes / 4;
+        for (uint32_t i = 0; i < last; i++) memcpy(&to[i], from + 4 * i, 4);
+        if (bytes % 4) {
+            to[last] = 0;
+            memcpy(&to[last], from + 4 * last, bytes % 4);
         }
     } else {
         for (uint32_t i = 0; i < further; i++) to[i] = value_at((uintptr_t)from + (uintptr_t)i * a->itemsize, a);
@@ -149,9 +155,10 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     uint64_t first = element_at(a, at - a->start);
     uint32_t further = bytes > a->itemsize ? (uint32_t)element_at(a, bytes) - 1 : 0;
     if (a->owned) gv_own_elements(i, first, element_at(a, at - a->start + bytes - 1), write);
-    if (r->count == r->capacity || r->more_count + further > r->more_capacity) gv_stop(GV_FULL);
+    uint32_t words = words_of(a, further);
+    if (r->count == r->capacity || r->more_count + words > r->more_capacity) gv_stop(GV_FULL);
     uint64_t row = r->count++, more = r->more_count;
-    r->more_count += further;
+    r->more_count += words;
     if (r->count_only) return;
     if (recent[slot].pc != pc) {
         recent[slot].site = site_at(pc);

@@ -64,7 +64,7 @@ enum gv_status {
     GV_OK = 0,
     GV_FULL = 1,
     GV_SIGNAL = 2,
-    GV_DEADLINE = 3,
+    GV_DEADLINE = 3, // it took deadline_s of processor time
     GV_TOO_MANY_SITES = 4,
     GV_NO_MEMORY = 5,
     GV_TOO_MANY_PHASES = 6,
@@ -83,6 +83,7 @@ enum gv_status {
     GV_STACK_OVERFLOW = 19,    // fault_address is in the guard page below a thread's stack
     GV_UNKNOWN_PTX = 20,       // `instruction` of inline PTX is unknown
     GV_NOT_SHARED = 21,        // `instruction` needs shared memory, and fault_address is elsewhere
+    GV_WAITS = 22,             // it sleeps or waits, or has not ended after passed_s
 };
 
 typedef struct {
@@ -90,9 +91,9 @@ typedef struct {
     uint32_t block[3], grid[3];
     uint32_t arrays;
     gv_array array[GV_MAX_ARRAYS];
-    uint64_t capacity, more_capacity; // rows, further elements
+    uint64_t capacity, more_capacity; // rows, words of further elements
     uint64_t stack_bytes;
-    double deadline_s;
+    double deadline_s, clock_s; // the most processor time, and the most time by the clock
     uint32_t first_block, end_block; // the part of the grid to run
     uint32_t cluster;                // blocks that run together, neighbours along x
     uint32_t workers;                // the number of processes that share the blocks; 1: this process only
@@ -110,7 +111,9 @@ typedef struct {
     uint16_t *thread_of;
     uint16_t *phase_of;
     uint16_t *turn_of; // __syncwarp that the thread had passed in the phase
-    uint32_t *more;    // the further elements of accesses wider than one, as floats, in the order of the rows
+    // The further elements of accesses wider than one, in the order of the rows: those of 1 and 2 bytes as they are,
+    // from a new word on for each access, the others as a float each.
+    uint32_t *more;
     uint64_t count, more_count;
     uint32_t shared_by; // processes that ran the blocks
     uint32_t together;  // threads that exchange values by one instruction: 0, GV_WARP or GV_WARPGROUP
@@ -121,6 +124,7 @@ typedef struct {
     gv_note note[GV_MAX_NOTES];
     // the end of the run
     int32_t status, signal;
+    double passed_s; // by the clock
     uintptr_t fault_pc, last_pc, fault_address;
     uint32_t fault_block, fault_thread, fault_other;
     uint32_t fault_bytes, fault_write; // the access at fault_address, where this is misaligned

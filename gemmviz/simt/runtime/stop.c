@@ -10,11 +10,14 @@
 #include <time.h>
 #include <ucontext.h>
 
-static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGALRM};
+static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGALRM, SIGPROF};
 enum { CAUGHT = sizeof caught / sizeof *caught, SIGNAL_STACK_BYTES = 64 * 1024 };
+// A process that gets less than this share of a processor sleeps: one that waits for a processor gets more.
+static const double least_share = 1e-3;
 
 static struct {
-    struct timespec begun;
+    double begun_s, work_begun_s; // by the clock, and by the clock of this process's work
+    double worked_s;              // at the last look: processor time since the begin of the run
     sigjmp_buf escape;
     pthread_t owner;
     struct sigaction before[CAUGHT];
@@ -37,6 +40,35 @@ void gv_stop_misaligned(uintptr_t at, uint32_t bytes, int write)
     gv_stop(GV_MISALIGNED);
 }
 
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double passed_s(void)
+{
+    return seconds(CLOCK_MONOTONIC) - guard.begun_s;
+}
+
+static double worked_s(void)
+{
+    return seconds(CLOCK_PROCESS_CPUTIME_ID) - guard.work_begun_s;
+}
+
+// Every `deadline_s` by the clock: ends a run that sleeps, and one that has taken too long altogether.
+static void look(void)
+{
+    gv_run *r = gv_now.run;
+    double before = guard.worked_s, passed = passed_s();
+    guard.worked_s = worked_s();
+    int sleeps = guard.worked_s - before < least_share * r->deadline_s;
+    if (!sleeps && passed < r->clock_s) return;
+    r->passed_s = passed;
+    gv_stop(GV_WAITS);
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     (void)context;
@@ -50,12 +82,17 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         pthread_kill(guard.owner, signal);
         return;
     }
-    gv_now.run->signal = signal;
     gv_now.run->fault_pc = pc;
+    if (signal == SIGPROF) gv_stop(GV_DEADLINE);
+    if (signal == SIGALRM) {
+        look();
+        return;
+    }
+    gv_now.run->signal = signal;
     gv_now.run->fault_address = (uintptr_t)info->si_addr;
     // A fault in the stacks can only be in a guard page.
     int overflow = (signal == SIGSEGV || signal == SIGBUS) && gv_on_stack(gv_now.run->fault_address);
-    gv_stop(signal == SIGALRM ? GV_DEADLINE : overflow ? GV_STACK_OVERFLOW : GV_SIGNAL);
+    gv_stop(overflow ? GV_STACK_OVERFLOW : GV_SIGNAL);
 }
 
 void gv_guard_begin(void)
@@ -66,7 +103,8 @@ void gv_guard_begin(void)
 
     memset(&guard, 0, sizeof guard);
     guard.owner = pthread_self();
-    clock_gettime(CLOCK_MONOTONIC, &guard.begun);
+    guard.begun_s = seconds(CLOCK_MONOTONIC);
+    guard.work_begun_s = seconds(CLOCK_PROCESS_CPUTIME_ID);
     sigaltstack(&stack, &guard.stack_before);
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < CAUGHT; i++) sigaction(caught[i], &action, &guard.before[i]);
@@ -86,19 +124,40 @@ int gv_guarded(void (*body)(void *), void *what)
     return gv_now.run->status;
 }
 
+static void set(int timer, double first_s, double again_s)
+{
+    if (first_s < 1e-6) first_s = 1e-6; // a timer of 0 would never fire
+    struct itimerval value = {{(time_t)again_s, (suseconds_t)(1e6 * (again_s - (double)(time_t)again_s))},
+                              {(time_t)first_s, (suseconds_t)(1e6 * (first_s - (double)(time_t)first_s))}};
+    setitimer(timer, &value, NULL);
+}
+
 void gv_deadline(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double passed = (double)(now.tv_sec - guard.begun.tv_sec) + 1e-9 * (double)(now.tv_nsec - guard.begun.tv_nsec);
-    double left = gv_now.run->deadline_s - passed;
-    if (left < 1e-6) left = 1e-6; // a timer of 0 would never fire
-    struct itimerval timer = {{0, 0}, {(time_t)left, (suseconds_t)(1e6 * (left - (double)(time_t)left))}};
-    setitimer(ITIMER_REAL, &timer, NULL);
+    const gv_run *r = gv_now.run;
+    guard.worked_s = worked_s();
+    set(ITIMER_PROF, r->deadline_s - guard.worked_s, 0);
+    set(ITIMER_REAL, r->deadline_s, r->deadline_s);
+}
+
+void gv_deadline_of_workers(double more_s)
+{
+    set(ITIMER_REAL, gv_now.run->clock_s + more_s - passed_s(), more_s);
+}
+
+void gv_before_workers(void)
+{
+    guard.worked_s = worked_s();
+}
+
+void gv_in_worker(void)
+{
+    guard.work_begun_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - guard.worked_s;
 }
 
 void gv_deadline_off(void)
 {
     struct itimerval off = {{0, 0}, {0, 0}};
     setitimer(ITIMER_REAL, &off, NULL);
+    setitimer(ITIMER_PROF, &off, NULL);
 }

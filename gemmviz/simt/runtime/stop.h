@@ -15,6 +15,14 @@ void gv_guard_end(void);
 // Runs `body` until it ends or the run is stopped, and returns the status.
 int gv_guarded(void (*body)(void *), void *what);
 
-// Switches on, or off, that a signal stops the run of this process at the deadline.
+// Switches on, or off, that a signal stops the run of this process: when it has worked for `deadline_s`, when it sleeps
+// for so long, and when `clock_s` have passed.
 void gv_deadline(void);
 void gv_deadline_off(void);
+
+// The same for a process that waits for its workers: it stops `more_s` later than they do by the clock.
+void gv_deadline_of_workers(double more_s);
+
+// Before workers are started, and in each of them: its processor time is added to that of the process before.
+void gv_before_workers(void);
+void gv_in_worker(void);

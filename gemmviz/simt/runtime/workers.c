@@ -88,6 +88,7 @@ static void worker(uint32_t me, pid_t parent)
     r->notes = 0;
     gv_now.run = r;
     gv_now.sharing = GV_IN_WORKER;
+    gv_in_worker();
     int status = gv_guarded(run_places, r);
     // A block that is larger than its place, or has more notes than can be kept, is run by the parent.
     if (status == GV_FULL || status == GV_ONE_PROCESS || r->notes == GV_MAX_NOTES) {
@@ -112,26 +113,23 @@ static void end_workers(void)
 // Starts the workers and waits for them; returns whether all ended normally.
 static int run_workers(uint32_t workers)
 {
-    gv_run *r = gv_now.run;
-    // Each worker has its own deadline, so that it can report its place; the deadline of this process is later.
-    double deadline_s = r->deadline_s;
     pid_t me = getpid();
     // If a process cannot be started, the others run its blocks; if none can be started, no worker would run them.
     int well = 0;
+    gv_before_workers();
     for (uint32_t w = 0; w < workers; w++) {
         pid_t pid = fork();
         if (pid == 0) worker(w, me);
         if (pid > 0) s.child[w] = pid, well = 1;
     }
-    r->deadline_s += (double)GRACE_S;
-    gv_deadline();
+    // Each worker has its own deadline, so that it can report its place; the deadline of this process is later.
+    gv_deadline_of_workers(GRACE_S);
     for (uint32_t w = 0; w < workers; w++) {
         int status = 0;
         if (!s.child[w]) continue;
         if (waitpid(s.child[w], &status, 0) != s.child[w] || !WIFEXITED(status) || WEXITSTATUS(status)) well = 0;
         s.child[w] = 0;
     }
-    r->deadline_s = deadline_s;
     // A deadline that a worker reported has priority over the deadline of this process.
     gv_deadline_off();
     return well && !__atomic_load_n(&s.shared->one_process, __ATOMIC_RELAXED);
@@ -148,6 +146,7 @@ static void pass_on_fault(uint32_t workers)
     if (!worst) return;
     gv_run *r = gv_now.run;
     r->signal = worst->signal;
+    r->passed_s = worst->passed_s;
     r->fault_pc = worst->fault_pc;
     r->last_pc = worst->last_pc;
     r->fault_address = worst->fault_address;

@@ -1,4 +1,4 @@
-"""What crosses the links between the GPUs that compute a product together (*recorded*)."""
+"""The traffic of the links between the GPUs that compute a product together (*recorded*)."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class LinkUse:
         What a copy brings over the link: the elements that are read, each once. If the kernel copies the rows itself,
         what it reads in the owner's memory.
     read_bytes
-        All reads by products: what would cross the link if each read went to the owner's memory.
+        All reads by products: these would cross the link if each read went to the owner's memory.
     rows, copying
         int64, the rows of the recording that read them for products, and those with which the kernel copies them.
     """
@@ -38,7 +38,7 @@ class LinkUse:
 
 
 def links(recording: Recording) -> list[LinkUse]:
-    """Return what each GPU reads of each other one's rows; empty for one GPU, or where each GPU holds all of A."""
+    """Return the reads of each GPU from each other one's rows; empty for one GPU, or where each GPU holds all of A."""
     sharing, log = recording.sharing, recording.accesses
     if sharing is None or not sharing.crossing:
         return []
@@ -58,7 +58,7 @@ def links(recording: Recording) -> list[LinkUse]:
 
 
 def sentence(recording: Recording) -> str:
-    """Return what crosses the links of a recording, in a sentence; empty for one GPU."""
+    """Return the traffic of the links in a recording, in a sentence; empty for one GPU."""
     if recording.sharing is None:
         return ""
     found, devices = links(recording), recording.sharing.devices

@@ -118,7 +118,7 @@ def device_races(recording: Recording, queue: Queue) -> Iterator[Finding]:
     recording
         Of a product on several GPUs.
     queue
-        What is queued for it; its launches are those of `Recording.sharing`.
+        The queue of its copies and launches; its launches are those of `Recording.sharing`.
     """
     order = _Order(queue)
     touches = [*_of_launches(recording, order), *_of_copies(order)]

@@ -1,4 +1,4 @@
-"""What several GPUs own, which panels of A cross the links between them, and when they are needed (*recorded*)."""
+"""The rows of several GPUs, the panels of A that cross the links, and the steps that need them (*recorded*)."""
 
 from dataclasses import dataclass
 
@@ -77,7 +77,7 @@ class SharedProduct:
 
 @per_recording
 def shared_product(playable: Playable) -> SharedProduct | None:
-    """Return what is shared in a recording; None for one GPU."""
+    """Return the product that several GPUs share in a recording; None for one GPU."""
     recording, timeline = playable.recording, playable.timeline
     sharing, log = recording.sharing, recording.accesses
     if sharing is None:

@@ -5,7 +5,10 @@ that has one block per tile: blocks go to multiprocessors in the order of their 
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from gemmviz.catalogue.errors import FrontMatterError
+from gemmviz.catalogue.matter_table import matter_table
 from gemmviz.trace.lenses.fillings import Filling
 from gemmviz.trace.lenses.per_recording import per_recording
 from gemmviz.trace.lenses.stages import stages
@@ -115,6 +118,15 @@ def work_shares(playable: Playable) -> WorkShares | None:
         tuple(Piece(number[place], first, end, began) for place, first, end, began in pieces) for pieces in found
     )
     return WorkShares(len(places), steps, playable.story.depth, playable.recording.k, blocks) if places else None
+
+
+@per_recording
+def follows_shape(playable: Playable) -> bool:
+    """Return whether the kernel has a schedule: where the user gives no parameters, they follow from the shape."""
+    try:
+        return "schedule" in matter_table(playable.recording.text, Path(playable.recording.kernel))
+    except FrontMatterError:
+        return False
 
 
 def _steps(playable: Playable) -> int:

@@ -12,6 +12,8 @@ from gemmviz.trace.order.timeline import Timeline
 from gemmviz.trace.origin.staging import Staged
 from gemmviz.trace.recording.recording import Recording
 
+_KEPT = 4  # steps
+
 
 @dataclass(frozen=True)
 class Flights:
@@ -82,14 +84,17 @@ class BlockFlights:
             _values(recording, row, staged.element[items][linked]),
             np.isin(row, log.copies[:, 0]),
         )
-        self._kept: tuple[int, Flights] | None = None
+        self._kept: dict[int, Flights] = {}
 
     def at(self, step: int) -> Flights:
         """Return the copies in flight between a step and the next one."""
-        if self._kept is None or self._kept[0] != step:
-            found = np.flatnonzero((self.all.begin <= step) & (step < self.all.end))
-            self._kept = step, self.all.taken(found)
-        return self._kept[1]
+        found = self._kept.get(step)
+        if found is None:
+            which = np.flatnonzero((self.all.begin <= step) & (step < self.all.end))
+            if len(self._kept) >= _KEPT:
+                self._kept.pop(next(iter(self._kept)))
+            found = self._kept[step] = self.all.taken(which)
+        return found
 
 
 def _values(recording: Recording, row: Ints, element: Ints) -> npt.NDArray[np.float32]:

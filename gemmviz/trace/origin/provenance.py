@@ -72,7 +72,7 @@ class Provenance:
     def _sorted_index(self) -> Ints:
         """Return, sorted, the slot of every accessed element (see `History.base`) with the row in the low bits."""
         log = self.recording.accesses
-        index = np.empty(len(log) + len(log.more), np.int64)
+        index = np.empty(self.recording.elements_accessed, np.int64)
         end = 0
         for begin in range(0, len(log), _CHUNK_ROWS):
             rows = np.arange(begin, min(begin + _CHUNK_ROWS, len(log)))

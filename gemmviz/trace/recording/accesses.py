@@ -1,5 +1,6 @@
 """The log of a recording: the arrays, the places in the source, and one row per access."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import prod
@@ -11,6 +12,10 @@ import numpy.typing as npt
 from gemmviz.trace.recording.tma_boxes import Boxes, Events
 
 _BANKS = 32
+WORD_BYTES = 4
+"""Bytes of an element of `Accesses.more`."""
+SMALL_BYTES = 2
+"""The size up to which further elements are kept in `Accesses.more` as they are in memory."""
 Column = npt.NDArray[Any]
 
 
@@ -142,8 +147,9 @@ class Accesses:
     turn
         uint16, the number of calls of ``__syncwarp`` that the thread had passed in the phase.
     more
-        float32, not a column: the values of the second and later elements of accesses to several elements, in the order
-        of the rows. See `Recording.covered`.
+        uint32, not a column: the second and later elements of accesses to several elements, in the order of the rows:
+        as float32, one in a word; elements of 1 and 2 bytes as they are in memory, from a new word on for each access.
+        See `Recording.covered`.
     copies
         int64 (n, 3), not a column: the asynchronous copies (``cp.async``) that arrived. Each has the row that writes
         the copy, the row that reads it (-1: nothing is read, the copy is all zeros), and the phase in which it was
@@ -164,10 +170,27 @@ class Accesses:
     thread: Column
     phase: Column
     turn: Column
-    more: Column = field(default_factory=lambda: np.zeros(0, np.float32))
+    more: Column = field(default_factory=lambda: np.zeros(0, np.uint32))
     copies: Column = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     boxes: Column = field(default_factory=lambda: np.zeros((0, len(fields(Boxes))), np.int64))
     events: Column = field(default_factory=lambda: np.zeros((0, len(fields(Events))), np.int64))
 
     def __len__(self) -> int:
         return len(self.site)
+
+
+def further_words(arrays: Sequence[Array], array: Column, spans: Column) -> Column:
+    """Return how many words of `Accesses.more` the further elements of each access take, int64.
+
+    Parameters
+    ----------
+    arrays
+        The arrays of the recording.
+    array, spans
+        For each access the number of its array, and the number of its elements.
+    """
+    itemsize = np.array([a.itemsize for a in arrays], np.int64)
+    # Twice as many halves as words, four times as many bytes.
+    in_word = np.where(itemsize <= SMALL_BYTES, WORD_BYTES // itemsize, 1)[array]
+    words: Column = -(-(spans.astype(np.int64) - 1) // in_word)
+    return words

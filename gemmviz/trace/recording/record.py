@@ -20,6 +20,7 @@ from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import SiteKind
+from gemmviz.simt.time_limits import clock_s
 from gemmviz.trace.recording import recording_cost
 from gemmviz.trace.recording.accesses import Array, Site
 from gemmviz.trace.recording.columns import accesses
@@ -57,7 +58,7 @@ def record(
     launch
         The launch.
     deadline_s
-        The time limit of the kernel in seconds, without its build.
+        The time limit of the kernel in seconds of processor time, without its build.
     progress
         Called at each stage with a text for people and the longest time in seconds that it takes unless something
         hangs.
@@ -90,7 +91,7 @@ def record(
     library = build(launch.part or launch, as_written=as_written)
     built = time.perf_counter()
     expected_cost = _expected(launch, part.blocks, as_written)
-    progress(_recording_text(part, expected_cost), deadline_s + _AROUND_S)
+    progress(_recording_text(part, expected_cost), clock_s(deadline_s) + _AROUND_S)
     _refuse_many_accesses(part, expected_cost)
     a, b = random_inputs(launch.problem, launch.kernel.dtype, _SEED) if random else inputs_for(launch)
     try:

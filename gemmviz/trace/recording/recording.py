@@ -12,7 +12,7 @@ from gemmviz.catalogue.plain import Plain
 from gemmviz.language import mark
 from gemmviz.simt import layout
 from gemmviz.simt.diagnostics import Diagnostic
-from gemmviz.trace.recording.accesses import Accesses, Array, Column, Site
+from gemmviz.trace.recording.accesses import SMALL_BYTES, WORD_BYTES, Accesses, Array, Column, Site, further_words
 from gemmviz.trace.recording.sharing import Sharing
 from gemmviz.trace.recording.tma_boxes import Boxes, Events
 from gemmviz.trace.recording.tma_stores import before_store, there_before
@@ -57,8 +57,8 @@ class Recording:
         The largest number of threads that exchange values by one instruction: `WARP` for a shuffle or the tensor cores
         of a warp, `WARPGROUP` for a ``wgmma``, else 1.
     sharing
-        What each of several GPUs launched; None for one GPU. The blocks of their launches are numbered one launch after
-        the other, and elements as in the whole matrices.
+        The launches of each of several GPUs; None for one GPU. The blocks of their launches are numbered one launch
+        after the other, and elements as in the whole matrices.
     """
 
     kernel: str
@@ -142,9 +142,25 @@ class Recording:
     @cached_property
     def _more_start(self) -> Column:
         """The index in ``accesses.more`` at which the further values of each row begin."""
-        further = self._spans.astype(np.int64) - 1
-        starts: Column = np.cumsum(further) - further
+        words = further_words(self.arrays, self.accesses.array, self._spans)
+        starts: Column = np.cumsum(words) - words
         return starts
+
+    def _further(self, rows: Column, number: Column) -> Column:
+        """Return the value of one further element of each of some accesses, float32; `number` is 0 for the second."""
+        start, array = self._more_start[rows], self.accesses.array[rows]
+        found = np.empty(len(rows), np.float32)
+        for each in np.unique(array):
+            mine, kind = array == each, np.dtype(self.arrays[each].dtype)
+            kept = kind if kind.itemsize <= SMALL_BYTES else np.dtype(np.float32)
+            values = self.accesses.more.view(kept)
+            found[mine] = values[start[mine] * (WORD_BYTES // kept.itemsize) + number[mine]]
+        return found
+
+    @property
+    def elements_accessed(self) -> int:
+        """The number of elements of all accesses."""
+        return int(self._spans.sum(dtype=np.int64)) if len(self.accesses.more) else len(self.accesses)
 
     def covered(self, rows: Column) -> tuple[Column, Column, Column]:
         """Return every element of some accesses: the access's index in `rows`, the element, and its value.
@@ -167,7 +183,7 @@ class Recording:
         value = value[position]
         offset = element - log.element[rows][position]
         wide = offset > 0
-        value[wide] = log.more[self._more_start[rows][position[wide]] + offset[wide] - 1]
+        value[wide] = self._further(rows[position[wide]], offset[wide] - 1)
         return position, element, value
 
     def elements(self, rows: Column) -> tuple[Column, Column]:

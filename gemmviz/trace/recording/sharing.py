@@ -1,4 +1,4 @@
-"""What several GPUs launch for one product, and what crosses the links between them."""
+"""The launches of several GPUs for one product, and the traffic of the links between them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

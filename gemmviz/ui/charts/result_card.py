@@ -1,4 +1,4 @@
-"""The figure of the chosen kernel, large, with what stands behind it: verification, comparison, samples."""
+"""The figure of the chosen kernel, large, with its verification, comparisons and samples."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
@@ -102,7 +102,7 @@ class ResultCard(QWidget):
 
 
 def _facts(session: Session, figures: LadderFigures, chosen: Bar) -> list[tuple[str, str]]:
-    """Return what stands behind a figure: a name and a value each."""
+    """Return the facts about a figure, as names and values: its verification, comparisons and samples."""
     row, before, library = chosen.standing.row, figures.of("before"), figures.of("library")
     found = [("C", tr("verified"))] if row["status"] == "ok" else []
     ratio = figures.ratio(before) if before is not None else None

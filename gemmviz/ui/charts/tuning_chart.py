@@ -199,15 +199,19 @@ class TuningChart(Chart):
     def _spot(self, c: Candidate) -> dict[str, object]:
         """Return the look of a candidate."""
         theme, tuning = self.theme, self.session.tuning
-        right, raced, best = bool(c["gflops"]), bool(c["rounds"]), c["number"] == tuning.best
-        chosen = best or c["number"] == tuning.default
-        colour = theme.bad if not right else theme.accent if raced or chosen else theme.muted
+        raced, best = bool(c["rounds"]), c["number"] == tuning.best
+        if not c["gflops"]:
+            symbol, colour, filled = "x", theme.bad, True
+        else:
+            symbol = "star" if best else "o"
+            colour = theme.accent if raced or c["number"] in (tuning.best, tuning.default) else theme.muted
+            filled = raced
         return {
             "pos": (c["place"], c["gflops"] or 0.0),
             "size": 13 if best else 9,
-            "symbol": ("star" if best else "o") if right else "x",
+            "symbol": symbol,
             "pen": pg.mkPen(colour, width=1.5),
-            "brush": pg.mkBrush(colour if raced or not right else theme.background),
+            "brush": pg.mkBrush(colour if filled else theme.background),
         }
 
     def _mark(self, dots: list[Candidate]) -> None:
@@ -217,9 +221,8 @@ class TuningChart(Chart):
         for c in dots:
             if c["number"] not in names or not c["gflops"]:
                 continue
-            # Towards the middle, as a name at the edge would be cut; below its dot if the best line rises from it.
-            side = 1.0 if c["place"] > 0.75 * right else 0.0 if c["place"] < 0.25 * right else 0.5
-            anchor = (side, 1.3 if c["number"] == best else -0.3)
+            # Below its dot if the best line rises from it.
+            anchor = (_side(c["place"] / right), 1.3 if c["number"] == best else -0.3)
             text = pg.TextItem(names[c["number"]], color=self.theme.text, anchor=anchor)
             text.setFont(small_font())
             text.setPos(c["place"], c["gflops"])
@@ -328,3 +331,10 @@ def _rival_text(rival: Rival) -> str:
     """Return the name and the figure of a library, and its origin if it is another machine."""
     figure = tr("{library}: {gflops} GFLOPS", library=tr(rival.title), gflops=gflops_text(rival.gflops))
     return f"{figure} ({origin_name(rival.origin)})" if rival.origin else figure
+
+
+def _side(share: float) -> float:
+    """Return the horizontal anchor of a name, 0 to 1, at a share of the width: a name at the edge would be cut."""
+    if share > 0.75:
+        return 1.0
+    return 0.0 if share < 0.25 else 0.5

@@ -1,4 +1,4 @@
-"""Below the result on the Measure page: what limits the chosen kernel, and the way to the next chapter."""
+"""Below the result on the Measure page: the limit of the chosen kernel, and the way to the next chapter."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
@@ -60,7 +60,7 @@ class WhatNext(QWidget):
             self.refresh()
 
     def refresh(self) -> None:
-        """Show what follows from the figure of the chosen kernel; call it when the widgets around are shown."""
+        """Show the limit of the chosen kernel and the next chapter; call it when the widgets around are shown."""
         chosen = ladder_figures(self._session).of("chosen")
         found = outlook(self._session, chosen) if chosen is not None and chosen.gflops else None
         self.setVisible(found is not None and bool(found.text or found.chapter))

@@ -210,7 +210,7 @@ class _WindowFrames:
         window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
         window.resize(*picture.look.size)
         load_references(session)
-        session.results.want_references(True)  # no engine says what machine this is
+        session.results.want_references(True)  # no engine has described this machine
         window.show()
         session.cursor.show(playable)
         session.findings.record(recording.text, report_of(picture.reply, playable))

@@ -87,7 +87,7 @@ class SourceModel(QAbstractTableModel):
         return " ".join(named) if named else str(found.get(OTHER, ""))
 
     def whole(self, line: int) -> str:
-        """Return all the instructions of a line, in words, and below them what was recorded there."""
+        """Return all the instructions of a line, in words, and below them its recorded accesses."""
         found = in_order(Counter(self.counts.get(line, {})))
         if not found:
             return ""
@@ -96,7 +96,7 @@ class SourceModel(QAbstractTableModel):
         return "\n".join([tr("line {line}: {instructions}", line=line, instructions=text), *self._recorded(line)])
 
     def _recorded(self, line: int) -> Iterator[str]:
-        """Say what the recording of the same text accessed on a line, launch and all: its loops were executed."""
+        """Yield the recorded accesses of a line in the whole launch: its loops were executed."""
         playable = self._playable()
         if playable is None:
             return
@@ -193,7 +193,7 @@ class CodeModel(QAbstractTableModel):
         return None
 
     def _tip(self, row: int) -> str:
-        """Say where a row comes from, and what stands beside it in the other form."""
+        """Return the origin of a row, and the instruction beside it in the other form."""
         listing = self._code.listing
         assert listing is not None
         if self.ptx:

@@ -323,7 +323,7 @@ class AssemblyTab(QWidget):
         self.refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Compile what is chosen now: nothing is compiled while the tab is not seen."""
+        """Compile the present choice: nothing is compiled while the tab is hidden."""
         super().showEvent(event)
         self.refresh()
         self.code.watch(id(self), True)

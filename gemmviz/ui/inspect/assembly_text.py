@@ -1,4 +1,4 @@
-"""What the tab of machine code says above its tables."""
+"""The text above the tables of the tab of machine code."""
 
 from gemmviz.assembly.counts import OTHER, in_order
 from gemmviz.assembly.listing import Listing
@@ -8,7 +8,7 @@ from gemmviz.ui.stage.caption import BETWEEN, thousands
 
 
 def usage_text(listing: Listing) -> str:
-    """Say what the kernel uses: registers, shared memory, spilled registers."""
+    """Return the resources of the kernel: registers, shared memory, spilled registers."""
     used = listing.usage
     parts = [
         tr("{count} registers", count=used.registers),
@@ -26,7 +26,7 @@ def usage_text(listing: Listing) -> str:
 
 
 def loop_text(listing: Listing, found: Summary) -> str:
-    """Say what the main loop holds, and how much of it there is for each product instruction."""
+    """Return the instructions of the main loop, also for each product instruction."""
     if found.loop is None:
         if not found.whole.unit:
             return tr("No instruction multiplies.")

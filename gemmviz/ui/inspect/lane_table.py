@@ -92,7 +92,7 @@ class LaneTable(QTableWidget):
         lane
             The chosen lane: its row is selected.
         theme
-            The colours: lanes of later wavefronts stand in the colour of what waits.
+            The colours: lanes of later wavefronts have the colour of waiting.
         """
         rows = lane_rows(playable, asked)
         key = tuple(rows), theme.name, asked.is_shared, asked.array

@@ -93,7 +93,7 @@ class ThreadPanel(InspectPanel):
         self.warp.forget()
 
     def _why_none(self, playable: Playable) -> str:
-        """Return why there is nothing to show, and what to choose: a warp may have no thread with a sum."""
+        """Return why there is nothing to show, and the remedy: a warp may have no thread with a sum."""
         block, warp = self.session.cursor.block, self.session.cursor.warp
         owner, thread = playable.recording.owners
         if playable.recording.backend == "cuda" and not ((owner == block) & (thread // WARP == warp)).any():

@@ -98,6 +98,8 @@ class _Picture:
         served = small + page.row() * 1.25
         spare = room.height() - served - 2.2 * small
         wanted = self.wavefronts * min(self.column * 0.95, page.em * 1.4)
+        if spare < min(page.em, wanted):  # in a low room the stacks say it all
+            served, spare = 0.0, spare + served
         # The stacks come first; the array follows if its rows are high enough.
         stack = min(max(spare * (0.5 if self.wavefronts > 2 else 0.34), page.em * 1.2), wanted)
         shown, each = self._rows_of_words(spare - stack - 1.3 * small)
@@ -116,7 +118,8 @@ class _Picture:
             y = self._words_in_memory(QRectF(room.left(), y, room.width(), table), shown, each)
             yield page
         y = min(y + page.em * 0.4 + max(left_over, 0.0) * 0.3, room.bottom() - served)
-        self._wavefronts(QRectF(room.left(), y, room.width(), served))
+        if served:
+            self._wavefronts(QRectF(room.left(), y, room.width(), served))
 
     @cached_property
     def _colours(self) -> list[QColor]:

@@ -48,7 +48,7 @@ class BoxPictures:
         key
             All that it depends on, other than the box.
         paint
-            Paints it with a painter: nothing outside of the box, and what it paints is opaque.
+            Paints it with a painter: opaque, and nothing outside of the box.
         """
         ratio = self.ratio
         # Between two pixels of the screen, a copy would be blurred.

@@ -35,7 +35,7 @@ class Unfinished:
     Parameters
     ----------
     lens, rect, moment, theme, font
-        The lens, and what it gets: see `GradualLens.pieces`.
+        The lens, and its arguments: see `GradualLens.pieces`.
     """
 
     def __init__(self, lens: GradualLens, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> None:

@@ -83,7 +83,7 @@ class Place:
     row, column, rows, columns
         Its first row and column, and how many of each it has.
     what
-        What the mark depends on, besides the place.
+        All that the mark depends on, besides the place.
     """
 
     matrix: int

@@ -1,4 +1,4 @@
-"""The lens of several GPUs, side by side: what each of them owns, and which panels of A cross between them."""
+"""The lens of several GPUs, side by side: the rows of each, and the panels of A that cross between them."""
 
 from collections.abc import Hashable
 
@@ -48,7 +48,7 @@ class OwnersLens:
 
 
 def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
-    """Write what crosses the links below the picture; return the top of this text."""
+    """Write the traffic of the links below the picture; return the top of this text."""
     once, read = (sum(getattr(one, name) for one in known.panels) for name in ("once_bytes", "read_bytes"))
     if not known.panels:
         lines = [tr("Nothing crosses: each GPU holds all of A.")]

@@ -159,7 +159,7 @@ class Page(Sheet):
     def _figure(self, heading: Heading, y: float) -> tuple[float, float]:
         """Write the one figure at the right, below a line; return how wide it is, and where it ends.
 
-        A count is larger than what it counts, which stands beside it.
+        A count is larger than the name of its unit, which stands beside it.
         """
         if not heading.figure:
             return 0.0, y

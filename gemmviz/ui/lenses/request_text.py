@@ -76,6 +76,6 @@ def _which_request(recording: Recording, asked: WarpRequest, step: int) -> Seque
 
 
 def other_step(shown: int, step: int) -> str:
-    """Say at which step what is shown happened, or will happen, where that is not the moment's step."""
+    """Return the step at which the shown event happened, or will happen, where that is not the moment's step."""
     number = thousands(shown + 1)
     return tr("last: step {step}", step=number) if shown < step else tr("next: step {step}", step=number)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
 from gemmviz.language import mark, tr, trn
-from gemmviz.trace.lenses.work_shares import Piece, WorkShares, shares_work, work_shares
+from gemmviz.trace.lenses.work_shares import Piece, WorkShares, follows_shape, shares_work, work_shares
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.gradual import GradualLens
 from gemmviz.ui.lenses.lens import LensMoment
@@ -40,7 +40,7 @@ class StreamKLens(GradualLens):
         known = work_shares(moment.playable)
         with Sheet(painter, rect, theme, font) as sheet:
             title = tr(self.title) if known is None or known.cut else tr("Several tiles to a block")
-            beside = tr("k-steps of each multiprocessor: amount of work, not time"), tr("amount of work, not time")
+            beside = _beside(follows_shape(moment.playable))
             room = sheet.heading(title, beside, None)
             if known is None:
                 sheet.lines(room, tr("No tiles of A or B come into shared memory."))
@@ -54,6 +54,17 @@ class StreamKLens(GradualLens):
             yield sheet
             lower = upper.translated(0, half + 0.4 * sheet.em)
             _draw_recorded(sheet, lower, known, moment)
+
+
+def _beside(by_shape: bool) -> tuple[str, ...]:
+    """Return the texts beside the title, the longest first: the meaning of the bars, and who decides on them."""
+    if by_shape:
+        return (
+            tr("tiles and their parts follow from the shape unless you set them: work, not time"),
+            tr("tiles and parts follow from the shape unless you set them"),
+            tr("by shape, unless you set them"),
+        )
+    return tr("k-steps of each multiprocessor: amount of work, not time"), tr("amount of work, not time")
 
 
 def _draw_legend(sheet: Sheet, room: QRectF, known: WorkShares) -> float:

@@ -258,7 +258,7 @@ def _draw_figures(sheet: Sheet, room: QRectF, playable: Playable, known: OuterPr
             else trn("of {count} product", "of {count} products", known.products),
             trn("added to {count} sum", "added to {count} sums", known.products),
         ),
-        (_ratio(ratio), theme.text, tr("per value"), tr("products for each value read")),
+        (_ratio(ratio), theme.text, tr("products"), tr("for each value read")),
     ]
     wide = max(sheet.wide(figure, px, True) for figure, *_ in figures) + 0.6 * sheet.em
     names = max(sheet.wide(name, "small", True) for _, _, name, _ in figures)
@@ -268,6 +268,8 @@ def _draw_figures(sheet: Sheet, room: QRectF, playable: Playable, known: OuterPr
         box = QRectF(room.left(), room.top() + place * high, room.width(), high)
         sheet.text(box, figure, colour, px, bold=True)
         rest = box.adjusted(wide, 0, 0, 0)
+        if place == len(figures) - 1:
+            more = sheet.suiting(rest.width(), more, tr("per value"))
         if sheet.wide(more, "small") > rest.width():
             sheet.text(rest, name, size="small", bold=True)
             continue

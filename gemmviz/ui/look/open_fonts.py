@@ -50,7 +50,7 @@ class OpenFonts(QObject):
         return True
 
     def open_all(self) -> None:
-        """Open what is left, before fonts of the window go out of use."""
+        """Open the fonts that are not open yet, before fonts of the window go out of use."""
         while self.open_next():
             pass
 

@@ -264,7 +264,7 @@ class MeasureControls(QWidget):
         self._on_progress("bench")
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show the figure of the chosen kernel as it is now, and what follows from it."""
+        """Show the present figure of the chosen kernel, its limit and the next chapter."""
         super().showEvent(event)
         self.result.refresh()
         self.what_next.refresh()
@@ -287,7 +287,7 @@ class MeasureControls(QWidget):
         tab_through(self.place, self.quick, *self.size_row.boxes.values(), self.size_row.link, *chain)
 
     def _offer(self) -> None:
-        """Offer what can be measured now; where the chosen kernel cannot be, say why."""
+        """Offer the measurements that are possible now; where the chosen kernel cannot be measured, say why."""
         idle, why = not self.session.progress.is_any("bench", "beside"), why_not(self.session)
         elsewhere = tr("A GPU of another machine can measure it: choose “Other machines…” above.")
         self.why.setText(f"{why} {elsewhere}" if why and self.session.results.device_facts is None else why)

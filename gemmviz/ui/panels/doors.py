@@ -1,7 +1,7 @@
 """The first view: three doors. Watch a tile move, ask why a kernel is slow, or open a kernel of one's own."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QShortcut
@@ -23,13 +23,16 @@ from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr
 from gemmviz.session import Session
+from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
-from gemmviz.ui.stage.plain_painter import PlainPainter
 from gemmviz.ui.stage.stage import Stage
+
+if TYPE_CHECKING:
+    from gemmviz.ui.stage.painter import StagePainter
 
 _WATCHED, _SIZE, _PARAMS = "gputiled", 8, {"TS": 4}
 ASKED = "matmul_kernel_naive"
@@ -227,7 +230,7 @@ class Doors(QWidget):
         button.click()
 
     def leave(self, act: Callable[[], object] | None = None) -> None:
-        """Close the doors, and do what the chosen one is for; None: nothing."""
+        """Close the doors, and run the chosen one's action; None: nothing."""
         if self.isHidden():
             return
         self.hide()
@@ -266,7 +269,10 @@ class Doors(QWidget):
 
 
 class _Small(Stage):
-    painter_type = PlainPainter
+    def make_painter(self, playable: Playable) -> "StagePainter":
+        from gemmviz.ui.stage.plain_painter import PlainPainter  # late: see `Stage.make_painter`
+
+        return PlainPainter(playable, self.theme, self.font())
 
 
 def _add_card(

@@ -7,11 +7,15 @@ from PySide6.QtWidgets import QWidget
 
 from gemmviz.ui.look.style import scaled
 
+# Named here, because a look-up of an enumeration of Qt takes longer than the rest of an event filter.
+_CHANGES = frozenset((QEvent.Type.Resize, QEvent.Type.ChildAdded))
+_OWN_CHANGES = frozenset((QEvent.Type.ShowToParent, QEvent.Type.LayoutRequest))
 _MARGIN, _WIDEST = 6, 1240  # pixels, the second at a scale of type of 1
+_LEAST_SIDE = 100  # pixels: where less is left at its sides, parts of letters below it would be seen there
 
 
 class Floating(QObject):
-    """Keeps a widget centred over the lower edge of another widget: over what may be covered, and no more if possible.
+    """Keeps a widget centred over the lower edge of another widget, if possible over the part that may be covered.
 
     Parameters
     ----------
@@ -35,9 +39,7 @@ class Floating(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Move the widget when the size, the content or the page changes."""
-        changed = event.type() in (QEvent.Type.Resize, QEvent.Type.ChildAdded)
-        own = event.type() in (QEvent.Type.ShowToParent, QEvent.Type.LayoutRequest)
-        if changed if watched is self._below else own:
+        if event.type() in (_CHANGES if watched is self._below else _OWN_CHANGES):
             self._arrange()
         return False
 
@@ -46,6 +48,8 @@ class Floating(QObject):
         if widget.isHidden():
             return
         width = min(below.width() - 2 * _MARGIN, round(scaled(_WIDEST)))
+        if below.width() - width < 2 * _LEAST_SIDE:
+            width = below.width() - 2 * _MARGIN
         height = widget.heightForWidth(width) if widget.hasHeightForWidth() else widget.sizeHint().height()
         height = max(height, self._foot() - 2 * _MARGIN)
         top = max(below.height() - _MARGIN - height, 0)

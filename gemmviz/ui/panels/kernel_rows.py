@@ -30,7 +30,7 @@ class ChapterRow:
 
 
 class KernelRows:
-    """What the list of kernels says about each kernel and each chapter.
+    """The texts of the list of kernels about each kernel and each chapter.
 
     Parameters
     ----------

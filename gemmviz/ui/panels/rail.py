@@ -59,12 +59,12 @@ class Rail(QWidget):
         self._ladder.open(chapter)
 
     def make_room(self, who: str, needed: bool) -> None:
-        """Fold the list away for something that needs its width, and show it again when nothing does any more.
+        """Fold the list away while another widget needs its width, and show it again afterwards.
 
         Parameters
         ----------
         who
-            A name of what needs the width.
+            The name of the widget that needs the width.
         needed
             Whether it does.
         """

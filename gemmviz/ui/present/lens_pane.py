@@ -28,6 +28,8 @@ class LensPane(QWidget):
         super().__init__()
         self._stage, self._session = stage, session
         self.theme: Theme | None = None
+        self.has_room = True
+        """Whether there is room for it: a lens that is cut off shows nothing."""
         self.setAccessibleName(tr("Lens"))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         for signal in (session.cursor.stepped, session.cursor.picked, session.inspection.changed):
@@ -42,8 +44,8 @@ class LensPane(QWidget):
         return shown_lens(self._session.lens, self._session.cursor.playable)
 
     def appear(self) -> None:
-        """Be seen only where there is a lens."""
-        self.setVisible(self.lens is not None)
+        """Be seen only where there is a lens, and room for it."""
+        self.setVisible(self.lens is not None and self.has_room)
         self.update()
 
     def _refresh(self) -> None:

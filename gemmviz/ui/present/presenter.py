@@ -36,6 +36,8 @@ _CODE_ROWS, _CODE_ROWS_LENS = 3, 2
 """Rows that the executing line may take beside the picture, and where a lens stands above it."""
 _LENS_SHARE = 30
 """Percent of the height for a lens below the picture."""
+_LEAST_LENS = 28
+"""The same, beside the picture and below a question: with less, it is left out."""
 _APART = " " * 3
 _HINTS = ("present_black", "present_predict", "present_keys", "present_escape")
 _SCALES = (0.8, 0.9, 1.0, 1.1, 1.2)
@@ -99,6 +101,8 @@ class Presenter(QWidget):
             listen(self, signal, self.refresh)
         listen(self, session.cursor.stepped, self._say)
         listen(self, session.predict.changed, self._say)
+        # Between two steps copies are drawn on their way where it rests, also if it was too fast for that.
+        listen(self, session.playback.changed, lambda: self.stage.update())
         self.stage.setFocus()
 
     def _make_room(self) -> None:
@@ -230,7 +234,9 @@ class Presenter(QWidget):
         self.sentence.setVisible(not predict.on)
         # The lines around it may hold the answer, a barrier above all.
         # With the answer comes the lens, where there is one, or the source.
-        beside = self._has_room_for_source() and self.lens.lens is None
+        self.lens.has_room = not predict.on or self._has_room_for(self.height() * _LEAST_LENS // 100)
+        self.lens.appear()
+        beside = self._has_room_for(self.source.sizeHint().height()) and self.lens.isHidden()
         self.source.setVisible(not predict.on or (predict.revealed and beside))
         step = step_text(playable, self.session.cursor.step) if playable is not None else ""
         self.place.setText(score(self.session) if predict.on else self._stop or step)
@@ -248,14 +254,15 @@ class Presenter(QWidget):
             del hints[0]
         self.hints.setText(_APART.join(hints))
 
-    def _has_room_for_source(self) -> bool:
-        """Say whether the source fits below a question with its answers and its reason."""
+    def _has_room_for(self, height: int) -> bool:
+        """Say whether something of a height fits below a question with its answers and its reason."""
         width, layout = self.words.contentsRect().width(), self._words
         margins = layout.contentsMargins()
         inside = width - margins.left() - margins.right()
         parts = (
             *(part.heightForWidth(inside) for part in (self.head, self.predict)),
-            *(part.sizeHint().height() for part in (self.source, self.foot)),
+            self.foot.sizeHint().height(),
+            height,
         )
         needed = sum(parts) + len(parts) * layout.spacing() + margins.top() + margins.bottom()
         return bool(self._wide) and needed <= self.height() - self.progress.height()

@@ -4,7 +4,8 @@ from typing import Protocol
 
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.ui.window.actions import Action, language_actions, session_actions
+from gemmviz.ui.stage.stage import Stage
+from gemmviz.ui.window.actions import Action, cell_actions, language_actions, session_actions
 
 # The keys of a clicker's buttons belong to the stops.
 _OTHERS = ("phase_on", "phase_back")
@@ -14,6 +15,7 @@ class Presents(Protocol):
     """The actions of a `gemmviz.ui.present.presenter.Presenter`, by key."""
 
     session: Session
+    stage: Stage
 
     def go(self, direction: int) -> None:
         """Go to the next stop or barrier, or to the one before."""
@@ -62,7 +64,7 @@ def presenter_actions(presenter: Presents) -> list[Action]:
     ]
     taken = {key for action in own for key in action.keys}
     playing = [a for a in session_actions(session) if a.id not in _OTHERS and not taken & set(a.keys)]
-    return [*own, *playing]
+    return [*own, *playing, *cell_actions(presenter.stage.picking)]
 
 
 def _say_duel(presenter: Presents) -> None:

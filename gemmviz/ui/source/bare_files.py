@@ -42,7 +42,7 @@ class BareFiles:
         def take(kernel: Kernel) -> None:
             """Say that it was guessed after the kernel is chosen, which takes messages about others away."""
             self._session.choice.add_kernel(kernel)
-            self._say_guessed(path, corrected)
+            self._say_guessed(kernel, corrected)
 
         return self._open(path, take, corrected)
 
@@ -55,7 +55,7 @@ class BareFiles:
 
         def take_guessed(kernel: Kernel) -> None:
             """Say that it was guessed before the next file is asked for."""
-            self._say_guessed(path, corrected)
+            self._say_guessed(kernel, corrected)
             take(kernel)
 
         return self._open(path, take_guessed, corrected)
@@ -83,15 +83,16 @@ class BareFiles:
         self._done(path, lambda: take(kernel))
         return True
 
-    def _say_guessed(self, path: Path, corrected: Callable[[str, str], None]) -> None:
+    def _say_guessed(self, kernel: Kernel, corrected: Callable[[str, str], None]) -> None:
         """Offer the form for a guess that was taken at once."""
-        text = read_source(path)
+        text = read_source(kernel.path)
         message = tr(
             "{file} has no front matter: its launch was guessed from the source. The guess is shown on top of the "
-            "text; the file stays as it is.",
-            file=path.name,
+            "text, so that line 1 of the file is line {line} here; the file stays as it is.",
+            file=kernel.path.name,
+            line=kernel.code_line,
         )
-        check = Answer(tr("Check the guess…"), lambda: self._ask(path, text, corrected))
+        check = Answer(tr("Check the guess…"), lambda: self._ask(kernel.path, text, corrected))
         self._session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
 
     def _ask(self, path: Path, text: str, corrected: Callable[[str, str], None]) -> None:

@@ -90,7 +90,7 @@ class BreakBox(QWidget):
         self.menu.setActiveAction(next(action for action in self.menu.actions() if action.isCheckable()))
 
     def _fill(self, offered: tuple[Break, ...]) -> None:
-        """Fill the menu: what removes code, what changes it, and the way back."""
+        """Fill the menu: changes that remove code, other changes, and the way back."""
         self.menu.clear()
         for heading, part in (
             (tr("Remove"), [change for change in offered if removes(change)]),

@@ -1,4 +1,4 @@
-"""Below the source: what the executing line does at this step, by the chosen thread and by its warp."""
+"""Below the source: the accesses of the executing line at this step, by the chosen thread and by its warp."""
 
 from collections.abc import Callable
 from weakref import ref

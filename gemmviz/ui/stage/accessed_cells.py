@@ -1,6 +1,7 @@
 """Which drawn cells accesses touch: at a step, lately, by one warp. Remembered for the steps around the current one."""
 
 from collections import OrderedDict
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from gemmviz.trace.recording.accesses import Array
 # A window is worked out step by step, so that each step is looked at only once; as a whole where it has many steps with
 # few accesses.
 _SMALL_WINDOW, _FEW_STEPS = 4096, 16
-_KEPT_STEPS = 192
+_KEPT_STEPS, _KEPT_WINDOWS = 192, 8
 # How strongly an access glows at its own step, and how fast that fades over the trail.
 _BRIGHTEST, _FADING = 0.92, 1.3
 
@@ -32,6 +33,7 @@ class AccessedCells:
         self._playable = playable
         self._steps: OrderedDict[tuple[int, int, int | None], Ints] = OrderedDict()
         self._newest: dict[int, Ints] = {}
+        self._arrays: dict[tuple[int, int], set[int]] = {}
         self._lately_of: tuple[tuple[int, int], tuple[Ints, Ints, Any]] | None = None
         self._warp: tuple[tuple[int, int, int], Ints] | None = None
 
@@ -69,8 +71,13 @@ class AccessedCells:
 
     def lately(self, array: int, step: int, trail: int) -> bool:
         """Return whether any of the last `trail` steps accesses an array: if none does, nothing in it glows."""
-        first = max(0, step - trail + 1)
-        return bool((self._playable.timeline.array[first : step + 1] == array).any())
+        found = self._arrays.get((step, trail))
+        if found is None:
+            if len(self._arrays) >= _KEPT_WINDOWS:
+                self._arrays.clear()
+            first = max(0, step - trail + 1)
+            found = self._arrays[step, trail] = {*self._playable.timeline.array[first : step + 1].tolist()}
+        return array in found
 
     def glow(self, array: int, step: int, block: int | None, trail: int) -> tuple[Ints, Ints]:
         """Return the cells that glow, and for how many steps: see `strength`.
@@ -145,6 +152,7 @@ class AccessedCells:
         return distinct(cells // length)[:, None] * length + np.arange(length)
 
 
+@cache
 def strength(trail: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     """Return how strongly an access glows after each number of steps, float32 (trail,), 0 to 1."""
     return (_BRIGHTEST * (1 - np.arange(trail) / trail) ** _FADING).astype(np.float32)

@@ -305,7 +305,7 @@ def _words(side: str, formula: Formula | None, place: int) -> list[Word]:
 
 
 def _glued(text: str) -> list[str]:
-    """Divide a formula before each operator: an operator stays with what follows it."""
+    """Divide a formula before each operator: an operator stays with the operand behind it."""
     parts = text.split(" ")
     return [" ".join(parts[at : at + 2]) for at in range(0, len(parts), 2)]
 

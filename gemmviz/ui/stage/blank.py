@@ -11,6 +11,7 @@ from gemmviz.session.staged import Staged
 from gemmviz.ui.known import known
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
+from gemmviz.ui.stage.caption import BETWEEN
 
 
 def blank_text(staged: Staged, permission: Permission | None, presented: bool) -> tuple[str, str]:
@@ -68,10 +69,12 @@ def outdated_text(staged: Staged) -> str:
             return tr("Showing the last version that compiled  ·  {size}", size=size)
         if failed:
             return tr("Showing the last version that compiled and ran  ·  {size}", size=size)
-        text = tr("still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
+        text = tr("Still showing {kernel} at {size} of the text before", kernel=shown.label, size=size)
+    elif shown.text != staged.choice.text and _how_it_failed(staged) == "compile":
+        text = tr("This kernel does not compile: still showing {kernel} at {size}", kernel=shown.label, size=size)
     else:
-        text = tr("still showing {kernel} at {size}", kernel=shown.label, size=size)
-    return text + (f"  ·  {busy[0]}…" if busy else "")
+        text = tr("Still showing {kernel} at {size}", kernel=shown.label, size=size)
+    return text + (f"{BETWEEN}{busy[0]}…" if busy else "")
 
 
 def _how_it_failed(staged: Staged) -> str:
@@ -110,8 +113,22 @@ def blank(painter: QPainter, rect: QRect, theme: Theme, title: str, text: str) -
     )
 
 
-def outdated(painter: QPainter, box: QRectF, theme: Theme, text: str) -> None:
-    """Paint the note that the picture is of another text or size than the chosen one."""
+def outdated(painter: QPainter, place: QRectF, taken: float, theme: Theme, text: str) -> None:
+    """Paint the note that the picture is of another text or size than the chosen one.
+
+    Parameters
+    ----------
+    painter, theme
+        Where to, and the colours.
+    place
+        Of the words that name the recording: they are painted over, as the note says the same.
+    taken
+        Width of something else at the right of it, in pixels.
+    text
+        The note.
+    """
+    painter.fillRect(place, QColor(theme.background))
+    box = place.adjusted(0, 0, -taken, 0)
     painter.fillRect(box, QColor(theme.raised))
     painter.setPen(QColor(theme.text))
     painter.drawRect(box)
@@ -124,7 +141,9 @@ def within(text: str, box: QRectF, metrics: QFontMetricsF) -> str:
 
     The name of a template with its arguments is one long word, which no line breaks.
     """
-    needed = metrics.boundingRect(box, int(Qt.TextFlag.TextWordWrap), text)
-    if needed.width() <= box.width() and needed.height() <= box.height():
-        return text
+    for way in (text, text.replace(BETWEEN, "\n")):
+        needed = metrics.boundingRect(box, int(Qt.TextFlag.TextWordWrap), way)
+        in_one = BETWEEN not in way or needed.height() < 1.5 * metrics.height()
+        if in_one and needed.width() <= box.width() and needed.height() <= box.height():
+            return way
     return metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, box.width() - 2 * metrics.averageCharWidth())

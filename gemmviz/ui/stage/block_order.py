@@ -45,7 +45,7 @@ class BlockOrder:
             self.tiles = found
 
     def shared(self) -> tuple[int, int, int]:
-        """Return what the order saves, for as many blocks from the first on as stand in a row of C.
+        """Return the numbers of tiles in this order and row by row, for as many blocks as stand in a row of C.
 
         Returns
         -------
@@ -57,7 +57,7 @@ class BlockOrder:
         return count, len({y for _, _, y, _ in first}) + len({x for _, x, _, _ in first}), 1 + count
 
     def _about(self) -> tuple[str, ...]:
-        """Say what the order saves, from the longest wording to the shortest; nothing if it saves nothing."""
+        """Return texts about the tiles that the order saves, the longest first; none if it saves none."""
         count, needed, by_rows = self.shared()
         if needed >= by_rows:
             return ()

@@ -63,7 +63,7 @@ class Borders:
             Some of these arrays; None: all.
         """
         key = [(p.x, p.y, p.cell) for p in placed], seen, ratio
-        # What follows takes longer than the lines of one frame: only a view that stays is worth it.
+        # The picture takes longer than the lines of one frame: only a view that stays is worth it.
         stays, self._seen = key == self._seen, key
         if ratio is None or not stays:
             for panel in placed if only is None else only:

@@ -26,7 +26,7 @@ UNTOUCHED, WORKED = 0.26, 0.55
 SECTOR_TINT = 0.3
 HELD_TINT = 0.45
 WRONG_TINT = 0.4
-"""Share of the colour of what is wrong in the cells of C that are."""
+"""Share of the colour of errors in the wrong cells of C."""
 """Share of the block's hue in the cells of A and B whose values its shared memory holds."""
 DIMMED = 0.35
 """The remaining colour of cells, and of a glow, that are unrelated to the choice."""

@@ -1,9 +1,12 @@
 """A multiply-add of the chosen thread, and the ring round elements that the next step stores."""
 
+from itertools import pairwise
+from math import ceil, floor
+
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.trace.distinct import distinct
@@ -16,6 +19,7 @@ from gemmviz.ui.stage.accessed_cells import as_drawn, covered
 from gemmviz.ui.stage.caption import number
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.regions import along, around
 from gemmviz.ui.stage.scene import Panel
 
 MOST_CHIPS = 4
@@ -23,6 +27,7 @@ MOST_CHIPS = 4
 _LEAST_CELL, _CHIP_CELL = 8.0, 14.0
 _DOT = 0.34  # of a cell
 _LEAST_TEXT, _MOST_TEXT = 11.0, 22.0
+_AROUND, _POINTS, _MOST_PIXELS = 6.0, 4, 4e6
 _ADDED, _LEAST_ADDED = 0.22, 8.0  # the product at its sum's corner: of a cell, and in pixels
 
 
@@ -39,6 +44,7 @@ class Gestures:
 
     def __init__(self, playable: Playable, theme: Theme, text: CellText) -> None:
         self._playable, self._theme, self._text = playable, theme, text
+        self._rings: tuple[tuple[Panel, int, float], QPixmap] | None = None
 
     def thread(self, moment: Moment) -> int | None:
         """Return the thread whose products are shown: the owner of the chosen element of C, else the chosen lane.
@@ -71,7 +77,13 @@ class Gestures:
         return row * self._playable.recording.n + column
 
     def draw(
-        self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float, covered: QRectF | None = None
+        self,
+        painter: QPainter,
+        panels: list[Panel],
+        moment: Moment,
+        ratio: float,
+        covered: QRectF | None = None,
+        plays: bool = False,
     ) -> None:
         """Draw the chosen thread's products, and rings round the elements that the next step stores.
 
@@ -83,30 +95,90 @@ class Gestures:
             The moment, with the chosen thread and the amount of motion.
         covered
             Where a lens stands on the shared tiles: a product of operands below it comes out at its edge.
+        plays
+            Whether the next frame follows at once: then rings are drawn from a picture, in which two of them that touch
+            are a little fainter.
         """
         if moment.motion == "none":
             return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._draw_rings(painter, panels[C], moment)
+        self._draw_rings(painter, panels[C], moment, ratio if plays else None)
         products = self.products(moment)
         if products is not None and panels[C].cell >= _LEAST_CELL:
             self._draw_products(painter, panels, products, moment, ratio, covered)
         painter.restore()
 
-    def _draw_rings(self, painter: QPainter, panel: Panel, moment: Moment) -> None:
-        """Let a ring fade in round the cells of C that the next step writes."""
+    def areas(self, panels: list[Panel], moment: Moment, covered: QRectF | None = None) -> list[QRectF]:
+        """Return the places that a moment's gestures take: see `draw`; none of lines."""
+        if moment.motion in ("none", "line"):
+            return []
+        found = [around(panels[C])] if self._has_rings(panels[C], moment) else []
+        products = self.products(moment)
+        if products is None or panels[C].cell < _LEAST_CELL:
+            return found
+        cells = self._cells_of(panels, products)
+        found += [_grown(box) for boxes in cells for box in boxes if box is not None]
+        if len(products) > MOST_CHIPS or moment.fraction <= 0:
+            return found
+        for i, (target, a, b) in enumerate(zip(*cells, strict=True)):
+            if target is None or a is None or b is None:
+                continue
+            size = _chip_size(target)
+            wide = self._text.width_of(_product_text(float(products.a[i]), float(products.b[i])), int(size)) + size
+            chip = QRectF(-wide / 2, -size, wide, 2 * size)
+            if covered is not None and (covered.contains(a.center()) or covered.contains(b.center())):
+                begin = self._edge(covered, target, wide - size, size)
+                ways = [[begin, target.center()]]
+            else:
+                middle = _meeting(a, b, target)
+                ways = [[middle, target.center()], *(_curve(box, middle, target) for box in (a, b))]
+            found.append(_grown(chip.translated(QPointF(target.right() - wide / 2, target.bottom() - size))))
+            for way in ways:
+                for begin, end in pairwise(way):
+                    found += along(chip.translated(begin), chip.translated(end), _AROUND)
+        return found
+
+    def _draw_rings(self, painter: QPainter, panel: Panel, moment: Moment, kept_ratio: float | None) -> None:
+        """Let a ring fade in round the cells of C that the next step writes; with a ratio, from a kept picture."""
+        if not self._has_rings(panel, moment):
+            return
+        after = moment.step + 1
+        painter.setOpacity(float(share(moment.fraction, 0.0, 1.0)))
+        # Some hundred rings take longer than the rest of a frame, and only their opacity changes.
+        if kept_ratio is None or kept_ratio != round(kept_ratio) or panel.width * panel.height > _MOST_PIXELS:
+            self._ring(painter, panel, after)
+        else:
+            corner = QPoint(floor(panel.x), floor(panel.y))
+            painter.drawPixmap(corner, self._rings_at(panel, after, corner, kept_ratio))
+        painter.setOpacity(1.0)
+
+    def _has_rings(self, panel: Panel, moment: Moment) -> bool:
         timeline, after = self._playable.timeline, moment.step + 1
         if moment.fraction <= 0 or after >= timeline.steps or panel.cell < _LEAST_CELL:
-            return
-        if int(timeline.array[after]) != C or not timeline.write[after]:
-            return
-        cells, _ = covered(self._playable, C, timeline.rows(after))
-        painter.setOpacity(float(share(moment.fraction, 0.0, 1.0)))
+            return False
+        return int(timeline.array[after]) == C and bool(timeline.write[after])
+
+    def _rings_at(self, panel: Panel, after: int, corner: QPoint, ratio: float) -> QPixmap:
+        """Return the rings of a step as a picture with its left top corner at a point."""
+        key = panel, after, ratio
+        if self._rings is None or self._rings[0] != key:
+            wide, high = ((side + 1) * ratio for side in (panel.width, panel.height))
+            picture = QPixmap(ceil(wide), ceil(high))
+            picture.setDevicePixelRatio(ratio)
+            picture.fill(Qt.GlobalColor.transparent)
+            with QPainter(picture) as into:
+                into.translate(-corner)
+                into.setRenderHint(QPainter.RenderHint.Antialiasing)
+                self._ring(into, panel, after)
+            self._rings = key, picture
+        return self._rings[1]
+
+    def _ring(self, painter: QPainter, panel: Panel, after: int) -> None:
+        cells, _ = covered(self._playable, C, self._playable.timeline.rows(after))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self._theme.write), max(1.5, panel.cell / 14)))
         painter.drawRects([_cell(panel, int(cell)).adjusted(1.5, 1.5, -1.5, -1.5) for cell in distinct(cells)])
-        painter.setOpacity(1.0)
 
     def _draw_products(
         self,
@@ -117,12 +189,7 @@ class Gestures:
         ratio: float,
         covered: QRectF | None,
     ) -> None:
-        n = self._playable.recording.n
-        targets = [
-            _cell(panels[C], int(element // n) * panels[C].columns + int(element % n)) for element in products.element
-        ]
-        first = [self._place(panels, a, p) for a, p in zip(products.a_array, products.a_place, strict=True)]
-        second = [self._place(panels, a, p) for a, p in zip(products.b_array, products.b_place, strict=True)]
+        targets, first, second = self._cells_of(panels, products)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self._theme.read), 2.5))
         painter.drawRects(list({(b.x(), b.y()): b for b in (*first, *second) if b is not None}.values()))
@@ -139,6 +206,18 @@ class Gestures:
             else:
                 self._draw_one(painter, a, b, target, float(products.a[i]), float(products.b[i]), moment, ratio)
 
+    def _cells_of(
+        self, panels: list[Panel], products: AddedProducts
+    ) -> tuple[list[QRectF], list[QRectF | None], list[QRectF | None]]:
+        """Return the places of each product's sum and of both of its operands."""
+        n = self._playable.recording.n
+        targets = [
+            _cell(panels[C], int(element // n) * panels[C].columns + int(element % n)) for element in products.element
+        ]
+        first = [self._place(panels, a, p) for a, p in zip(products.a_array, products.a_place, strict=True)]
+        second = [self._place(panels, a, p) for a, p in zip(products.b_array, products.b_place, strict=True)]
+        return targets, first, second
+
     def _draw_one(
         self,
         painter: QPainter,
@@ -151,8 +230,7 @@ class Gestures:
         ratio: float,
     ) -> None:
         """Draw how two operands meet, and how their product goes to its sum."""
-        middle: QPointF = (a.center() + b.center()) * 0.5
-        middle += (target.center() - middle) * 0.35
+        middle = _meeting(a, b, target)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(self._theme.read), 2))
         if moment.motion == "line":
@@ -162,11 +240,11 @@ class Gestures:
         together = met(moment.fraction)
         for begin in (a, b):
             path = QPainterPath(begin.center())
-            path.quadTo((begin.center() + middle) * 0.5 + QPointF(0, target.height() * 0.3), middle)
+            path.quadTo(_bend(begin, middle, target), middle)
             painter.setOpacity(1 - 0.5 * product_place(moment.fraction))
             painter.drawPath(_part(path, together))
         painter.setOpacity(1.0)
-        size = min(max(target.width() * 0.4, _LEAST_TEXT), _MOST_TEXT)
+        size = _chip_size(target)
         if together < 1:
             for begin, value in ((a, left), (b, right)):
                 at = begin.center() + (middle - begin.center()) * together
@@ -189,18 +267,22 @@ class Gestures:
         """Draw how a product goes to its sum from the edge of the place where its operands are covered."""
         if moment.motion == "line" or met(moment.fraction) < 1:
             return
-        size, end = min(max(target.width() * 0.4, _LEAST_TEXT), _MOST_TEXT), target.center()
-        wide = self._text.width_of(_product_text(left, right), int(size)) / 2 + size
-        begin = QPointF(
-            min(max(end.x(), covered.left() - wide), covered.right() + wide),
-            min(max(end.y(), covered.top() - size), covered.bottom() + size),
-        )
+        size, end = _chip_size(target), target.center()
+        begin = self._edge(covered, target, self._text.width_of(_product_text(left, right), int(size)), size)
         at = begin + (end - begin) * product_place(moment.fraction)
         self._draw_added(painter, target, left * right, ratio)
         self._chip(painter, _product_text(left, right), at, size, self._theme.write, ratio)
 
+    def _edge(self, covered: QRectF, target: QRectF, wide: float, size: float) -> QPointF:
+        """Return where a product with a text of a width comes out of a covered place."""
+        end, beside = target.center(), wide / 2 + size
+        return QPointF(
+            min(max(end.x(), covered.left() - beside), covered.right() + beside),
+            min(max(end.y(), covered.top() - size), covered.bottom() + size),
+        )
+
     def _draw_added(self, painter: QPainter, target: QRectF, product: float, ratio: float) -> None:
-        """Write at a sum's corner what will be added to it, while the product is on its way."""
+        """Write the product at the corner of the sum to which it will be added, while it moves there."""
         size = target.width() * _ADDED
         if size >= _LEAST_ADDED:
             text = f"{'+' if product >= 0 else ''}{number(product)}"
@@ -226,6 +308,33 @@ class Gestures:
 
 def _product_text(left: float, right: float) -> str:
     return f"{number(left)} × {number(right)} = {number(left * right)}"
+
+
+def _chip_size(target: QRectF) -> float:
+    return min(max(target.width() * 0.4, _LEAST_TEXT), _MOST_TEXT)
+
+
+def _meeting(a: QRectF, b: QRectF, target: QRectF) -> QPointF:
+    """Return where two operands meet."""
+    middle: QPointF = (a.center() + b.center()) * 0.5
+    return middle + (target.center() - middle) * 0.35
+
+
+def _bend(begin: QRectF, middle: QPointF, target: QRectF) -> QPointF:
+    """Return the point towards which an operand's way bends."""
+    bend: QPointF = (begin.center() + middle) * 0.5 + QPointF(0, target.height() * 0.3)
+    return bend
+
+
+def _curve(begin: QRectF, middle: QPointF, target: QRectF) -> list[QPointF]:
+    """Return points of an operand's way: between two of them it is nearly straight."""
+    start, bend = begin.center(), _bend(begin, middle, target)
+    shares = [number / _POINTS for number in range(_POINTS + 1)]
+    return [start * (1 - t) ** 2 + bend * (2 * t * (1 - t)) + middle * t**2 for t in shares]
+
+
+def _grown(box: QRectF) -> QRectF:
+    return box.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
 
 
 def _cell(panel: Panel, drawn: int) -> QRectF:

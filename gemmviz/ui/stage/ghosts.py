@@ -4,6 +4,8 @@ Where a ghost stands is a pure function of the moment. Many small cells are draw
 piece for each tile.
 """
 
+from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +23,7 @@ from gemmviz.ui.stage.accessed_cells import as_drawn
 from gemmviz.ui.stage.cell_text import CellText
 from gemmviz.ui.stage.cell_values import in_cell
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.regions import along
 from gemmviz.ui.stage.scene import Panel
 
 MOST_WITH_VALUES, VALUE_CELL = 400, 14.0
@@ -31,6 +34,8 @@ _RISE, _ARC = 4.0, 10.0  # pixels
 _WAITING = 0.6  # opacity of a ghost that does not move during this step
 _BAND, _SHADOW = 0.28, 0.4
 _PAD_CELL = 5.0
+_KEPT = 4  # steps
+_AROUND = 10.0  # pixels round a ghost: its frame and its shadow reach out of it
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,6 +64,28 @@ class Places:
     to_y: Floats
     to_side: Floats
     gesture: Floats
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """The ghosts of one request.
+
+    Attributes
+    ----------
+    mine
+        Their numbers among the flights.
+    boxes
+        float64 (n, 3): left, top and side of each, in pixels.
+    moving
+        Whether they move during this step.
+    shadow
+        How far below them their shadow is, in pixels; 0: none.
+    """
+
+    mine: npt.NDArray[np.int64]
+    boxes: Floats
+    moving: bool
+    shadow: float
 
 
 def places(playable: Playable, panels: list[Panel], flights: Flights, position: float) -> Places:
@@ -97,7 +124,8 @@ class Ghosts:
     def __init__(self, playable: Playable, theme: Theme, text: CellText) -> None:
         self._playable, self._theme, self._text = playable, theme, text
         self._flights: tuple[int, BlockFlights] | None = None
-        self._requests: tuple[Flights, list[npt.NDArray[np.int64]]] | None = None
+        self._places: tuple[list[Panel], tuple[int, int, float], Places] | None = None
+        self._requests: OrderedDict[tuple[int, int], list[npt.NDArray[np.int64]]] = OrderedDict()
 
     def flights(self, moment: Moment) -> Flights:
         """Return the copies of the chosen block that are under way between a moment's step and the next one."""
@@ -105,7 +133,46 @@ class Ghosts:
             shown = self._playable
             found = BlockFlights(shown.recording, shown.timeline, shown.staged, moment.block)
             self._flights = moment.block, found
+            self._requests.clear()
         return self._flights[1].at(moment.step)
+
+    def _at(self, panels: list[Panel], moment: Moment) -> Places:
+        """Return where the ghosts of a moment stand; found once for each frame."""
+        kept, key = self._places, (moment.block, moment.step, moment.fraction)
+        if kept is None or kept[0] is not panels or kept[1] != key:
+            at = places(self._playable, panels, self.flights(moment), moment.step + moment.fraction)
+            kept = self._places = panels, key, at
+        return kept[2]
+
+    def areas(self, panels: list[Panel], moment: Moment, covered: bool = False) -> list[QRectF]:
+        """Return the places that the bands and ghosts of a moment take: see `draw`; none of lines."""
+        if moment.motion in ("none", "line") or not self.flights(moment):
+            return []
+        at, found = self._at(panels, moment), []
+        for one in self._standing(self.flights(moment), at, moment, covered):
+            mine, boxes = one.mine, one.boxes
+            ends = [_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2])]
+            if moment.motion == "full" and one.moving:
+                ends.append(_bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine]))
+            found += along(ends[0], ends[-1], _AROUND)
+        return found
+
+    def _standing(self, flights: Flights, at: Places, moment: Moment, covered: bool) -> Iterator["_Standing"]:
+        """Yield the ghosts of each request, which all move together."""
+        for mine in self._requests_at(moment):
+            gesture = float(at.gesture[mine[0]])
+            moving = bool(flights.begin[mine[0]] == moment.step or flights.end[mine[0]] == moment.step + 1)
+            if gesture <= 0 or (covered and not moving):
+                continue  # the source itself shows it, or it would wait on cells of other tiles
+            up = float(lift(gesture)) * _RISE if moment.motion == "full" else 0.0
+            shift = -up - _ARC * float(np.sin(np.pi * float(place(gesture))))
+            boxes = np.stack([at.x[mine], at.y[mine] + shift, at.side[mine]], axis=1)
+            yield _Standing(mine, boxes, moving, up if moment.motion in ("full", "plain") else 0.0)
+
+    def prepare(self, moment: Moment) -> None:
+        """Find the copies of a moment, which `draw` needs."""
+        if moment.motion != "none":
+            self._requests_at(moment)
 
     def draw(self, painter: QPainter, panels: list[Panel], moment: Moment, ratio: float, covered: bool = False) -> None:
         """Draw bands and ghosts; pads are below: see `draw_pads`.
@@ -123,7 +190,7 @@ class Ghosts:
         flights = self.flights(moment) if moment.motion != "none" else ()
         if not flights:
             return
-        at = places(self._playable, panels, flights, moment.step + moment.fraction)
+        at = self._at(panels, moment)
         painter.save()
         if covered:
             inside = QRegion()
@@ -131,19 +198,20 @@ class Ghosts:
                 inside += QRectF(panel.x, panel.y, panel.width, panel.height).toRect()
             painter.setClipRegion(inside, Qt.ClipOperation.IntersectClip)
         if moment.motion == "line":
-            self._draw_lines(painter, flights, at)
+            self._draw_lines(painter, at, moment)
         else:
             self._draw_ghosts(painter, flights, at, moment, ratio, covered)
         painter.restore()
 
-    def _requests_of(self, flights: Flights) -> list[npt.NDArray[np.int64]]:
-        """Return the copies that leave, land, come from and go to the same together."""
-        if self._requests is None or self._requests[0] is not flights:
-            columns = np.stack([flights.begin, flights.end, flights.source, flights.target])
-            number_of = np.unique(columns, axis=1, return_inverse=True)[1].reshape(-1)
-            count = int(number_of.max(initial=-1)) + 1
-            self._requests = flights, [np.flatnonzero(number_of == which) for which in range(count)]
-        return self._requests[1]
+    def _requests_at(self, moment: Moment) -> list[npt.NDArray[np.int64]]:
+        """Return the copies that leave, land, come from and go to the same together, of those under way."""
+        flights, key = self.flights(moment), (moment.block, moment.step)
+        found = self._requests.get(key)
+        if found is None:
+            found = self._requests[key] = together(flights)
+            while len(self._requests) > _KEPT:
+                self._requests.popitem(last=False)
+        return found
 
     def padded(self, moment: Moment) -> list[int]:
         """Return the arrays that have pads: see `draw_pads`."""
@@ -181,11 +249,11 @@ class Ghosts:
         else:
             painter.drawRect(_bounds(x, y, side))
 
-    def _draw_lines(self, painter: QPainter, flights: Flights, at: Places) -> None:
+    def _draw_lines(self, painter: QPainter, at: Places, moment: Moment) -> None:
         """Join source and target of each request: where motion is reduced nothing flies."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(self._theme.read), 1.5))
-        for mine in self._requests_of(flights):
+        for mine in self._requests_at(moment):
             begin = _bounds(at.from_x[mine], at.from_y[mine], at.from_side[mine])
             end = _bounds(at.to_x[mine], at.to_y[mine], at.to_side[mine])
             painter.drawRect(begin)
@@ -197,23 +265,15 @@ class Ghosts:
         """Draw a band and the ghosts of each request, which all move together."""
         recording = self._playable.recording
         hue = self._theme.owner(*recording.block_index(moment.block)[:2])
-        for mine in self._requests_of(flights):
-            gesture = float(at.gesture[mine[0]])
-            moving = flights.begin[mine[0]] == moment.step or flights.end[mine[0]] == moment.step + 1
-            if gesture <= 0 or (covered and not moving):
-                continue  # the source itself shows it, or it would wait on cells of other tiles
-            along = float(place(gesture))
-            up = float(lift(gesture)) * _RISE if moment.motion == "full" else 0.0
-            shift = -up - _ARC * float(np.sin(np.pi * along))
-            boxes = np.stack([at.x[mine], at.y[mine] + shift, at.side[mine]], axis=1)
-            painter.setOpacity(1.0 if moving else _WAITING)
-            if moment.motion == "full" and moving:
+        for one in self._standing(flights, at, moment, covered):
+            mine, boxes = one.mine, one.boxes
+            painter.setOpacity(1.0 if one.moving else _WAITING)
+            if moment.motion == "full" and one.moving:
                 self._draw_band(painter, at, mine, boxes)
-            shadow = up if moment.motion in ("full", "plain") else 0.0
             cells = len(mine)
             if cells <= MOST_CELLS and at.side[mine].min() >= LEAST_CELL:
-                valued = cells <= MOST_WITH_VALUES and at.side[mine].min() >= VALUE_CELL and moving
-                self._draw_cells(painter, boxes, flights.value[mine] if valued else None, hue, shadow, ratio)
+                valued = cells <= MOST_WITH_VALUES and at.side[mine].min() >= VALUE_CELL and one.moving
+                self._draw_cells(painter, boxes, flights.value[mine] if valued else None, hue, one.shadow, ratio)
             else:
                 self._draw_piece(painter, boxes, hue)
 
@@ -269,6 +329,17 @@ class Ghosts:
         painter.setBrush(QColor(*hue))
         painter.setPen(QPen(QColor(self._theme.read), 1.6))
         painter.drawRect(_bounds(boxes[:, 0], boxes[:, 1], boxes[:, 2]))
+
+
+def together(flights: Flights) -> list[npt.NDArray[np.int64]]:
+    """Return the copies that leave and land at the same steps and come from and go to the same arrays, together."""
+    columns = (flights.begin, flights.end, flights.source, flights.target)
+    # Later columns first: `np.lexsort` sorts by the last one.
+    order = np.lexsort(columns[::-1])
+    differs = np.zeros(len(order), bool)
+    for column in columns:
+        differs[1:] |= column[order][1:] != column[order][:-1]
+    return np.split(order, np.flatnonzero(differs)) if len(order) else []
 
 
 def _bounds(x: Floats, y: Floats, side: Floats) -> QRectF:

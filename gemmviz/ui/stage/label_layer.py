@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
 
+from gemmviz.ui.stage.regions import box
 from gemmviz.ui.stage.scene import Panel
 
 
@@ -62,14 +63,14 @@ class LabelLayer:
             # A large picture costs memory: the part below the cells is left out.
             uncovered = QRegion(rect.toAlignedRect())
             for panel in placed:
-                inside = QRectF(panel.x, panel.y, panel.width, panel.height).intersected(seen)
+                inside = box(panel.place).intersected(seen)
                 uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
             parts = []
             for piece in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
-                box = QRectF(piece).intersected(rect)
-                at = box.translated(-rect.topLeft())
-                parts.append((box, QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)))
+                whole = QRectF(piece).intersected(rect)
+                at = whole.translated(-rect.topLeft())
+                parts.append((whole, QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)))
             self._kept = (key, ratio), pixmap, parts
-        for box, source in self._kept[2]:
-            if part is None or part.intersects(box.toAlignedRect()):
-                painter.drawPixmap(box, self._kept[1], source)
+        for place, source in self._kept[2]:
+            if part is None or part.intersects(place.toAlignedRect()):
+                painter.drawPixmap(place, self._kept[1], source)

@@ -12,7 +12,8 @@ from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import tr
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import scene
+from gemmviz.ui.stage import regions, scene
+from gemmviz.ui.stage.block_plan import whole_c
 from gemmviz.ui.stage.cell_text import BANK_LABEL
 from gemmviz.ui.stage.scene import Form, Panel, stages
 
@@ -64,6 +65,9 @@ def draw(
         labels.indices(_INDICES_AROUND_WORDS)
         labels.shared(block, bare=False)
         return labels.written
+    if form == "of a block":
+        labels.tiles_of(block)
+        return labels.written
     labels.names(bare=form == "names")
     if form == "all":
         labels.dimensions()
@@ -93,7 +97,7 @@ class _Labels:
         self.bold.setBold(True)
         self.written: list[tuple[str, QRectF]] = []
         self._taken = list(taken)
-        self._cells = [*(QRectF(p.x, p.y, p.width, p.height) for p in placed), *taken]
+        self._cells = [*(regions.box(p.place) for p in placed), *taken]
 
     def names(self, bare: bool) -> None:
         """Write the letters A, B and C."""
@@ -143,6 +147,58 @@ class _Labels:
                 room.setWidth(self.metrics.horizontalAdvance(text))
                 if room.right() <= panel.x + panel.width:
                     self._write(room, text)
+
+    def tiles_of(self, block: int) -> None:
+        """Name the large tiles of a block, with the indices of its part of C; and the small matrices beside them."""
+        height, c = self.height, self.placed[C]
+        big = QFont(self.bold)
+        big.setPixelSize(round(height * 1.15))
+        x, y, _ = self.recording.block_index(block)
+        texts = [
+            tr("block ({x}, {y}): rows {rows}, columns {columns}", x=x, y=y, **_spans(c.seen_cells)),
+            tr("block ({x}, {y})", x=x, y=y),
+        ]
+        tiles = [(tile, [f"{tile.rows} × {tile.columns}"]) for tile in self.placed[C + 1 :]]
+        metrics = QFontMetricsF(big)
+        end = max(c.place.right, self.painter.clipBoundingRect().right())
+        for panel, remarks in ((c, texts), *tiles):
+            place = panel.place
+            line = QRectF(place.left, place.top - height * (2.6 if panel is c else 1.5), 0, height * 1.3)
+            line.setWidth(metrics.horizontalAdvance(panel.name))
+            self.painter.setFont(big)
+            self.painter.setPen(QColor(self.theme.text))
+            self._write(line, panel.name)
+            self.painter.setFont(self.font)
+            self.painter.setPen(QColor(self.theme.muted))
+            for remark in remarks:
+                rest = QRectF(line.right() + height * 0.6, line.top(), 0, line.height())
+                rest.setWidth(self.metrics.horizontalAdvance(remark))
+                if rest.right() <= end and self._write(rest, remark):
+                    break
+        self._indices(c, "top")
+        self._indices(c, "left")
+        self._small_matrices(c, block)
+
+    def _small_matrices(self, c: Panel, block: int) -> None:
+        """Write the letters of the small A and B, and draw C as a whole beside them, with the block's part of it."""
+        whole = whole_c(self.placed)
+        painter, theme, height = self.painter, self.theme, self.height
+        painter.fillRect(QRectF(whole.left, whole.top, whole.width, whole.height), QColor(theme.raised))
+        (top, bottom), (left, right) = c.seen_cells
+        wide, high = whole.width / c.columns, whole.height / c.rows
+        part = QRectF(whole.left + left * wide, whole.top + top * high, (right - left) * wide, (bottom - top) * high)
+        painter.fillRect(part, QColor(*theme.owner(*self.recording.block_index(block)[:2])))
+        painter.setPen(QPen(QColor(theme.selection), 2, Qt.PenStyle.DashLine))
+        painter.drawRect(part)
+        painter.setFont(self.font)
+        painter.setPen(QColor(theme.text))
+        a, b = self.placed[:2]
+        for name, x, y in (
+            (a.name, a.x - height * 1.0, a.y),
+            (b.name, b.x - height * 1.0, b.y),
+            (c.name, whole.right + height * 0.3, whole.top),
+        ):
+            painter.drawText(QRectF(x, y, height, height), _CENTRE | _WHOLE, name)
 
     def dimensions(self) -> None:
         """Draw the dimension lines of A and B."""
@@ -215,7 +271,7 @@ class _Labels:
         self.painter.setFont(self.font)
 
     def _beside_taken(self, tile: Panel, width: float) -> float:
-        """Return where a title above a tile begins: in its middle, but right of what stands left of it."""
+        """Return where a title above a tile begins: in its middle, but right of its left neighbour."""
         before = max((box.right() for box in self._taken if box.right() <= tile.x), default=0.0)
         return max(tile.x + (tile.width - width) / 2, before + 2)
 
@@ -226,7 +282,7 @@ class _Labels:
         return apart and all(self._is_free(self._ink(b)) and (b.right() <= first or b.left() > first) for b in boxes)
 
     def _indices(self, panel: Panel, side: str) -> None:
-        count = panel.columns if side in ("top", "bottom") else panel.rows
+        first, count = panel.seen_cells[side in ("top", "bottom")]
         height = self.height
         widest = self.metrics.horizontalAdvance(str(count)) + 4
         room = widest if side in ("top", "bottom") else height
@@ -235,14 +291,14 @@ class _Labels:
         # Indices of one side cannot touch each other.
         beside = self._strip(panel, side, widest)
         before = [p for p in (*self._cells, *(place for _, place in self.written)) if p.intersects(beside)]
-        for i in range(0, count, every):
+        for i in range(-(-first // every) * every, count, every):
             at, text = (i + 0.5) * panel.cell, str(i)
             width = self.metrics.horizontalAdvance(text)
             if side in ("top", "bottom"):
-                y = panel.y - height * 1.15 if side == "top" else panel.y + panel.height + 2
+                y = panel.place.top - height * 1.15 if side == "top" else panel.place.bottom + 2
                 box = QRectF(panel.x + at - width / 2, y, width, height)
             else:
-                x = panel.x - 4 - width if side == "left" else panel.x + panel.width + 4
+                x = panel.place.left - 4 - width if side == "left" else panel.place.right + 4
                 box = QRectF(x, panel.y + at - height / 2, width, height)
             ink = self._ink(box)
             if not any(ink.intersects(other) for other in before):
@@ -251,12 +307,12 @@ class _Labels:
 
     def _strip(self, panel: Panel, side: str, widest: float) -> QRectF:
         """Return a place that has all indices of a side."""
-        high = 2 * self.height
+        high, place = 2 * self.height, panel.place
         if side in ("top", "bottom"):
-            top = panel.y - high if side == "top" else panel.y + panel.height - high / 2
-            return QRectF(panel.x - widest, top, panel.width + 2 * widest, 2 * high)
-        left = panel.x - widest - high if side == "left" else panel.x + panel.width
-        return QRectF(left, panel.y - high, widest + high, panel.height + 2 * high)
+            top = place.top - high if side == "top" else place.bottom - high / 2
+            return QRectF(place.left - widest, top, place.width + 2 * widest, 2 * high)
+        left = place.left - widest - high if side == "left" else place.right
+        return QRectF(left, place.top - high, widest + high, place.height + 2 * high)
 
     def _dimension(self, panel: Panel, side: str, name: str, size: int) -> None:
         """Draw a dimension line as on an engineering drawing: ticks at both ends, the name and size in its middle."""
@@ -318,3 +374,9 @@ class _Labels:
     def _ink(self, box: QRectF) -> QRectF:
         height = self.height * _INK
         return QRectF(box.left(), box.center().y() - height / 2, box.width(), height)
+
+
+def _spans(cells: tuple[tuple[int, int], tuple[int, int]]) -> dict[str, str]:
+    """Return rows and columns as people write them: the first and the last."""
+    (top, bottom), (left, right) = cells
+    return {"rows": f"{top}–{bottom - 1}", "columns": f"{left}–{right - 1}"}

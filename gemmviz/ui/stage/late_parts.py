@@ -6,19 +6,21 @@ A slow lens has a frame of its own: the arrays then follow in the next one.
 from collections.abc import Callable
 from dataclasses import replace
 from time import thread_time
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QRect, QRectF
 
-from gemmviz.ui.lenses.gradual import GradualLens
-from gemmviz.ui.stage.moment import Moment
-from gemmviz.ui.stage.painter import StagePainter
-from gemmviz.ui.stage.quadrant import Late
+from gemmviz.ui.stage.moment import Late, Moment
 from gemmviz.ui.turns import Turns
+
+if TYPE_CHECKING:
+    from gemmviz.ui.stage.painter import StagePainter
 
 Part = Literal["lens", "words", "cells"]
 Prepare = Callable[[Moment], bool]
 _SLOW_S = 0.004  # of a lens: a quarter of a frame
+AHEAD_S = 0.0015
+"""Processor time in one frame for the next step, unless a single layer takes longer."""
 
 
 class LateParts:
@@ -57,7 +59,7 @@ class LateParts:
         behind = shown.cells != before  # the cells left the last frame to the lens
         begin, lens = thread_time(), now  # without a lens there is nothing to draw
         if has_lens:
-            # What flies belongs to the cells: at a new step they take all of the frame.
+            # Moving values are painted with the cells, which take all of the frame at a new step.
             waits = behind or (prepare is not None and now.motion != "none" and now != before)
             lens = shown.lens if waits else self._lens(shown.lens, now, prepare)
         seconds = thread_time() - begin if prepare is not None else lens_seconds * (lens != shown.lens)
@@ -98,6 +100,10 @@ class LateParts:
         shown = self._shown
         return shown is not None and any(part != self._now for part in (shown.lens, shown.words, shown.cells))
 
+    def takes_idle_frame(self) -> bool:
+        """Take a frame in which no part is drawn, and for which none waits; return False if this is no such frame."""
+        return self.turns is not None and self.turns.idle and self.turns.may((self, "ahead"))
+
     def forget(self) -> None:
         """Let all parts show the stage's moment in the next frame."""
         self._shown = self._now = self._coming = None
@@ -109,7 +115,7 @@ def _alike(one: Moment, other: Moment) -> bool:
 
 
 def changed_places(
-    late: LateParts, painter: StagePainter | None, rect: QRectF, moment: Moment, ratio: float
+    late: LateParts, painter: "StagePainter | None", rect: QRectF, moment: Moment, ratio: float
 ) -> list[QRect] | None:
     """Let the slow parts follow to a moment, and return the places that have to be painted for it, in pixels.
 
@@ -133,13 +139,35 @@ def changed_places(
     def prepare(lens_at: Moment) -> bool:
         return painter.prepare_lens(rect, lens_at, ratio)
 
-    gradual = isinstance(painter.lens, GradualLens)
     seconds = painter.quadrant.lens_seconds
-    parts = late.follow(moment, painter.lens is not None, seconds, prepare if gradual else None)
-    if parts is None or moment.motion not in ("none", "line"):
+    parts = late.follow(moment, painter.lens is not None, seconds, prepare if painter.has_gradual_lens else None)
+    if parts is None:
         return None
-    arrays = painter.changing(rect, moment) if "cells" in parts else []
+    flies = moment.motion not in ("none", "line")
+    if flies and "cells" in parts:
+        return None
+    arrays: list[QRect] | None = []
+    if flies:
+        arrays = painter.moving(rect, moment)
+    elif "cells" in parts:
+        arrays = painter.changing(rect, moment)
     if arrays is None:
         return None
     others = (painter.late_place(rect, moment.view, part) for part in parts if part != "cells")
     return [*arrays, *(place.toAlignedRect() for place in others)]
+
+
+def look_ahead(late: LateParts, painter: "StagePainter | None", rect: QRectF, ahead: Moment, ratio: float) -> None:
+    """In a frame that no part needs, paint some of the next step.
+
+    Parameters
+    ----------
+    late
+        The slow parts.
+    painter, rect, ratio
+        Paints the stage into `rect`; device pixels per pixel.
+    ahead
+        The moment of the next step.
+    """
+    if painter is not None and ahead.step < painter.playable.timeline.steps and late.takes_idle_frame():
+        painter.look_ahead(rect, ahead, ratio, AHEAD_S)

@@ -1,4 +1,4 @@
-"""What a lens marks on the matrices themselves: places of A and B, each drawn by the lens."""
+"""The marks of a lens on the matrices themselves: places of A and B, each drawn by the lens."""
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QPainter

@@ -52,3 +52,20 @@ class Moment:
     motion: Motion = "full"
     lane: int = 0
     hovered: int | None = None
+
+
+@dataclass(frozen=True)
+class Late:
+    """The moments that slow parts of the stage show while a recording plays: now, or some frames ago.
+
+    Attributes
+    ----------
+    lens, words
+        The moments of the lens, and of the sentence.
+    cells
+        That of the arrays, which leave one frame to a slow lens; None: now.
+    """
+
+    lens: Moment
+    words: Moment
+    cells: Moment | None = None

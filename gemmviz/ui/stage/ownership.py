@@ -51,7 +51,7 @@ def owned(playable: Playable, row: int, column: int) -> tuple[Mask, Mask]:
 
 @dataclass(frozen=True)
 class _Owned:
-    """What belongs to the thread of an element of C.
+    """The elements that belong to the thread of an element of C.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class _Owned:
 
 
 class Ownership:
-    """Draws what the thread of an element owns, for one recording in one theme.
+    """Draws the elements that the thread of an element owns, for one recording in one theme.
 
     Parameters
     ----------

@@ -4,7 +4,9 @@ Back to front: background and labels (cached until the view changes), cells (one
 accesses of this step, copies in flight, selection, values.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
@@ -31,12 +33,14 @@ from gemmviz.ui.stage.in_flight import InFlight
 from gemmviz.ui.stage.kept_picture import KeptPicture
 from gemmviz.ui.stage.label_layer import LabelLayer
 from gemmviz.ui.stage.marks import Marks
-from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.moment import Late, Moment
+from gemmviz.ui.stage.movers import Movers
 from gemmviz.ui.stage.ownership import Ownership
 from gemmviz.ui.stage.places import StagePlaces
 from gemmviz.ui.stage.plan import Plan
-from gemmviz.ui.stage.quadrant import Late, Quadrant, Titled
+from gemmviz.ui.stage.quadrant import Quadrant, Titled
 from gemmviz.ui.stage.related import NearCells
+from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.sentences import Sentences
 from gemmviz.ui.stage.sum_owners import Sums
 from gemmviz.ui.stage.tips import cell_tip
@@ -44,6 +48,8 @@ from gemmviz.ui.stage.value_path import ValuePaths
 from gemmviz.ui.stage.view import View
 
 __all__ = ["Moment", "StagePainter", "View", "larger"]
+
+Layer = Callable[[QPainter], object]
 
 
 class StagePainter(StagePlaces):
@@ -79,6 +85,7 @@ class StagePainter(StagePlaces):
         self._changes = Changes(playable, self.touched, self._colours, self._in_flight)
         self._ghosts = Ghosts(playable, theme, self._text)
         self._gestures = Gestures(playable, theme, self._text)
+        self._movers = Movers(self._ghosts, self._gestures)
         self._sums, self._ownership = Sums(playable, theme), Ownership(playable, theme)
         self._ways = ValuePaths(playable, theme, self.font)
         self._sentences = Sentences(playable)
@@ -130,7 +137,8 @@ class StagePainter(StagePlaces):
         painter.setFont(self.font)
         plan = self.plan(rect, moment.view)
         in_lines, placed = self.in_lines(plan, moment.view), plan.panels
-        if late is None or in_lines or self._flies(moment):
+        painted = part
+        if late is None or in_lines or self.vector or moment.motion == "line":
             part = None  # all is painted
         on_ground = part is not None and self._is_bare(plan, moment)
         late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if on_ground else []
@@ -141,10 +149,9 @@ class StagePainter(StagePlaces):
             return
         seen = self.seen(rect, in_lines)
         cells = self._last = replace(moment, step=late.cells.step) if late is not None and late.cells else moment
+        resting = self._still_key(rect, cells)
         keeps = self._keeps(moment) or (part is not None and self.lens is None and moment.cell is not None)
-        # Where there are gestures, there are pads.
-        resting = replace(cells, fraction=0.0, motion="none" if cells.motion == "none" else "full")
-        key = (self._plan_key(rect), resting) if keeps else None
+        key = resting if keeps or (late is not None and self.still.expects(rect, resting, ratio)) else None
 
         def paint_still(into: QPainter, changed: QRegion | None) -> None:
             # A picture that is kept is of all arrays.
@@ -152,11 +159,10 @@ class StagePainter(StagePlaces):
 
         self.still.draw(painter, rect, key, ratio, paint_still, lambda before: self._changed_still(plan, before, key))
         painter.save()
-        painter.setClipRect(seen)
-        covered = self._covered(plan)
-        self._gestures.draw(painter, placed, moment, ratio, covered)
-        self._ghosts.draw(painter, placed, moment, ratio, len(plan.uncovered(self.lens is not None)) < len(placed))
-        if self.lens is None:
+        painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
+        self._movers.draw(painter, placed, moment, ratio, self._below_lens(plan), painted, late is not None)
+        areas = self._way_areas(plan, moment)
+        if self.lens is None and (moment.frozen or any(regions.needs(part, area) for area in areas)):
             # A lens covers the shared tiles, where most ways begin.
             self._ways.draw(painter, placed, moment)
         painter.restore()
@@ -173,36 +179,110 @@ class StagePainter(StagePlaces):
         self._lines.draw_foot(painter, rect, sentence, about, self._entries(moment, plan))
 
     def _keeps(self, moment: Moment) -> bool:
-        """Say whether the next frames are likely to show the same step: then pictures of what rests are kept."""
+        """Return whether the next frames are likely to show the same step, so that the resting layers are kept."""
         return moment.motion != "none" and not self.vector
 
     def _paint_still(
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
     ) -> None:
-        """Paint all that does not move between two steps and is below what does, as far as a part needs it."""
+        """Paint the resting layers below the moving ones, as far as a part needs them."""
+        labels_first, *layers = self._still_layers(rect, plan, moment, ratio, part)
+        labels_first(painter)
+        painter.save()
+        painter.setClipRect(self.seen(rect, self.in_lines(plan, moment.view)), Qt.ClipOperation.IntersectClip)
+        for layer in layers:
+            layer(painter)
+        painter.restore()
+
+    def _still_layers(
+        self, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
+    ) -> Iterator[Layer]:
+        """Yield the painters of the resting layers, from back to front; all but the labels stay in the visible part."""
         placed, seen = plan.panels, self.seen(rect, self.in_lines(plan, moment.view))
         font, shown = self._labels_font(rect, plan), regions.shown(plan.uncovered(self.lens is not None), part)
-        self._draw_labels(painter, rect, plan, moment, ratio, part)
-        painter.save()
-        painter.setClipRect(seen, Qt.ClipOperation.IntersectClip)
-        near = self._near.at(moment)
-        images = [self._cells.draw(painter, panel, seen, moment, near, ratio) for panel in shown]
-        self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
-        self.lens_marks.draw(painter, placed, seen, moment, self.lens, ratio, shown)
-        self._marks.draw(painter, placed, seen, moment, near, shown)
-        self._in_flight.draw(painter, shown, seen, moment)
-        if placed[C] in shown:
-            self._sums.draw(painter, placed, seen, moment, font, self._order.plates(placed[C], self._text, self.font))
-            self._ownership.draw(painter, placed[C], seen, moment)
-        for panel, image in zip(shown, images, strict=True):
+        yield lambda painter: self._draw_labels(painter, rect, plan, moment, ratio, part)
+        whole = [panel for panel in shown if panel.part is None]
+        yield from self._array_layers(placed, whole, seen, moment, font, ratio)
+        for panel in shown:
+            if panel.part is not None:
+                # On whole pixels, as the part that is seen.
+                place = regions.box(panel.place).toAlignedRect()
+                for layer in self._array_layers(placed, [panel], seen, moment, font, ratio):
+                    yield partial(regions.draw_within, place, layer)
+
+        def beside(painter: QPainter) -> None:
+            if plan.aside is not None:
+                self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
+            self._ghosts.draw_pads(painter, shown, moment)
+
+        yield beside
+
+    def _array_layers(
+        self, placed: list[Panel], shown: list[Panel], seen: QRectF, moment: Moment, font: QFont, ratio: float
+    ) -> Iterator[Layer]:
+        """Yield functions that paint some of the arrays, as far as they are seen, from back to front."""
+        near, images = self._near.at(moment), {}
+
+        def cells(painter: QPainter, panel: Panel) -> None:
+            images[panel.array] = self._cells.draw(painter, panel, seen, moment, near, ratio)
+
+        for panel in shown:
+            yield partial(cells, panel=panel)
+
+        def marks(painter: QPainter) -> None:
+            self._borders.draw(painter, placed, seen, None if self.vector else ratio, shown)
+            self.lens_marks.draw(painter, placed, seen, moment, self.lens, ratio, shown)
+            self._marks.draw(painter, placed, seen, moment, near, shown)
+
+        def over_marks(painter: QPainter) -> None:
+            self._in_flight.draw(painter, shown, seen, moment)
+            if placed[C] in shown:
+                plates = self._order.plates(placed[C], self._text, self.font)
+                self._sums.draw(painter, placed, seen, moment, font, plates)
+                self._ownership.draw(painter, placed[C], seen, moment)
+
+        def text(painter: QPainter, panel: Panel) -> None:
+            image = images[panel.array]
             if image is not None:
-                self._text.draw(painter, panel, seen, moment, image, ratio)
+                self._text.draw(painter, panel, regions.box(panel.place).intersected(seen), moment, image, ratio)
+
+        yield marks
+        yield over_marks
+        for panel in shown:
+            yield partial(text, panel=panel)
         if placed[C] in shown:
-            self._order.draw(painter, placed, self.theme, self._text, ratio)
-        if plan.aside is not None:
-            self._barriers.draw(painter, plan.aside, font, moment.step, moment.block, ratio)
-        self._ghosts.draw_pads(painter, shown, moment)
-        painter.restore()
+            yield lambda painter: self._order.draw(painter, placed, self.theme, self._text, ratio)
+
+    def look_ahead(self, rect: QRectF, moment: Moment, ratio: float, seconds: float) -> None:
+        """Paint a part of the resting layers of the next step, as long as nothing else needs the time.
+
+        Parameters
+        ----------
+        rect, ratio
+            As for `paint`.
+        moment
+            The moment.
+        seconds
+            Processor time of this thread after which no further part is begun.
+        """
+        plan = self.plan(rect, moment.view)
+        if self.vector or self.in_lines(plan, moment.view):
+            return
+        key = self._still_key(rect, moment)
+
+        def layers(part: QRegion | None) -> Iterator[Layer]:
+            yield from self._still_layers(rect, plan, moment, ratio, part)
+            yield lambda painter: self._ghosts.prepare(moment)
+            yield lambda painter: self._way_areas(plan, moment)
+
+        self.still.go_on_with_next(
+            rect, key, ratio, self.font, layers, lambda before: self._changed_still(plan, before, key), seconds
+        )
+
+    def _still_key(self, rect: QRectF, moment: Moment) -> Any:
+        """Return all that the picture of the resting layers depends on."""
+        # Where there are gestures, there are pads.
+        return self._plan_key(rect), replace(moment, fraction=0.0, motion="none" if moment.motion == "none" else "full")
 
     def _draw_labels(
         self, painter: QPainter, rect: QRectF, plan: Plan, moment: Moment, ratio: float, part: QRegion | None
@@ -240,7 +320,7 @@ class StagePainter(StagePlaces):
         captioned = self.captioned and not self.words
         axes = self._axes.placed(plan, moment, captioned)
         titled = Titled(self.title, self.title_taken, captioned)
-        if regions.needs(part, plan.words):
+        if regions.needs(part, regions.grown(plan.words)):
             seen = late.words if late is not None else moment
             above_axes = replace(plan.words, bottom=axes.top)
             self.quadrant.draw_words(painter, above_axes, seen, titled, ratio, on_ground)
@@ -248,9 +328,14 @@ class StagePainter(StagePlaces):
             keeps = self._keeps(moment) or (late is not None and not self.vector)
             shown = late.lens if late is not None else moment
             self.quadrant.draw_lens(painter, self.lens, plan.free, shown, ratio, keeps)
-        if plan.legend is not None and regions.needs(part, plan.legend):
+        if plan.legend is not None and regions.needs(part, regions.grown(plan.legend)):
             self.quadrant.draw_legend(painter, plan, self._entries(moment, plan), axes.beside_a, ratio, on_ground)
         self._axes.draw(painter, plan, axes, part)
+
+    @property
+    def has_gradual_lens(self) -> bool:
+        """Whether the lens is drawn in pieces."""
+        return isinstance(self.lens, GradualLens)
 
     def prepare_lens(self, rect: QRectF, moment: Moment, ratio: float) -> bool:
         """Draw a part of the lens at a moment for a later frame; return whether all of it is ready to be drawn."""
@@ -273,8 +358,15 @@ class StagePainter(StagePlaces):
         ways = self._way_areas(plan, last) + self._way_areas(plan, moment) if last.step != moment.step else []
         return regions.changing(plan, moment, self.lens is not None, arrays, ways)
 
+    def moving(self, rect: QRectF, moment: Moment) -> list[QRect] | None:
+        """Return the places that changed since the last frame if only its fraction did; None if anything may have."""
+        plan = self.plan(rect, moment.view)
+        if self.vector or self.in_lines(plan, moment.view) or moment.motion == "line":
+            return None
+        return self._movers.places(plan.panels, moment, self._below_lens(plan))
+
     def _changed_still(self, plan: Plan, before: Any, now: Any) -> QRegion | None:
-        """Return the places where what does not move looks different after a step; None if it may be everywhere."""
+        """Return the places where the resting layers look different after a step; None if it may be everywhere."""
         (last_plan, last), (this_plan, moment) = before, now
         if last_plan != this_plan or replace(last, step=moment.step) != moment:
             return None
@@ -296,15 +388,6 @@ class StagePainter(StagePlaces):
             return False
         places = regions.box(plan.words), regions.box(plan.legend)
         return not any(area.intersects(place) for area in self._way_areas(plan, moment) for place in places)
-
-    def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
-        """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
-        plan = self.plan(rect, view)
-        return regions.box(plan.words if name == "words" else plan.free if self.lens is not None else None)
-
-    def _covered(self, plan: Plan) -> QRectF | None:
-        """Return the place that a lens covers; None: there is none."""
-        return regions.box(plan.free) if self.lens is not None and plan.free is not None else None
 
     def _entries(self, moment: Moment, plan: Plan) -> list[legend.LegendEntry]:
         key = moment.warp, moment.block, bool(self._order.tiles), plan.aside is not None and self.lens is None

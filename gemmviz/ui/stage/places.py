@@ -1,25 +1,29 @@
-"""Where everything stands on the stage: the arrays, the title, the words, and what takes the place of words."""
+"""Where everything stands on the stage: the arrays, the title, the words, and the picture that replaces them."""
 
 from typing import Any
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from gemmviz.trace.lenses.block_tiles import block_tiles
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.lens import Lens
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage import scene
+from gemmviz.ui.stage import regions, scene
 from gemmviz.ui.stage.barrier_strip import BarrierStrip
+from gemmviz.ui.stage.block_plan import block_plan
 from gemmviz.ui.stage.lens_marks import LensMarks
 from gemmviz.ui.stage.lines import Lines
+from gemmviz.ui.stage.movers import Covered
 from gemmviz.ui.stage.plan import Plan, Texts, column_width, placed
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.view import View
 from gemmviz.ui.stage.words import CAPTION_LINES, CAPTION_OVER_LENS, TITLE_LINES
 
-# Width and height, whether there is a caption, height of the words, whether a column's, and the lens, also of marks.
-PlanKey = tuple[float, float, bool, float, bool, tuple[str, str]]
+# Width and height, whether there is a caption, height of the words, whether a column's, the lens, also of marks, and
+# the block that is large.
+PlanKey = tuple[float, float, bool, float, bool, tuple[str, str], int | None]
 
 
 class StagePlaces:
@@ -42,6 +46,8 @@ class StagePlaces:
         """Height that something else takes in the place of the caption, in pixels; 0: the caption stands there."""
         self.narrow = False
         """Whether that is its height at `column_width`."""
+        self.block: int | None = None
+        """The block whose tiles are as large as possible, where they can be; None: A, B and C are."""
         self.lens: Lens | None = None
         """Drawn over the shared tiles; None: none."""
         self.lens_marks = LensMarks(playable, theme, self.font, vector)
@@ -59,7 +65,8 @@ class StagePlaces:
         """Return where everything stands when painted into `rect`."""
         key = self._plan_key(rect)
         if self._placed is None or self._placed[0] != key:
-            self._placed = key, self._with_words(rect, self.words, self.narrow) or self._between_lines(rect)
+            usual = self._with_words(rect, self.words, self.narrow) or self._between_lines(rect)
+            self._placed = key, self._of_block(rect, usual) or usual
         placed = self._placed[1]
         if self._seen is None or self._seen[0] is not placed or self._seen[1] != view:
             self._seen = placed, view, placed.seen(view.zoom, view.dx, view.dy)
@@ -68,7 +75,16 @@ class StagePlaces:
     def _plan_key(self, rect: QRectF) -> PlanKey:
         """Return all that a plan depends on."""
         names = self.lens.name if self.lens is not None else "", self.lens_marks.name(self.lens)
-        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, names
+        return rect.width(), rect.height(), self.captioned, self.words, self.narrow, names, self.block
+
+    def _of_block(self, rect: QRectF, usual: Plan) -> Plan | None:
+        """Place the large tiles of a block; None where there is none, or where they would not be larger."""
+        tiles = block_tiles(self.playable, self.block) if self.block is not None and self.lens is None else None
+        if tiles is None:
+            return None
+        high = self.metrics.height()
+        words, size = (TITLE_LINES + 0.3) * high, (rect.width(), rect.height())
+        return block_plan(self.playable.recording, tiles, size, high, words, usual.panels[0].cell)
 
     def _with_words(self, rect: QRectF, words: float, narrow: bool) -> Plan | None:
         """Place everything with the words in the free quadrant, or with a lens and words beside the arrays."""
@@ -80,7 +96,7 @@ class StagePlaces:
         return placed(self.playable.recording, *size, texts, asides, self.lens is not None)
 
     def column_width(self, rect: QRectF) -> float:
-        """Return the width of what replaces the caption left of A; 0: there is no room, or no lens above it."""
+        """Return the width of the picture in place of the caption left of A; 0: no room, or no lens above it."""
         if self.lens is None:
             return 0.0
         return column_width(self.playable.recording, rect.width(), rect.height(), self.metrics.height())
@@ -132,6 +148,18 @@ class StagePlaces:
             return QRectF(plan.column.left, plan.column.top, plan.column.width, plan.column.height)
         top = title.bottom() + 0.3 * self.metrics.height()
         return QRectF(plan.words.left, top, plan.words.width, plan.words.bottom - top)
+
+    def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
+        """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
+        plan = self.plan(rect, view)
+        return regions.box(plan.words if name == "words" else plan.free if self.lens is not None else None)
+
+    def _covered(self, plan: Plan) -> QRectF | None:
+        """Return the place that a lens covers; None: there is none."""
+        return regions.box(plan.free) if self.lens is not None and plan.free is not None else None
+
+    def _below_lens(self, plan: Plan) -> Covered:
+        return Covered(self._covered(plan), len(plan.uncovered(self.lens is not None)) < len(plan.panels))
 
     def seen(self, rect: QRectF, in_lines: bool = True) -> QRectF:
         """Return the part of `rect` that shows the arrays: all but the lines with words, if there are any."""

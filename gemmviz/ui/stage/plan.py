@@ -39,7 +39,7 @@ _LENS_WIDTH, _LENS_HEIGHT, _LENS_SHARE = 22.0, 14.0, 0.5
 _NARROWEST_LENS = 19.0  # beside words
 _LEAST_ARRAYS = 9.0  # the height of all arrays below a lens
 _EDGE, _TO_LABELS, _TO_NAMES = 0.7, 2.0, 2.7
-_BESIDE_A = AROUND_WORDS.left + _EDGE  # what a text left of A leaves free
+_BESIDE_A = AROUND_WORDS.left + _EDGE  # a text left of A leaves this width free
 _COLUMN, _LENS_ALONE = 11.0, 9.0  # the least width of a text left of A, and the least height of the lens above it
 
 
@@ -245,7 +245,7 @@ def planned(
     font
         Height of the labels' font in pixels.
     words
-        Height of the title and what stands below it, in pixels.
+        Height of the title and the lines below it, in pixels.
     asides
         Sizes, the largest first, that a strip beside the shared tiles may have, in pixels.
     lens

@@ -27,23 +27,6 @@ PIECES_S = 0.0015
 
 
 @dataclass(frozen=True)
-class Late:
-    """The moments that slow parts of the stage show while a recording plays: now, or some frames ago.
-
-    Attributes
-    ----------
-    lens, words
-        The moments of the lens, and of the sentence.
-    cells
-        That of the arrays, which leave one frame to a slow lens; None: now.
-    """
-
-    lens: Moment
-    words: Moment
-    cells: Moment | None = None
-
-
-@dataclass(frozen=True)
 class Titled:
     """The words above the sentence: see `gemmviz.ui.stage.painter.StagePainter`.
 

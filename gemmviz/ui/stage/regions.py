@@ -1,21 +1,29 @@
-"""Which places of the stage have to be painted again."""
+"""Which places of the stage have to be painted again, and drawing within a place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import ceil
 
-from PySide6.QtCore import QRect, QRectF
-from PySide6.QtGui import QRegion
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QRegion
 
 from gemmviz.catalogue.matrices import C
 from gemmviz.ui.stage.moment import Moment
 from gemmviz.ui.stage.plan import Plan
 from gemmviz.ui.stage.scene import Bounds, Panel
 
+_PIECE = 80.0  # pixels of a way in one box
 _AROUND = 8.0  # pixels round an array: frames of cells at its edges reach out of it
 
 
 def box(place: Bounds | None) -> QRectF:
     """Return a place as a rectangle; an empty one for none."""
     return QRectF(place.left, place.top, place.width, place.height) if place is not None else QRectF()
+
+
+def grown(place: Bounds) -> QRectF:
+    """Return a place with all that letters and signs reach out of it."""
+    return box(place).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
 
 
 def needs(part: QRegion | None, place: Bounds | QRectF) -> bool:
@@ -41,9 +49,23 @@ def joined(places: Sequence[QRect]) -> QRegion:
     return region
 
 
+def along(begin: QRectF, end: QRectF, more: float) -> list[QRectF]:
+    """Return boxes that cover all between two rectangles, with some pixels around: their bounds are mostly larger."""
+    way = end.topLeft() - begin.topLeft()
+    count = max(ceil(max(abs(way.x()), abs(way.y())) / _PIECE), 1)
+    steps = [_between(begin, end, number / count) for number in range(count + 1)]
+    return [one.united(other).adjusted(-more, -more, more, more) for one, other in pairwise(steps)]
+
+
+def _between(begin: QRectF, end: QRectF, share: float) -> QRectF:
+    edges = zip(begin.getCoords(), end.getCoords(), strict=True)  # type: ignore[call-overload]
+    left, top, right, bottom = (a + (b - a) * share for a, b in edges)
+    return QRectF(left, top, right - left, bottom - top)
+
+
 def around(panel: Panel) -> QRectF:
     """Return the place of an array with all that is drawn at its edges."""
-    return QRectF(panel.x, panel.y, panel.width, panel.height).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
+    return box(panel.place).adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
 
 
 def shown(panels: Sequence[Panel], part: QRegion | None) -> list[Panel]:
@@ -80,3 +102,11 @@ def changing(
         aside = QRectF(plan.aside.x, plan.aside.y, plan.aside.width, plan.aside.height)
         places.append(aside.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND))
     return [place.toAlignedRect() for place in (*places, *ways)]
+
+
+def draw_within(place: QRect, layer: Callable[[QPainter], object], painter: QPainter) -> None:
+    """Draw a layer within a place only."""
+    painter.save()
+    painter.setClipRect(place, Qt.ClipOperation.IntersectClip)
+    layer(painter)
+    painter.restore()

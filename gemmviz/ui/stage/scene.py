@@ -20,8 +20,8 @@ _MOST_LABELS = 0.5  # of the space, before labels are written smaller
 _SMALLEST_LABELS = 0.75  # of their size, before all but names are left out
 
 
-Form = Literal["all", "names", "around words"]
-"""Which labels there is room for: all, names alone, or those around the words in the free quadrant."""
+Form = Literal["all", "names", "around words", "of a block"]
+"""Which labels there is room for: all, names alone, those around the words in the free quadrant, or a block's."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,32 @@ def label_room(width: float, height: float, font: float) -> tuple[float, bool]:
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """A part of the stage, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        """Width in pixels."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        """Height in pixels."""
+        return self.bottom - self.top
+
+
+@dataclass(frozen=True)
 class Panel:
-    """One array on the stage: its index in the recording, its top left corner and the width of a cell, in pixels."""
+    """One array on the stage: its index in the recording, its top left corner and the width of a cell, in pixels.
+
+    Of `part` of it alone something is seen, if that is given: rows and columns, each the first and the one after the
+    last.
+    """
 
     array: int
     name: str
@@ -77,6 +101,7 @@ class Panel:
     x: float
     y: float
     cell: float
+    part: tuple[tuple[int, int], tuple[int, int]] | None = None
 
     @property
     def width(self) -> float:
@@ -88,16 +113,27 @@ class Panel:
         """Height in pixels."""
         return self.rows * self.cell
 
+    @property
+    def seen_cells(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The rows and columns that are seen: each the first and the one after the last."""
+        return self.part or ((0, self.rows), (0, self.columns))
+
+    @property
+    def place(self) -> Bounds:
+        """Where the cells that are seen stand."""
+        (top, bottom), (left, right) = self.seen_cells
+        x, y, cell = self.x, self.y, self.cell
+        return Bounds(x + left * cell, y + top * cell, x + right * cell, y + bottom * cell)
+
     def at(self, x: float, y: float) -> tuple[int, int] | None:
         """Return (row, column) of the cell under a point, or None."""
         column, row = int((x - self.x) // self.cell), int((y - self.y) // self.cell)
-        return (row, column) if 0 <= row < self.rows and 0 <= column < self.columns else None
+        (top, bottom), (left, right) = self.seen_cells
+        return (row, column) if top <= row < bottom and left <= column < right else None
 
     def moved(self, zoom: float, dx: float, dy: float) -> "Panel":
         """Return the panel as seen after zooming about the origin and shifting, in pixels."""
-        return Panel(
-            self.array, self.name, self.rows, self.columns, self.x * zoom + dx, self.y * zoom + dy, self.cell * zoom
-        )
+        return replace(self, x=self.x * zoom + dx, y=self.y * zoom + dy, cell=self.cell * zoom)
 
 
 @dataclass(frozen=True)
@@ -174,26 +210,6 @@ def arranged(
                 tiles, (x, y) = found
                 return [p.moved(1, shift, 0) for p in result] + tiles, StageRect(x, y, *aside, size)
     return result + shared_tiles(recording, shared, bounds, cell, font), None
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """A part of the free quadrant, in pixels."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def width(self) -> float:
-        """Width in pixels."""
-        return self.right - self.left
-
-    @property
-    def height(self) -> float:
-        """Height in pixels."""
-        return self.bottom - self.top
 
 
 def with_aside(

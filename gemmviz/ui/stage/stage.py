@@ -1,6 +1,6 @@
 """The stage as a widget: shows the playing recording, zooms, and lets people pick cells."""
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -23,19 +23,23 @@ from gemmviz.session.inspection import Inspection
 from gemmviz.session.lens_choice import LensChoice
 from gemmviz.session.permission import Permission
 from gemmviz.session.staged import Staged
+from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
-from gemmviz.ui.known import known
 from gemmviz.ui.look.style import larger
 from gemmviz.ui.look.theme import THEMES, Theme
 from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.drag import Drag
-from gemmviz.ui.stage.late_parts import LateParts, changed_places
-from gemmviz.ui.stage.painter import Moment, StagePainter, View
+from gemmviz.ui.stage.late_parts import LateParts, changed_places, look_ahead
+from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.own_title import own_title
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
 from gemmviz.ui.stage.shown_lens import shown_lens
-from gemmviz.ui.stage.view import kept_in_sight, point_of_interest
+from gemmviz.ui.stage.view import View, kept_in_sight, point_of_interest
 from gemmviz.ui.turns import Turns
+
+if TYPE_CHECKING:
+    from gemmviz.ui.stage.painter import StagePainter
 
 _KEY_ZOOM, _WHEEL_ZOOM = 1.4, 1.2
 _TO_MIDDLE = 0.5  # part of the way to the middle that the zoomed point moves, with each press of a key
@@ -57,7 +61,6 @@ class Stage(QWidget):
         Which lens is shown, here or beside a stage that is presented; None: none ever is.
     """
 
-    painter_type = StagePainter
     arranged = Signal()
     """The places of the words may have changed."""
     size_wanted = Signal(QPoint)
@@ -202,6 +205,7 @@ class Stage(QWidget):
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
             self._update_places()
+        look_ahead(self.late, self._painter, QRectF(self.rect()), self.moment(ahead=1), self.devicePixelRatioF())
 
     def _update_places(self) -> None:
         ratio = self.devicePixelRatioF()
@@ -209,18 +213,27 @@ class Stage(QWidget):
         for place in places if places is not None else [self.rect()]:
             self.update(place)
 
-    def _painter_now(self) -> StagePainter | None:
+    def _painter_now(self) -> "StagePainter | None":
         shown = self.staged.cursor.playable
         if self._painter is not None and self._painter.playable is not shown:
             self._painter = None  # its recording has gone, and its steps are those of another one
         if self._painter is None and shown is not None and self.staged.choice.kernel.recordable:
-            self._painter = self.painter_type(shown, self.theme, self._font())
-            self._painter.captioned, self._painter.title = self.captioned, self._title()
+            self._painter = self.make_painter(shown)
+            self._painter.captioned = self.captioned
+            self._painter.title = "" if self.presented else own_title(self.staged)
             self._give_words()
             self._choose_lens(self._painter)
+        if self._painter is not None and self.presented:
+            self._painter.block = self.staged.cursor.shown_block
         return self._painter
 
-    def _choose_lens(self, painter: StagePainter) -> None:
+    def make_painter(self, playable: Playable) -> "StagePainter":
+        """Return a painter of a recording."""
+        from gemmviz.ui.stage.painter import StagePainter  # late: the window is first painted without a recording
+
+        return StagePainter(playable, self.theme, self._font())
+
+    def _choose_lens(self, painter: "StagePainter") -> None:
         lens = shown_lens(self._lens, painter.playable)
         painter.lens, painter.lens_marks.beside = (None, lens) if self.presented else (lens, None)
 
@@ -230,13 +243,6 @@ class Stage(QWidget):
         self.late.forget()
         self.update()
         self.arranged.emit()
-
-    def _title(self) -> str:
-        """Return the kernel's own title where the chosen one is shown; none where words beside the stage have it."""
-        if self.presented:
-            return ""
-        shown, kernel = known(self.staged.cursor.playable).recording, self.staged.choice.kernel
-        return tr(kernel.title) if shown.kernel == kernel.name and kernel.title else ""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the session's moment."""
@@ -255,10 +261,9 @@ class Stage(QWidget):
             moment, ratio = self.moment(), self.devicePixelRatioF()
             stage.paint(painter, QRectF(self.rect()), moment, ratio, self.late.at(moment), part)
             if staged.outdated:
-                # In the place of the words that name the recording: it says the same, and nothing else is covered.
                 painter.setFont(self._font())
-                box = stage.title_place(QRectF(self.rect()), self.view).adjusted(0, 0, -self._taken[1], 0)
-                outdated(painter, box, self.theme, outdated_text(staged))
+                place = stage.title_place(QRectF(self.rect()), self.view)
+                outdated(painter, place, self._taken[1], self.theme, outdated_text(staged))
         if self._show_focus:
             painter.setPen(QColor(self.theme.text))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -271,12 +276,12 @@ class Stage(QWidget):
         """Return the font of the labels: the widget's own follows the size of type already, one that was given not."""
         return larger(self.base_font, self.staged.preferences.type_scale) if self.base_font else self.font()
 
-    def moment(self) -> Moment:
-        """Return the moment that is shown now."""
-        staged = self.staged
+    def moment(self, ahead: int = 0) -> Moment:
+        """Return the moment that is shown now, or some steps later."""
+        staged, step = self.staged, self.staged.cursor.step + ahead
         return Moment(
-            staged.cursor.step,
-            staged.cursor.shown_block,
+            step,
+            staged.cursor.block_at(step),
             staged.cursor.cell,
             staged.trail(),
             self.view,
@@ -284,7 +289,7 @@ class Stage(QWidget):
             staged.outdated,
             self._freeze is not None and self._freeze.on,
             self._inspected.hop if self._inspected is not None else None,
-            staged.cursor.fraction,
+            0.0 if ahead else staged.cursor.fraction,
             staged.motion(),
             self._inspected.lane if self._inspected is not None else 0,
             self._hovered,
@@ -327,9 +332,8 @@ class Stage(QWidget):
 
     def _look(self, view: View) -> None:
         """Show another part of the picture; some of it stays visible."""
-        painter = self._painter_now()
+        painter, whole = self._painter_now(), QRectF(self.rect())
         if painter is not None:
-            whole = QRectF(self.rect())
             view = kept_in_sight(view, painter.panels(whole, view), painter.seen(whole))
         changes, self.view = (view == View()) != (self.view == View()), view
         self.update()
@@ -370,7 +374,8 @@ class Stage(QWidget):
         """Pick the cell under the pointer; a click beside the arrays lets go of it."""
         if not self._drag.release():
             return
-        if self._on_chip(event.position()):
+        painter = self._painter_now()
+        if painter is not None and painter.on_chip(QRectF(self.rect()), self.view, event.position()):
             self.size_wanted.emit(event.globalPosition().toPoint())
             return
         self.picking.pick_at(self.panels(), event.position())
@@ -393,7 +398,3 @@ class Stage(QWidget):
         """Return the text about a place; empty if nothing has to be explained."""
         painter = self._painter_now()
         return painter.about(QRectF(self.rect()), self.moment(), point.x(), point.y()) if painter else ""
-
-    def _on_chip(self, point: QPointF) -> bool:
-        painter = self._painter_now()
-        return painter is not None and painter.on_chip(QRectF(self.rect()), self.view, point)

@@ -93,7 +93,7 @@ class Sums:
         font: QFont,
         taken: Sequence[QRectF],
     ) -> None:
-        """Write an owner's name into the middle of its elements, or below what is there, if there is room for it."""
+        """Write an owner's name into the middle of its elements, or below another text, if there is room."""
         top, bottom, left, right = (side * panel.cell for side in area)
         box = QRectF(panel.x + left, panel.y + top, right - left, bottom - top).intersected(seen)
         metrics = QFontMetricsF(font)

@@ -22,7 +22,7 @@ class Content:
     Attributes
     ----------
     place
-        What decides where texts stand and how large they are.
+        All that the places and sizes of the texts depend on.
     cells
         Per cell, row by row, whatever decides its text.
     alone
@@ -67,7 +67,7 @@ class TextLayer:
         painter, panel, part
             Where to, the array, and its cells.
         content
-            What they depend on.
+            All that they depend on.
         ratio
             Device pixels per pixel.
         write

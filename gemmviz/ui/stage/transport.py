@@ -200,7 +200,7 @@ class Transport(QWidget):
 
 
 class _Position(QLabel):
-    """The number of the step. It covers all of its place: what is behind it is not drawn anew with each step."""
+    """The number of the step. It covers all of its place, so that nothing behind it is drawn anew with each step."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

@@ -246,7 +246,7 @@ _WRAPPED = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextF
 
 
 def _unbroken(text: str) -> str:
-    """Keep each number on the line of what it counts."""
+    """Keep each number on one line with the noun that it counts."""
     return re.sub(r"(?<=\d) (?=\w)", "\u00a0", text)
 
 

@@ -29,7 +29,7 @@ class KeyedTree(QTreeWidget):
 
 
 class FiguresTable(KeyedTree):
-    """What differs is bold and marked with ``*``; the rest is there, or left out."""
+    """The figures of two versions. Different figures are bold and marked with ``*``; equal ones can be left out."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -22,9 +22,9 @@ class VersionChooser(QComboBox):
     session
         The session with the kernels.
     title
-        What the version is called on the page.
+        The name of the version on the page.
     file_tip
-        What the button says.
+        The text of the button.
     """
 
     chosen = Signal()

@@ -1,4 +1,4 @@
-"""The page that compares two versions of a kernel: what changed in accesses, findings, machine code and speed."""
+"""The page that compares two versions of a kernel: changes of accesses, findings, machine code and speed."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gemmviz.language import LANGUAGES, tr
 from gemmviz.session import Message, Session
 from gemmviz.trace.order.stepping_units import Unit
+from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.score_text import ABSENT
 
 
@@ -18,6 +19,19 @@ class Action:
     title: str
     keys: tuple[str, ...]
     callback: Callable[[], object]
+
+
+def cell_actions(picking: Picking) -> list[Action]:
+    """Return the actions that choose a cell of a stage."""
+    beside, menu = picking.beside, "Cell"
+    return [
+        Action("cell_left", menu, tr("Choose the cell to the left"), ("Shift+Left",), lambda: beside(0, -1)),
+        Action("cell_right", menu, tr("Choose the cell to the right"), ("Shift+Right",), lambda: beside(0, 1)),
+        Action("cell_up", menu, tr("Choose the cell above"), ("Shift+Up",), lambda: beside(-1, 0)),
+        Action("cell_down", menu, tr("Choose the cell below"), ("Shift+Down",), lambda: beside(1, 0)),
+        Action("cell_array", menu, tr("Choose in the next array"), ("X",), picking.next_array),
+        Action("cell_none", menu, tr("Choose no cell"), ("Backspace",), picking.let_go),
+    ]
 
 
 def session_actions(session: Session) -> list[Action]:

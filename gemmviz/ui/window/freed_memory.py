@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from gemmviz.sandbox import heap
 
-# What is freed within this time goes back together.
+# Memory that is freed within this time goes back together.
 _AFTER_MS = 500
 # Looking takes some milliseconds where the heap has many gaps.
 _LOOK_MS, _MUCH = 4000, 8 << 20
@@ -46,7 +46,7 @@ class FreedMemory(QObject):
         self._free = min(self._free, free)
 
     def give_back_soon(self) -> None:
-        """Give back in half a second, also what is freed until then; further requests do not delay it."""
+        """Give memory back in half a second, also memory that is freed until then; further requests do not delay it."""
         if not self._timer.isActive():
             self._timer.start()
 

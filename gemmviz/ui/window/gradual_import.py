@@ -5,6 +5,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -44,6 +45,7 @@ def gradually(name: str, begun: set[str] | None = None) -> Iterator[str]:
         yield name
 
 
+@cache
 def _file(name: str) -> Path | None:
     """Return the source file of one of our modules; None: it has none."""
     stem = Path(gemmviz.__file__).parent.joinpath(*name.split(".")[1:])

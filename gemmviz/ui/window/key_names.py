@@ -14,7 +14,7 @@ _NAMES = {
 
 
 def key_text(key: str) -> str:
-    """Return the name of a key with what is held down with it, for example ``"Shift+←"``.
+    """Return the name of a key with its modifiers, for example ``"Shift+←"``.
 
     Parameters
     ----------

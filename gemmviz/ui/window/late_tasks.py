@@ -1,6 +1,7 @@
 """Tasks after the first paint of a window: they read files, open fonts, and import the modules of other pages."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from PySide6 import QtCore, QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -15,6 +16,7 @@ from gemmviz.ui.look.open_fonts import open_fonts
 from gemmviz.ui.window.gradual_import import gradually, resolve
 
 _KEPT_MS, _FIRST_LOOK_MS, _BREATH_MS, _LOOK_AGAIN_MS = 120, 1500, 30, 400
+_END = object()
 
 
 class LateTasks(QObject):
@@ -51,9 +53,11 @@ class LateTasks(QObject):
 
     def _all(self) -> Iterator[int]:
         """Run the tasks; yield the pause after each, in milliseconds."""
+        for _ in gradually("gemmviz.ui.stage.painter"):  # the recording comes soon
+            yield 0
         yield _KEPT_MS  # a recording from the cache comes first; another one is still being made then
         self._window.setWindowIcon(QIcon(str(data.root("resources") / "icons" / "gemmviz.svg")))
-        devices.published()  # what shows a recording asks for it
+        devices.published()  # the views of a recording ask for it
         yield 0
         from gemmviz.proving import proofs
 
@@ -72,24 +76,31 @@ class LateTasks(QObject):
         yield from self._other_pages()
 
     def _other_pages(self) -> Iterator[int]:
-        """Import what the other pages need."""
-        for _ in gradually("gemmviz.control.claims_runner"):
+        """Import the modules of the other pages while nothing moves: a frame has no time for a module."""
+        pieces = chain(
+            gradually("gemmviz.control.claims_runner"),
+            resolve((QtCore, QtGui, QtWidgets)),
+            _charts_library(),  # the only long piece
+            gradually("gemmviz.ui.charts.measure_page"),
+            gradually("gemmviz.ui.claims.claims_page"),
+        )
+        while True:
+            while self._busy():
+                yield _LOOK_AGAIN_MS
+            if next(pieces, _END) is _END:
+                return
             yield _BREATH_MS
-        for _ in resolve((QtCore, QtGui, QtWidgets)):
-            yield _BREATH_MS
-        while self._busy():
-            yield _LOOK_AGAIN_MS
-        import pyqtgraph  # noqa: F401  # the only long piece: at a moment in which nothing moves
-
-        yield _BREATH_MS
-        for page in ("gemmviz.ui.charts.measure_page", "gemmviz.ui.claims.claims_page"):
-            for _ in gradually(page):
-                yield _BREATH_MS
 
     def _busy(self) -> bool:
         """Return whether a recording plays, is made or arrives, or a kernel is measured."""
         progress = self._session.progress
         return self._session.playback.playing or any(progress[engine] is not None for engine in progress)
+
+
+def _charts_library() -> Iterator[None]:
+    import pyqtgraph  # noqa: F401  # late: the stage needs no charts
+
+    yield
 
 
 def load_references(session: Session) -> None:

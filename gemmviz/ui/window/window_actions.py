@@ -26,7 +26,7 @@ from gemmviz.ui.source.source_side import SourceSide
 from gemmviz.ui.stage.stage import Stage
 from gemmviz.ui.tour import tour_actions
 from gemmviz.ui.tour.my_stops import StopsList
-from gemmviz.ui.window.actions import Action, language_actions, session_actions
+from gemmviz.ui.window.actions import Action, cell_actions, language_actions, session_actions
 from gemmviz.ui.window.pages import Pages
 from gemmviz.ui.window.saver import Saver
 
@@ -211,20 +211,7 @@ def _view_actions(window: Acting) -> list[Action]:
         Action("shift_right", _ZOOM, tr("Shift the stage right"), ("Ctrl+Right",), lambda: stage.shift(1, 0)),
         Action("shift_up", _ZOOM, tr("Shift the stage up"), ("Ctrl+Up",), lambda: stage.shift(0, -1)),
         Action("shift_down", _ZOOM, tr("Shift the stage down"), ("Ctrl+Down",), lambda: stage.shift(0, 1)),
-        Action(
-            "cell_left", "Cell", tr("Choose the cell to the left"), ("Shift+Left",), lambda: stage.picking.beside(0, -1)
-        ),
-        Action(
-            "cell_right",
-            "Cell",
-            tr("Choose the cell to the right"),
-            ("Shift+Right",),
-            lambda: stage.picking.beside(0, 1),
-        ),
-        Action("cell_up", "Cell", tr("Choose the cell above"), ("Shift+Up",), lambda: stage.picking.beside(-1, 0)),
-        Action("cell_down", "Cell", tr("Choose the cell below"), ("Shift+Down",), lambda: stage.picking.beside(1, 0)),
-        Action("cell_array", "Cell", tr("Choose in the next array"), ("X",), stage.picking.next_array),
-        Action("cell_none", "Cell", tr("Choose no cell"), ("Backspace",), stage.picking.let_go),
+        *cell_actions(stage.picking),
         Action("focus_ladder", _GO_TO, tr("To the kernels"), ("Ctrl+1",), to_kernels),
         Action("focus_stage", _GO_TO, tr("To the stage"), ("Ctrl+2",), lambda: stage.setFocus(by_key)),
         Action("focus_source", _GO_TO, tr("To the source"), ("Ctrl+3",), source),

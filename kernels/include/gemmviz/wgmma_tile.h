@@ -12,7 +12,9 @@ namespace gemmviz {
 template <typename T, int BN>
 GEMMVIZ_PTX void multiply(float (&sum)[BN / 2], ptx::operand a, ptx::operand b, int add)
 {
-    if constexpr (BN == 64)
+    if constexpr (BN == 32)
+        ptx::wgmma_m64n32k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
+    else if constexpr (BN == 64)
         ptx::wgmma_m64n64k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);
     else if constexpr (BN == 96)
         ptx::wgmma_m64n96k16_f32<T, ptx::ACROSS_K>(sum, a, b, add);

@@ -74,10 +74,10 @@ def test_a_loop_multiplies_its_tile():
     # A warp's quarter of 128 x 128 x 64.
     assert loop.products == 128 * 128 * 64 // 4
     names = [file.name for file in listing.files]
-    assert names[0] == "62_warp_specialised.cu" and "gemmviz/ptx.h" in names
+    assert names[0] == "62_warp_specialised.cu" and "gemmviz/ptx/wgmma.h" in names
     multiplied = [listing.where(one.place) for one in listing.instructions if one.stem == "HGMMA"]
     assert all("62_warp_specialised.cu:" in place for place in multiplied)
-    assert any(place.startswith("gemmviz/ptx.h:") for place in multiplied)
+    assert any(place.startswith("gemmviz/ptx/wgmma.h:") for place in multiplied)
 
 
 @needs_tools

@@ -11,6 +11,7 @@ from gemmviz import data
 from gemmviz.backends import compiler as compiler_module
 from gemmviz.backends import toolchain, zig
 from gemmviz.catalogue.errors import BuildError
+from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
@@ -23,7 +24,7 @@ if len(toolchain.compiler().start) != 2 or Path(toolchain.compiler().start[0]).n
 @pytest.fixture
 def runtime() -> list[Path]:
     """The recorder's compiled runtime, from the cache of all tests; ask for it before `started`."""
-    return build._runtime_objects(toolchain.compiler(), data.cache_folder("recorders")[0])
+    return build._runtime_objects(toolchain.compiler(), build.runtime_texts(), data.cache_folder("recorders")[0])
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_zig_is_asked_once_and_another_process_knows_its_commands(started, tmp_p
 def test_the_code_is_the_same_as_from_zig_cc(runtime, started, tmp_path, monkeypatch, as_written):
     job = launch(find("gputiled", ladder()), Problem.cube(8), {"TS": 4})
     tool, text = toolchain.compiler(), build._wrapper(job)
-    flags = build._flags(tool, job, as_written, text)
+    flags = build._flags(tool, job, as_written, text, "cuda.h")
     (tmp_path / "kernel.cpp").write_text(text, encoding="utf-8")
     part = next(build._RUNTIME.glob("notes.c"))
     header = precompiled.prelude(tool, flags, build.runtime_texts(), tmp_path)
@@ -107,6 +108,38 @@ def test_the_code_is_the_same_as_from_zig_cc(runtime, started, tmp_path, monkeyp
             assert started[-1][1] == "ld.lld" and any("-include-pch" in command for command in started)
         monkeypatch.setattr(zig, "direct", lambda *_: None)
     assert libraries[0][1] and libraries[0] == libraries[1]
+
+
+def test_inline_ptx_is_compiled_after_the_precompiled_prelude_to_the_same_code(runtime, started, tmp_path, monkeypatch):
+    """The macros of the prelude are read, its text is not; a kernel's own meaning of such a macro stays."""
+    text = """// ---gemmviz
+// entry = "k"
+// args = ["A", "B", "C"]
+// block = [32]
+// grid = [1]
+// ---
+#include <cuda_fp16.h>
+#undef DBL_MAX
+constexpr int DBL_MAX = 2;
+#define assert(x) x
+__global__ void k(const float *A, const float *B, float *C)
+{
+    int y;
+    asm("add.s32 %0, %1, 1;" : "=r"(y) : "r"((int)threadIdx.x));
+    C[threadIdx.x] = y * assert(DBL_MAX);
+}
+"""
+    job = launch(parse(text, tmp_path / "k.cu"), Problem(1, 32, 1))
+    monkeypatch.setattr(build, "_runtime_objects", lambda *_: runtime)
+    first = build.build(job)
+    compiled = [command for command in started if "clang" in command]
+    macros, precompiled_too = ([word in command for command in compiled] for word in ("-imacros", "-include-pch"))
+    assert macros == [False, False, True, False] and precompiled_too == [False, False, False, True]
+    monkeypatch.setattr(precompiled, "prelude", lambda *_: None)
+    monkeypatch.setattr(build.kept, "find", lambda *_: None)
+    second = build.build(job)
+    assert "-include-pch" not in started[-2] and lines(first)
+    assert (sections(first), lines(first)) == (sections(second), lines(second))
 
 
 def test_a_prelude_is_precompiled_once_and_replaced_when_it_cannot_be_read(started, tmp_path):
@@ -203,6 +236,16 @@ def test_clangs_own_runtime_is_linked_only_to_what_calls_it(started, tmp_path, m
     assert links("forgotten", "elsewhere") == [False, False]
     with pytest.raises(OSError, match="undefined symbol: elsewhere"):
         ctypes.CDLL(str(tmp_path / "forgotten.so"))
+
+
+def test_libraries_that_are_empty_on_this_machine_are_not_read(monkeypatch):
+    printed = "ld.lld -shared -o out.so /folder/empty.o -lm -lpthread -lc -ldl -lrt -lutil"
+    for version, libraries in (("glibc 2.36", ["-lm", "-lc"]), ("glibc 2.31", printed.split()[5:]), ("", None)):
+        zig._needless.cache_clear()
+        monkeypatch.setattr(zig.os, "confstr", lambda name, version=version: version)
+        found = zig._linking(printed)
+        assert found and [word for word in found if word.startswith("-l")] == (libraries or printed.split()[5:])
+    zig._needless.cache_clear()
 
 
 def test_a_text_that_prints_a_command_is_not_believed(started, tmp_path):

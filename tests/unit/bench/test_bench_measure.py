@@ -1,6 +1,7 @@
 """Measuring with a backend that misbehaves on purpose."""
 
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,14 @@ def test_a_right_kernel_gets_its_figures():
     assert found["local_bytes"] == 16
     assert found["first_launch_s"] > 0
     assert found["params"] == {"T": 4}
+
+
+def test_the_very_first_launch_is_timed_until_it_ends():
+    def slow_at_first(a, b, c, launches):
+        time.sleep(0 if launches else 0.02)
+        multiply(a, b, c, launches)
+
+    assert row(FakeBackend(slow_at_first))["first_launch_s"] >= 0.02
 
 
 def test_stages_come_in_order_and_verification_comes_before_timing():

@@ -164,3 +164,10 @@ def test_using_declarations_of_the_standard_library_stay_only_where_device_code_
     )
     code = device_code(text, "k")
     assert "using std::max;" in code and "time" not in code
+
+
+def test_parts_of_the_library_that_kernels_do_not_have_are_left_out() -> None:
+    headers = "#include <chrono>\n#include <stdbool.h>\nusing namespace std;\nusing namespace std::chrono;\n"
+    text = headers + "__global__ void product(float *C) {}\n"
+    code = device_code(text, "product")
+    assert "using namespace std;" in code and "chrono" not in code and "stdbool" not in code

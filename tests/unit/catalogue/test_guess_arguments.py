@@ -107,3 +107,25 @@ def test_what_a_kernel_asserts_of_its_sizes_is_required():
     text = KERNEL_OF_POINTERS.replace("SIZES", "int *M, int *N, int *K")
     text = "#define STEP 24\n" + text.replace("    float sum = 0;", "    assert(k % STEP == 0);\n    float sum = 0;")
     assert "K % 24 == 0" in guess(text, Path("product.cu")).requires
+
+
+LINEAR = """__global__ void linear(const float *x, const float *w, const float *b, float *y, int batch, int ins,
+                       int outs)
+{
+    int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= batch || c >= outs) return;
+    float sum = b[c];
+    for (int k = 0; k < ins; k++) sum += x[r * ins + k] * w[c * ins + k];
+    y[r * outs + c] = sum;
+}
+"""
+
+
+def test_a_pointer_with_a_value_for_each_column_is_a_bias_whatever_it_is_called() -> None:
+    made = guess(LINEAR, Path("linear.cu"))
+    assert made.roles == ("A", "B", "bias", "C", "M", "K", "N")
+    assert made.column_major == {"B"}
+    by_row = guess(LINEAR.replace("b[c]", "b[r]"), Path("linear.cu"))
+    scales = guess(LINEAR.replace("float *b", "float *scales").replace("b[c]", "scales[c]"), Path("linear.cu"))
+    assert by_row.roles[2] == scales.roles[2] == ""
+    assert "scales belong" in scales.hindrance

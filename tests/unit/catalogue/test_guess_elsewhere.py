@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from gemmviz.backends.surroundings import surroundings
+from gemmviz.backends.toolchain import with_own_headers
 from gemmviz.catalogue.device_code import device_code
 from gemmviz.catalogue.guessing.candidates import candidates, is_launched_so, is_stated
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.source_files import is_cuda
+from gemmviz.sandbox import scratch
 
 KERNEL = """__global__ void gemm(const float *A, const float *B, float *C, int M, int N, int K)
 {
@@ -177,3 +179,25 @@ void launch(const float *a, const float *b, float *c, int m, int n, int k) {
     for name, side in (("first::gemm", 4), ("second::gemm", 12)):
         made = guess(text, path, name, surroundings(path, text))
         assert made.entry.startswith(name) and made.params == {"SIDE": (side,)}
+
+
+def test_a_function_of_the_device_that_a_header_declares_comes_from_the_source_of_that_name(tmp_path: Path) -> None:
+    (tmp_path / "places.cuh").write_text("#pragma once\n__device__ __host__ int place(int row, int col, int width);\n")
+    body = "__device__ __host__ int place(int row, int col, int width) { return row * width + col; }"
+    (tmp_path / "places.cu").write_text(
+        f'#include "places.cuh"\n#include <cstdio>\n{body}\nvoid show() {{ printf("x"); }}\n'
+    )
+    path = tmp_path / "mine.cu"
+    text = '#include "places.cuh"\n' + KERNEL.replace("A[row * K + k]", "A[place(row, k, K)]")
+    path.write_text(text)
+    assert {file.name for file, _ in scratch.needed(path, text)} == {"places.cuh", "places.cu"}
+    code = device_code(with_own_headers(text, path), "gemm")
+    assert code.count(body) == 1 and "show" not in code and "printf" not in code
+
+
+def test_a_source_does_not_follow_its_own_header(tmp_path: Path) -> None:
+    (tmp_path / "mine.cuh").write_text("__device__ int twice(int n);\n")
+    path = tmp_path / "mine.cu"
+    body = "__device__ int twice(int n) { return 2 * n; }"
+    path.write_text(f'#include "mine.cuh"\n{body}\n{KERNEL}')
+    assert with_own_headers(path.read_text(), path).count(body) == 1

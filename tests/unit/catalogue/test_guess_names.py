@@ -50,3 +50,27 @@ def test_a_kernel_in_a_nested_namespace_has_its_whole_name() -> None:
         made = guess(f"{opening}\n{KERNEL}{HOST}{closing}\n", Path("mine.cu"))
         assert made.entry == name
         assert record(launch(guessed_kernel(made), Problem(16, 32, 16))).wrong == 0
+
+
+def test_rows_and_columns_of_each_matrix_are_its_sizes() -> None:
+    kernel = """__global__ void product(float *A, float *B, float *C, int ARows, int ACols, int BRows, int BCols,
+                        int CRows, int CCols)
+{
+    int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < ACols; k++)
+        if (k < BRows && row < ARows && col < BCols) sum += A[row * ACols + k] * B[k * BCols + col];
+    if (row < CRows && col < CCols) C[row * CCols + col] = sum;
+}
+int main()
+{
+    int m = 100, k = 200, n = 300, CRows = m, CCols = n;
+    dim3 block(16, 16), grid;
+    grid.x = (CCols + block.x - 1) / block.x;
+    grid.y = (CRows + block.y - 1) / block.y;
+    product<<<grid, block>>>(0, 0, 0, m, k, k, n, CRows, CCols);
+}
+"""
+    made = guess(kernel, Path("product.cu"))
+    assert made.roles == ("A", "B", "C", "M", "K", "K", "N", "M", "N")
+    assert made.grid == ("ceil(N / 16)", "ceil(M / 16)")

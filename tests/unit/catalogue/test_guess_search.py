@@ -263,3 +263,50 @@ def test_a_constant_grid_comes_after_the_one_that_grows_with_c() -> None:
     found = guess(host, Path("plain.cu"))
     assert all(size in side for side, size in zip(found.grid, "NM", strict=True))
     assert ("16", "16") in {one.grid for one in found.others}
+
+
+ONE_FRAGMENT = """#include <mma.h>
+using namespace nvcuda;
+__global__ void product(const half *A, const half *B, float *C)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> b;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+    wmma::fill_fragment(c, 0.0f);
+    wmma::load_matrix_sync(a, A, 16);
+    wmma::load_matrix_sync(b, B, 16);
+    wmma::mma_sync(c, a, b, c);
+    wmma::store_matrix_sync(C, c, 16, wmma::mem_row_major);
+}
+void run(half *a, half *b, float *c) { product<<<1, 32>>>(a, b, c); }
+"""
+
+
+def test_a_kernel_for_one_fragment_is_tried_at_its_size_though_it_was_wrong_at_other_ones() -> None:
+    def only_one_fragment(kernel: Kernel, size: Problem) -> str:
+        return "" if size == Problem.cube(16) else Verdict.of("C is wrong", comparable=True)
+
+    found = settle(guess(ONE_FRAGMENT, Path("product.cu")), only_one_fragment)
+    assert found.right
+    assert {"M == 16", "N == 16", "K == 16"} <= {*found.requires}
+
+
+LITERAL_SIZE = """__global__ void product(float *a, float *b, float *c)
+{
+    int i = threadIdx.x, j = threadIdx.y;
+    if (i >= 16 || j >= 16) return;
+    float sum = c[i + j * 16];
+    for (int k = 0; k < 16; k++) sum += a[j * 16 + k] * b[i + k * 16];
+    c[i + j * 16] = sum;
+}
+void run(float *a, float *b, float *c) { product<<<1, dim3(16, 16)>>>(a, b, c); }
+"""
+
+
+def test_a_size_that_stands_in_the_code_as_a_number_is_tried() -> None:
+    def only_16(kernel: Kernel, size: Problem) -> str:
+        return "" if size == Problem.cube(16) and kernel.zeroed else "C is wrong"
+
+    found = settle(guess(LITERAL_SIZE, Path("product.cu")), only_16)
+    assert found.right and found.adds
+    assert found.requires == ("M == 16", "N == 16", "K == 16")

@@ -101,3 +101,27 @@ def test_a_gpu_gets_the_pointer_too() -> None:
         scalar_types(answer, kernel.args, "product", kernel.structs, (False,) * 3)
     with pytest.raises(BuildError, match="is no pointer, but args says that it points to a structure"):
         scalar_types([3, 16, 16, 16], kernel.args, "product", kernel.structs, kernel.struct_pointers)
+
+
+SIZES = """struct Shape { int width, height; };
+__global__ void product(const float *A, Shape a, const float *B, Shape b, float *C, Shape c)
+{
+    int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    if (row >= c.height || col >= c.width) return;
+    for (int k = 0; k < a.width; k++) sum += A[row * a.width + k] * B[k * b.width + col];
+    C[row * c.width + col] = sum;
+}
+"""
+
+
+def test_sizes_in_structures_beside_the_matrices_have_roles() -> None:
+    one = SIZES.replace("Shape a, ", "").replace("Shape b, ", "").replace("Shape c", "Shape s")
+    one = one.replace("int width, height;", "int m, n, k;").replace("c.height", "s.m").replace("a.width", "s.k")
+    for text, args in (
+        (SIZES, '["A", ["K", "M"], "B", ["N", "K"], "C", ["N", "M"]]'),
+        (one.replace("b.width", "s.n").replace("c.width", "s.n"), '["A", "B", "C", ["M", "N", "K"]]'),
+    ):
+        made = guess(text, Path("product.cu"))
+        assert f"= {args}" in made.front_matter()
+        assert record(launch(guessed_kernel(made), SIZE)).wrong == 0

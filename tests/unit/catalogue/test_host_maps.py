@@ -148,3 +148,18 @@ def test_values_that_grow_without_end_are_left() -> None:
     many = "".join(f"long v{i} = v{i + 1} * v{i + 1} * v{i + 1} * v{i + 1};" for i in range(40))
     host = PLAIN.replace("CUtensorMap a, b;", "CUtensorMap a, b;" + many).replace("{BK, BM}", "{v0, BM}")
     assert "A" not in guess(KERNEL + host, Path("mapped.cu")).boxes
+
+
+@pytest.mark.parametrize(("width", "bytes_"), [("BK", 32), ("K", None)])
+def test_a_swizzle_that_depends_on_the_box_is_known_only_with_the_box(width: str, bytes_: int | None) -> None:
+    chosen = f"""CUtensorMapSwizzle mixed = CU_TENSOR_MAP_SWIZZLE_NONE;
+    const int width = {width};
+    if (width == 16)
+        mixed = CU_TENSOR_MAP_SWIZZLE_32B;
+    else if (width == 32)
+        mixed = CU_TENSOR_MAP_SWIZZLE_64B;
+    cuTensorMapEncodeTiled(&a"""
+    host = PLAIN.replace("cuTensorMapEncodeTiled(&a", chosen).replace("CU_TENSOR_MAP_SWIZZLE_32B, CU", "mixed, CU", 1)
+    made = guess(KERNEL + host, Path("gemm.cu"))
+    assert made.boxes.get("A") == (("BM", "BK", bytes_, 2) if bytes_ else None)
+    assert made.boxes["B"][2] == 64

@@ -108,6 +108,14 @@ def test_a_small_product_shares_a_where_it_is_high_and_b_where_it_is_wide():
     assert (high["ACROSS"], high["CLUSTER"], wide["ACROSS"], wide["CLUSTER"]) == (2, 1, 1, 2)
 
 
+def test_the_smallest_products_have_narrow_tiles_and_larger_ones_no_cluster_where_rows_begin_at_lines() -> None:
+    rung = find("every_shape", ladder())
+    smallest, larger, between = (usual(rung, Problem.cube(n)) for n in (512, 1024, 1000))
+    assert (smallest["BN"], smallest["CLUSTER"]) == (32, 2)
+    assert (larger["BN"], larger["CLUSTER"], larger["ACROSS"]) == (128, 1, 1)
+    assert (between["BN"], between["CLUSTER"]) == (128, 2)
+
+
 def test_of_tiles_that_cost_the_same_in_fp32_the_one_with_fewer_rows_of_a_comes_first():
     best, other = scheduled(find("every_shape_fp32", ladder()), Problem(512, 512, 16384))[:2]
     assert best.cost == other.cost

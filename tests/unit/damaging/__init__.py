@@ -3,9 +3,11 @@
 from damaging.data import changed_bytes, changed_tree, made_tree, strange_value
 from damaging.files import KINDS, Damaged, damaged_files
 from damaging.front_matter import changed_matter, made_matter
+from damaging.neighbours import BARE, damaged_neighbours
 from damaging.source import changed_source
 
 __all__ = [
+    "BARE",
     "KINDS",
     "Damaged",
     "changed_bytes",
@@ -13,6 +15,7 @@ __all__ = [
     "changed_source",
     "changed_tree",
     "damaged_files",
+    "damaged_neighbours",
     "made_matter",
     "made_tree",
     "strange_value",

@@ -23,8 +23,11 @@ __global__ void gemm(const {kind} *A, const {kind} *B, {kind} *C, int M, int N, 
 
 
 def settled(tmp_path: Path, kind: str, sum_: str, head: str = "") -> Guess:
+    return settled_text(tmp_path, head + NAIVE.format(kind=kind, sum=sum_))
+
+
+def settled_text(tmp_path: Path, text: str) -> Guess:
     file = tmp_path / "mine.cu"
-    text = head + NAIVE.format(kind=kind, sum=sum_)
     file.write_text(text)
     made = guess(text, file)
     engine = Engine(Described(file, text))
@@ -55,3 +58,20 @@ def test_sums_of_sixteen_bits_are_found_and_said(tmp_path: Path) -> None:
     assert "random numbers show that it rounds to float16" in found.settled
     exact = settled(tmp_path, "half", "sum + __half2float(A[row * K + k]) * __half2float(B[k * N + column])", head)
     assert exact.right and exact.accumulate == "float32"
+
+
+FLAGGED = """__global__ void gemm_relu(const float *A, const float *B, const float *bias, float *C, int M, int N,
+                          int K, int act)
+{
+    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    if (row >= M || col >= N) return;
+    float sum = bias[col];
+    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = act == 1 ? fmaxf(sum, 0.0f) : sum;
+}
+"""
+
+
+def test_random_numbers_show_whether_negative_elements_are_cut(tmp_path: Path) -> None:
+    found = settled_text(tmp_path, FLAGGED)
+    assert found.right and found.epilogue == "" and "does not cut negative elements" in found.settled

@@ -48,7 +48,7 @@ def test_a_spare_process_that_was_ended_is_replaced(tmp_path):
 
 
 def test_a_spare_process_ends_if_it_is_not_needed():
-    spare = Spare(lambda descriptors: None)
+    spare = Spare(lambda: None, lambda ready, descriptors: None)
     spare.end()
     with pytest.raises(OSError, match=r"closed|descriptor"):
         spare.start([0])

@@ -12,7 +12,7 @@ SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 12, "CLUSTER": 1}
 FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
 
 
-@pytest.mark.sweep("every_shape-size0-*", "every_shape_c16-size1-*", "every_shape_fp32-size5-*")
+@pytest.mark.sweep("every_shape-size0-*", "every_shape_c16-size1-*", "every_shape_fp32-size7-*")
 @pytest.mark.parametrize(
     ("name", "size", "params"),
     [
@@ -23,6 +23,9 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape", (130, 136, 100), {**SMALL, "BLOCKS": 4, "CLUSTER": 2, "ACROSS": 2, "BOXES": 1}),
         # Two instructions for a tile's columns, and parts with five k-steps and four.
         ("every_shape", (64, 320, 520), {**SMALL, "BN": 320, "BLOCKS": 2, "ACROSS": 1, "SPLIT": 2, "BOXES": 1}),
+        # The narrowest tiles, of small products.
+        ("every_shape", (67, 72, 136), {**SMALL, "BN": 32, "CLUSTER": 2}),
+        ("every_shape_bf16_c16", (64, 72, 72), {**SMALL, "BN": 32}),
         # Rows of B that begin anywhere (N is odd), and at multiples of 8 bytes; boxes inside of B and over its edges.
         ("every_shape_fp32", (33, 131, 77), FP32),
         ("every_shape_fp32", (33, 134, 77), FP32),

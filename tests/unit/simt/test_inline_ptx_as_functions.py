@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_header import gpu_header
 
-from gemmviz import data
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
@@ -14,7 +14,6 @@ from gemmviz.trace.recording.recording import Recording
 
 TESTS = Path(__file__).parents[1]
 KERNELS = ["styles/pipelined", "styles/wgmma_ring", "hopper/multicast_tiles", "hopper/tma_tiles"]
-GPU_HEADER = data.root("kernels") / "include/gemmviz/ptx.h"
 
 
 def recorded(text: str, path: Path, as_written: bool) -> Recording:
@@ -40,7 +39,7 @@ def test_a_kernel_with_the_gpus_header_is_recorded_as_with_the_recorders(
     path = TESTS / f"{name}.cu"
     text = path.read_text()
     functions = recorded(text, path, as_written)
-    (tmp_path / "instructions.h").write_text(GPU_HEADER.read_text())
+    (tmp_path / "instructions.h").write_text("#pragma once\n" + gpu_header())
     inline = recorded(text.replace("<gemmviz/ptx.h>", '"instructions.h"'), tmp_path / path.name, as_written)
     assert functions.wrong == inline.wrong == 0
     assert (functions.together, functions.diagnostics) == (inline.together, inline.diagnostics)

@@ -11,6 +11,7 @@ from gemmviz.catalogue.kernel import load, parse
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 from gemmviz.simt import build
+from gemmviz.simt.inline_ptx import passes
 from gemmviz.simt.inline_ptx.columns import aligned
 from gemmviz.simt.inline_ptx.grammar import Address, Label, Name, NotPtx, Number, Pair, Vector
 from gemmviz.simt.inline_ptx.grammar import parse as parse_ptx
@@ -105,7 +106,7 @@ def test_a_statement_that_would_take_all_memory_or_the_stack_ends_the_run(text: 
 def test_a_source_whose_macros_make_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = load(STYLES.parent / "inline_ptx/hgemm_macros.cu")
     kernel = parse(kernel.text + "// Not built before.\n", kernel.path)
-    monkeypatch.setattr(build, "_MOST_EXPANDED", 4096)
+    monkeypatch.setattr(passes, "_MOST_EXPANDED", 4096)
     with pytest.raises(BuildError, match=r"^hgemm_macros\.cu: with its macros filled in"):
         build.build(launch(kernel, Problem(32, 32, 32)))
 

@@ -10,7 +10,7 @@ import pytest
 from gemmviz import data
 from gemmviz.backends import toolchain
 from gemmviz.backends.compiler import VARIABLE
-from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault
+from gemmviz.catalogue.errors import BuildError, ConstraintError, GemmvizError, KernelFault, KernelTimeout
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -30,14 +30,16 @@ def recorded(name: str, size: int | Problem, **params: int) -> tuple[Recording, 
     return recording, measure(recording)
 
 
-def own(body: str, args: str = '["A", "B", "C", "N"]', suffix: str = "cu", **matter: str) -> Recording:
+def own(
+    body: str, args: str = '["A", "B", "C", "N"]', suffix: str = "cu", deadline_s: float = 0.5, **matter: str
+) -> Recording:
     """Record a kernel given by its text, at 8 x 8 x 8 with one block of 8 x 8 threads unless told otherwise."""
     keys = {"entry": '"k"', "args": args}
     if suffix == "cu":
         keys |= {"block": '["8", "8"]', "grid": '["1"]'}
     front = "\n".join(f"// {key} = {value}" for key, value in (keys | matter).items())
     kernel = parse(f"// ---gemmviz\n{front}\n// ---\n{body}\n", Path(f"mine.{suffix}"))
-    return record(launch(kernel, Problem.cube(8)), deadline_s=0.5)
+    return record(launch(kernel, Problem.cube(8)), deadline_s=deadline_s)
 
 
 def line_of(recording_text: str, needle: str) -> int:
@@ -236,11 +238,36 @@ def test_a_function_that_nobody_defines_is_named_with_its_line(suffix: str) -> N
 
 
 def test_an_endless_loop_is_stopped_with_its_line() -> None:
-    with pytest.raises(KernelFault, match=r"still running after 0\.5 s") as caught:
-        own("__global__ void k(float *A, float *B, volatile float *C, int N) {\n for (;;) C[0] = 1;\n }")
+    with pytest.raises(KernelFault, match=r"still running after 0\.5 s of processor time in thread") as caught:
+        slow = "for (;;) { C[0] = 1; for (volatile int i = 0; i < 1000; i++); }"  # few accesses
+        own(f"__global__ void k(float *A, float *B, volatile float *C, int N) {{\n {slow}\n }}")
     assert caught.value.line == 8
     with pytest.raises(KernelFault, match="endless loop"):
         own("void k(float *A, float *B, float *C, int N) { for (volatile int i = 0;; i++); }", suffix="c")
+
+
+_IN_PARTS = """#include <time.h>
+void k(float *A, float *B, float *C, int N)
+{{
+    for (int part = 0; part < {parts}; part++) {{
+        nanosleep(&(struct timespec){{0, {rest_ms} * 1000000}}, 0);
+        for (volatile int i = 0; i < {work}; i++) ;
+    }}
+}}"""
+
+
+def test_a_kernel_that_gets_a_part_of_a_processor_has_its_whole_processor_time() -> None:
+    assert own(_IN_PARTS.format(parts=40, rest_ms=20, work=1000), suffix="c").run_seconds > 0.5
+
+
+def test_a_kernel_that_sleeps_is_stopped() -> None:
+    with pytest.raises(KernelTimeout, match=r"not ended after 0\.5 s in the loop: it sleeps or waits"):
+        own(_IN_PARTS.format(parts="1 << 30", rest_ms=900, work=0), suffix="c")
+
+
+def test_a_kernel_that_sleeps_and_works_without_end_is_stopped_by_the_clock() -> None:
+    with pytest.raises(KernelTimeout, match=r"not ended after 0\.5 s"):
+        own(_IN_PARTS.format(parts="1 << 30", rest_ms=2, work=1000), suffix="c", deadline_s=0.05)
 
 
 def test_a_recording_that_does_not_fit_is_refused() -> None:

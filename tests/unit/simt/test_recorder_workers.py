@@ -132,8 +132,21 @@ def test_of_several_blocks_that_crash_the_first_is_named() -> None:
 
 
 def test_a_block_without_end_is_stopped_wherever_it_runs() -> None:
-    with pytest.raises(KernelTimeout, match=r"still running after 1 s in thread \(0, 0, 0\) of block \(6, 0, 0\)"):
+    with pytest.raises(
+        KernelTimeout, match=r"still running after 1 s of processor time in thread \(0, 0, 0\) of block \(6, 0, 0\)"
+    ):
         busy("C[mine] = s; if (blockIdx.x == 6) for (volatile int i = 0;; i++);", 3, deadline_s=1.0)
+
+
+def test_workers_that_share_a_processor_have_their_whole_time() -> None:
+    """The process that waits for them does not take its own waiting for a kernel that sleeps."""
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})
+    try:
+        with pytest.raises(KernelTimeout, match=r"still running after 0\.2 s of processor time .* block \(6, 0, 0\)"):
+            busy("C[mine] = s; if (blockIdx.x > 5) for (volatile int i = 0;; i++);", 4, deadline_s=0.2)
+    finally:
+        os.sched_setaffinity(0, processors)
 
 
 _FOREVER = """

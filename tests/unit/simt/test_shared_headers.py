@@ -38,12 +38,15 @@ def test_an_access_in_a_header_is_recorded_on_the_line_that_calls_it(
     assert all(site.line for site in recording.sites) and recording.events.line.all()
 
 
-def test_a_recorder_is_built_anew_when_such_a_header_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["wgmma_tile.h", "ptx/wgmma.h"])  # the second is included by ptx.h only
+def test_a_recorder_is_built_anew_when_such_a_header_changes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     headers = tmp_path / "include"
     shutil.copytree(data.root("kernels") / "include", headers)
     monkeypatch.setattr(build, "_SHARED_HEADERS", headers)
     rung = launch(find("persistent", ladder()), Problem(64, 64, 64), SMALL | {"BN": 64})
     before = build.build(rung)
-    order = headers / "gemmviz/wgmma_tile.h"
-    order.write_text(order.read_text() + "// Changed.\n")
+    changed = headers / "gemmviz" / name
+    changed.write_text(changed.read_text() + "// Changed.\n")
     assert build.build(rung) != before

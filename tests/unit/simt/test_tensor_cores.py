@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpu_header import FOLDER, gpu_header
 
-from gemmviz import data, simt
+from gemmviz import simt
 from gemmviz.bench.error_bound import gamma
 from gemmviz.catalogue.dtypes import TF32_ROUNDOFF
 from gemmviz.catalogue.errors import FrontMatterError
@@ -18,8 +19,8 @@ from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 
-GPU_HEADER = data.root("kernels") / "include/gemmviz/ptx.h"
-RECORDER_HEADER = Path(simt.__file__).parent / "include/gemmviz/ptx.h"
+GPU_HEADER = gpu_header()
+RECORDER_HEADER = (Path(simt.__file__).parent / "include/gemmviz/ptx.h").read_text()
 ARGS = '["A", "B", "C", "M", "N", "K"]'
 
 
@@ -197,7 +198,7 @@ IN_HALVES = """unsigned c[2] = {};
 
 
 @pytest.mark.sweep("mma_m16n8k16_f32_f16", "mma_m16n8k8_f32_tf32")
-@pytest.mark.parametrize("name", re.findall(r"\bmma_m16n8k\w+(?=\()", GPU_HEADER.read_text()))
+@pytest.mark.parametrize("name", re.findall(r"\bmma_m16n8k\w+(?=\()", GPU_HEADER))
 def test_every_mma_multiplies_registers_that_are_filled_as_the_ptx_manual_says(name: str) -> None:
     _, shape, total, kind = name.split("_")
     word = {"f16": "__half", "bf16": "__nv_bfloat16", "tf32": "float"}[kind]
@@ -267,15 +268,15 @@ __global__ void gemm(const __UINT16_TYPE__ *A, const float *B, float *C, int M, 
     assert (recording.c.ravel() == np.arange(256)).all()
 
 
-def declared(header: Path) -> list[str]:
-    text = " ".join(header.read_text().split()).replace("( ", "(")
+def declared(header: str) -> list[str]:
+    text = " ".join(header.split()).replace("( ", "(")
     return re.findall(r"(?:template <[^>]*> )?GEMMVIZ_PTX (?!static|GV)[^{]*?\)(?= \{)", text)
 
 
 def test_both_headers_declare_the_same_functions() -> None:
     functions = declared(GPU_HEADER)
     assert functions == declared(RECORDER_HEADER)
-    assert len(functions) == 58
+    assert len(functions) == 59
 
 
 ALL = """#include <gemmviz/ptx.h>
@@ -305,7 +306,7 @@ def test_the_header_for_the_gpu_compiles(tmp_path: Path) -> None:
     source = tmp_path / "all.cu"
     source.write_text(ALL.replace("CALLS", "\n    ".join(calls)))
     answer = subprocess.run(
-        ["nvcc", "-arch=sm_80", "-cubin", "-Werror", "all-warnings", f"-I{GPU_HEADER.parents[1]}", source.name],
+        ["nvcc", "-arch=sm_80", "-cubin", "-Werror", "all-warnings", f"-I{FOLDER}", source.name],
         cwd=tmp_path,
         capture_output=True,
         text=True,

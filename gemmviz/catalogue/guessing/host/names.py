@@ -1,4 +1,4 @@
-"""The names that an evaluation gives to values, their numbers, and what else it knows."""
+"""The names that an evaluation gives to values, their numbers, and its other facts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ class Stop(Exception):
 
 
 class Names:
-    """What an evaluation of host code knows.
+    """The facts of an evaluation of host code.
 
     Parameters
     ----------
@@ -123,5 +123,5 @@ class Names:
         return tuple(one for one in in_space if len(one.template) >= arguments) or in_space
 
     def run(self, block: Block, frame: Frame) -> Value:
-        """Run a function's body and return what it returns."""
+        """Run a function's body and return its value."""
         raise NotImplementedError

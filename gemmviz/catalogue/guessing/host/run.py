@@ -29,7 +29,7 @@ class Run(Calls):
                 self._outer(one, here)
 
     def run(self, block: Block, frame: Frame) -> Value:
-        """Run a function's body and return what it returns."""
+        """Run a function's body and return its value."""
         self.depth += 1
         try:
             self.block(block, frame)
@@ -87,7 +87,7 @@ class Run(Calls):
             self._guarded(one, frame)
 
     def _guarded(self, block: Block, frame: Frame) -> None:
-        """Run a branch; what follows it runs even if the branch leaves the function."""
+        """Run a branch; the statements behind it run even if the branch leaves the function."""
         try:
             self.block(block, frame.inner())
         except _Left:

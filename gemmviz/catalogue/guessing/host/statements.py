@@ -165,7 +165,7 @@ def _in_head(head: Tokens) -> Node:
 
 
 def _cases(body: Tokens) -> tuple[Block, ...]:
-    """Return what runs for each label of a switch, to its ``break``."""
+    """Return the statements for each label of a switch, to its ``break``."""
     starts: list[int] = []
     depth = 0
     for at, token in enumerate(body):

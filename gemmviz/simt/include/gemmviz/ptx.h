@@ -117,6 +117,7 @@ GEMMVIZ_PTX void tma_load_multicast(
     (void)policy;
     gv_box_load(shared, &map, column, row, &b, blocks);
 }
+GEMMVIZ_PTX void prefetch_l2(const void *global) { (void)global; }
 GEMMVIZ_PTX void tma_store(const tensor_map &map, int column, int row, const void *shared)
 {
     gv_box_store(&map, column, row, shared);
@@ -177,11 +178,13 @@ enum { ALONG_K = 0, ACROSS_K = 1 };
         gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, kind, kind, LieOfA, LieOfB, add, 0}; \
         gv_wgmma(d, &p); \
     }
+GV_WGMMA(32, f16, GV_HALF)
 GV_WGMMA(64, f16, GV_HALF)
 GV_WGMMA(96, f16, GV_HALF)
 GV_WGMMA(128, f16, GV_HALF)
 GV_WGMMA(192, f16, GV_HALF)
 GV_WGMMA(256, f16, GV_HALF)
+GV_WGMMA(32, bf16, GV_BFLOAT16)
 GV_WGMMA(64, bf16, GV_BFLOAT16)
 GV_WGMMA(96, bf16, GV_BFLOAT16)
 GV_WGMMA(128, bf16, GV_BFLOAT16)
@@ -202,6 +205,7 @@ template <> struct of_bf16<__nv_bfloat16> {
         gv_wgmma_product p = {a, b, nullptr, n, GV_FLOAT, type, type, LieOfA, LieOfB, add, 0}; \
         gv_wgmma(d, &p); \
     }
+GV_WGMMA_OF(32)
 GV_WGMMA_OF(64)
 GV_WGMMA_OF(96)
 GV_WGMMA_OF(128)

@@ -191,6 +191,8 @@ def _bars(session: Session, found: list[Standing]) -> list[Bar]:
     at = order.index(session.choice.base.name) if session.choice.base.name in order else len(order)
     if chosen.changes:
         earlier = [s for s in own if s.kernel.name == chosen.base_name]
+    elif not session.choice.is_shipped_file(session.choice.base):
+        earlier = []  # no kernel is taught before a file of the user
     else:
         earlier = [s for s in own if order.index(s.kernel.name) < at]
     before = earlier[-1].kernel.name if earlier else ""
@@ -225,11 +227,11 @@ def _with_jumps(bars: list[Bar]) -> tuple[Bar, ...]:
     """Mark the jump of the chosen kernel, and the largest jumps of kernels that are faster than all before them."""
     own = [bar for bar in bars if bar.role != "library" and not bar.kernel.changes and bar.gflops]
     jumps: dict[str, float] = {}
-    most = 0.0
+    taught, most = any(bar.role == "before" for bar in bars), 0.0
     for before, bar in zip([None, *own], own, strict=False):
         same = before is not None and before.origin == bar.origin
         ratio = bar.gflops / before.gflops if before is not None and same else 0.0
-        if ratio and (bar.role == "chosen" or (bar.gflops > most and ratio >= _LEAST_JUMP)):
+        if ratio and ((bar.role == "chosen" and taught) or (bar.gflops > most and ratio >= _LEAST_JUMP)):
             jumps[bar.kernel.name] = ratio
         most = max(most, bar.gflops)
     chosen = {bar.kernel.name for bar in own if bar.role == "chosen"}

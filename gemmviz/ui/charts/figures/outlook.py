@@ -1,4 +1,4 @@
-"""What limits the chosen kernel, and what the next chapter does about it: the words of *What next?*. No Qt."""
+"""The limit of the chosen kernel, and the next chapter's remedy: the words of *What next?*. No Qt."""
 
 from dataclasses import dataclass
 
@@ -55,7 +55,7 @@ def peak_share(session: Session, bar: Bar) -> tuple[float, str] | None:
 
 
 def outlook(session: Session, bar: Bar) -> Outlook:
-    """Return what limits a figure, and what comes next.
+    """Return the limit of a figure, and the next chapter.
 
     Parameters
     ----------

@@ -1,0 +1,35 @@
+"""The source lines of a recorder's instructions and its shared arrays, as read from its debug information."""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from gemmviz.simt.shared_array import SharedArray
+
+
+@dataclass(frozen=True)
+class CodePlaces:
+    """Lines and shared arrays of one shared library; addresses are relative to its load address.
+
+    GCC adds a flag for each shared array that was constructed; ``guards`` has the offsets of these flags in bytes from
+    the anchor. ``entry`` is the address of the function that calls the kernel.
+    """
+
+    addresses: list[int]
+    places: list[tuple[int, int]]
+    shared: list[SharedArray]
+    guards: list[int]
+    entry: int
+
+    def place(self, address: int) -> tuple[int, int]:
+        """Return (line, column) in the kernel's file of the instruction at `address`; (0, 0) for another file.
+
+        The compiler has usually moved an instruction without a line upwards, out of a loop: it gets the line of the
+        next instruction that has one.
+        """
+        index = bisect_right(self.addresses, address) - 1
+        if index < 0:
+            return (0, 0)
+        while index + 1 < len(self.places) and self.places[index][0] == 0:
+            index += 1
+        line, column = self.places[index]
+        return (line, column) if line > 0 else (0, 0)
