@@ -16,8 +16,8 @@ from gemmviz.backends.base import Build, Guarded, Prepared
 from gemmviz.backends.device import faults, l2_bytes, queue_seconds, release, with_room
 from gemmviz.backends.driver import driver
 from gemmviz.backends.tensor_maps import encode
-from gemmviz.catalogue.division import ROWS
 from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.gpu_roles import ROWS
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.problem import UNFILLED, Matrix, Problem, stored
 from gemmviz.catalogue.queue import Product, queue

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from gemmviz.catalogue.batch import SUFFIX
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 
@@ -22,10 +21,6 @@ _FORM = (
     "holds only its rows of A"
 )
 Crossing = Literal["", "before", "meanwhile", "reads", "inside"]
-NUMBER = "GPU"
-"""The role of a parameter: the number of the GPU that launches, from 0."""
-ROWS = "A" + SUFFIX
-"""The role of a parameter: an array of pointers to the rows of A that each GPU owns, in its memory."""
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from msgspec import Meta
 
 from gemmviz.catalogue import batch, capability
 from gemmviz.catalogue.batch import BatchForm
-from gemmviz.catalogue.division import NUMBER
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.gpu_roles import NUMBER
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, hints_of, read_as
 from gemmviz.catalogue.user_file import quoted

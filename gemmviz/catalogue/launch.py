@@ -8,10 +8,11 @@ from functools import lru_cache
 from gemmviz.catalogue import batch
 from gemmviz.catalogue.batch_entries import Batch, filled_in
 from gemmviz.catalogue.conditions import Condition, conditions, holds
-from gemmviz.catalogue.division import NUMBER, ROWS, Division, Panel, panels
+from gemmviz.catalogue.division import Division, Panel, panels
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import located
+from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.scheduled import part_of, usual

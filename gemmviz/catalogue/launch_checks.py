@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 
 from gemmviz.catalogue import batch, tensor_map
-from gemmviz.catalogue.division import NUMBER, ROWS
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import SCALARS
+from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel_type import Kernel
 from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
 

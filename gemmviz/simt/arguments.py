@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from gemmviz.catalogue.batch import POINTERS
 from gemmviz.catalogue.batch import SUFFIX as ENTRIES
-from gemmviz.catalogue.division import ROWS
 from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.gpu_roles import ROWS
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import BIAS, MATRICES, A, C, D
 from gemmviz.catalogue.tensor_map import SUFFIX
