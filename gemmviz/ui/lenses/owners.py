@@ -59,7 +59,7 @@ def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
             said = tr("{read} bytes cross: each read goes to the owner's memory.", **values)
             other = tr("If the rows were copied: {once} bytes.", **values)
         elif known.crossing == "inside":
-            said = tr("{once} bytes cross: the kernel copies each row once, and multiplies meanwhile.", **values)
+            said = tr("{once} bytes cross: the kernel copies them and multiplies meanwhile.", **values)
         elif known.crossing == "meanwhile":
             said = tr("{once} bytes cross, while other rows are multiplied.", **values)
         else:
