@@ -7,6 +7,9 @@ Each kernel is verified by the program's own protocol. Then all take turns, samp
 limit changes its clock from second to second. PyTorch has one process per GPU and is timed in the same way: L2 is
 cleared, all GPUs begin together, and the slowest one counts. Its C has the type of A and B. The ratios, with 95%
 intervals, are to `whole_a`, where each GPU has all of A and nothing crosses the link.
+
+`--parts` measures `fused_panels` also without some of its work, in the same turns. The differences show what the wait,
+the copies, and the rest of its code cost. C of these versions is not verified: it is wrong without the copies.
 """
 
 import argparse
@@ -23,8 +26,13 @@ from typing import Any
 from shapes import interval
 
 GROUPS = 10
-RUNGS = ("whole_a", "gather", "panels", "peer_tiles")
+RUNGS = ("whole_a", "gather", "panels", "fused_panels", "peer_tiles")
 TORCH = ("torch: products alone", "torch: NCCL gather, then product", "torch: fused_all_gather_matmul")
+# `fused_panels` without some of its work: what is left out of its text.
+PARTS = {
+    "fused_panels, no wait": ("others.wait(row);",),
+    "fused_panels, no wait, no copies": ("others.wait(row);", "others.copy(gathered, owners)"),
+}
 # While L2 is cleared, the host queues a product: PyTorch's fused function takes it longest.
 _CLEARINGS, _CLEARED_BYTES, _WARM_UP_S = 48, 128 << 20, 0.2
 
@@ -146,7 +154,7 @@ class Torch:
 
 
 def kernels(kind: str, devices: int) -> list[Any]:
-    """Return the kernels of a type: the rungs, or for float32 the same three divisions of `every_shape_fp32`."""
+    """Return the kernels of a type: the rungs, or for float32 their divisions of `every_shape_fp32`."""
     from gemmviz.catalogue.kernel import parse
     from gemmviz.catalogue.ladder import find, ladder
 
@@ -158,6 +166,8 @@ def kernels(kind: str, devices: int) -> list[Any]:
     made = []
     for rung in rungs:
         division = rung.division
+        if division.inside:  # its code is its own
+            continue
         keys = f'// version = 7\n// devices = "{devices}"\n// unaligned = []\n// divided = {{ '
         keys += ('A = "rows", ' if division.crossing else "") + 'B = "columns", C = "columns" }\n'
         keys += f'// crossing = "{division.crossing}"\n' if division.crossing else ""
@@ -169,7 +179,24 @@ def kernels(kind: str, devices: int) -> list[Any]:
     return made
 
 
-def compare(kind: str, size: int, devices: int, turns: int, torch: Torch | None) -> list[dict[str, Any]]:
+def in_parts() -> list[Any]:
+    """Return `fused_panels` without some of its work, by `PARTS`."""
+    from gemmviz.catalogue.kernel import parse
+    from gemmviz.catalogue.ladder import find, ladder
+
+    whole, made = find("fused_panels", ladder()), []
+    for name, left_out in PARTS.items():
+        text = whole.text
+        for part in left_out:
+            assert text.count(part + "\n") + text.count(part + ";\n") == 1, part
+            text = text.replace(part, ";" if part.endswith(";") else "(void)0", 1)
+        made.append(parse(text, whole.path.with_name(f"{name}.cu")))
+    return made
+
+
+def compare(
+    kind: str, size: int, devices: int, turns: int, torch: Torch | None, parts: bool = False
+) -> list[dict[str, Any]]:
     """Measure everything of a type at a size; return a line for each kernel and method."""
     from gemmviz.backends import machine
     from gemmviz.bench.measure import Bench, Finished, Measurement
@@ -195,6 +222,11 @@ def compare(kind: str, size: int, devices: int, turns: int, torch: Torch | None)
         prepared[kernel.name] = one = backends.find("cuda").prepare(concrete)
         one.load(*references.inputs(concrete))
         one.poison()
+        starts[kernel.name] = lambda one=one: one.sample(1, True)
+    for kernel in in_parts() if parts and kind == "bfloat16" else ():
+        concrete = launch(kernel, problem, {"GPUS": devices})
+        prepared[kernel.name] = one = backends.find("cuda").prepare(concrete)
+        one.load(*references.inputs(concrete))
         starts[kernel.name] = lambda one=one: one.sample(1, True)
     if torch:
         torch.ask("prepare", kind, size)
@@ -228,12 +260,12 @@ def compare(kind: str, size: int, devices: int, turns: int, torch: Torch | None)
         line |= {"median_s": statistics.median(of_it), "row": rows.get(name)}
         line["tflops"] = problem.flops / line["median_s"] / 1e12
         line["of_bound"] = interval([group[next(iter(starts))] / group[name] for group in groups])
-        line["right_after"] = check(prepared[name].fetch(), trial.reference).ok if name in prepared else None
+        line["right_after"] = check(prepared[name].fetch(), trial.reference).ok if name in rows else None
         found.append(line)
         share, low, high = line["of_bound"]
         print(
             f"{kind:9} {size:6} {name:36} {line['tflops']:8.1f} TFLOPS  {share:.3f} ({low:.3f} to {high:.3f})"
-            + (f"  C right before and after: {line['right_after']}" if name in prepared else ""),
+            + (f"  C right before and after: {line['right_after']}" if name in rows else ""),
             flush=True,
         )
     for one in prepared.values():
@@ -251,6 +283,7 @@ def main() -> int:
     parser.add_argument("--devices", type=int, default=2)
     parser.add_argument("--turns", type=int, default=60)
     parser.add_argument("--alone", action="store_true", help="without PyTorch")
+    parser.add_argument("--parts", action="store_true", help="fused_panels without some of its work, too")
     parser.add_argument("--json", type=Path, help="the file that keeps the lines")
     wanted = parser.parse_args()
     from gemmviz.backends.driver import driver
@@ -267,7 +300,7 @@ def main() -> int:
     try:
         for kind, sizes in (("bfloat16", wanted.sizes), ("float32", wanted.fp32)):
             for size in sizes:
-                found += compare(kind, size, wanted.devices, wanted.turns, torch)
+                found += compare(kind, size, wanted.devices, wanted.turns, torch, wanted.parts)
     finally:
         if torch:
             torch.close()

@@ -17,8 +17,9 @@ from gemmviz.backends.device import faults, l2_bytes, queue_seconds, release, wi
 from gemmviz.backends.driver import driver
 from gemmviz.backends.tensor_maps import encode
 from gemmviz.catalogue.errors import Unavailable
+from gemmviz.catalogue.gpu_roles import ROWS
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.problem import Matrix, Problem, stored
+from gemmviz.catalogue.problem import UNFILLED, Matrix, Problem, stored
 from gemmviz.catalogue.queue import Product, queue
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
@@ -26,7 +27,6 @@ from gemmviz.language import tr
 # Each clears L2. While the last ones run, the host queues the launches of all GPUs, so that none waits for the host. It
 # changes the device as seldom as it can: that takes longer than to queue a write.
 _CLEARINGS_IN_TURN = 8
-_UNFILLED = 0xFF  # NaN in every float type: a panel that was multiplied before it was there shows
 
 
 def check_peers(cp: Any, launch: Launch) -> None:
@@ -97,14 +97,14 @@ class _Part:
         for product in (one for one in products if one.panel.device == self.device):
             owner = product.panel.owner
             holder = parts[owner] if self._division.crossing == "reads" else self
-            self._products.append((product, self._arguments(owner if self._division.in_panels else 0, holder)))
+            self._products.append((product, self._arguments(owner if self._division.in_panels else 0, holder, parts)))
 
-    def _arguments(self, panel: int, holder: "_Part") -> tuple[Any, ...]:
+    def _arguments(self, panel: int, holder: "_Part", parts: list["_Part"]) -> tuple[Any, ...]:
         """Return the arguments of the product of a panel: its rows of A and C begin where those of earlier ones end.
 
-        Its rows of A are read in the memory of `holder`.
+        Its rows of A are read in the memory of `holder`. A kernel that copies rows itself reads those of all `parts`.
         """
-        part, cp, types = self._part, self._cp, self._types
+        part, cp, types = replace(self._part, gpu=(self.device, self._launch.devices)), self._cp, self._types
         a, c = part.elements("A"), part.elements("C")
         memory = {
             "A": holder.a[panel * a : (panel + 1) * a],
@@ -112,6 +112,9 @@ class _Part:
             "C": self.c.view[panel * c : (panel + 1) * c],
         }
         maps = {matrix + SUFFIX: encode(part, matrix, memory[matrix].data.ptr) for matrix in part.maps}
+        if part.gathers:
+            owned = [one.rows_of(one.device).data.ptr for one in parts]
+            memory[ROWS] = cp.asarray(np.array(owned, np.uint64))
         return tuple(arguments(part, memory | map_arguments(cp, maps, types), types))
 
     def rows_of(self, owner: int) -> Any:
@@ -135,7 +138,7 @@ class _Part:
     def forget(self) -> None:
         """Fill the rows of the other GPUs with a pattern that is no number."""
         for owner in self._others:
-            self.rows_of(owner).view("uint8").fill(_UNFILLED)
+            self.rows_of(owner).view("uint8").fill(UNFILLED)
 
     def send(self, to: "_Part", place: int) -> None:
         """Queue the copy of its own rows to the place of a GPU's rows in another GPU's memory."""

@@ -20,7 +20,7 @@ _FORM = (
     'devices, a number of GPUs, needs divided = { B = "columns", C = "columns" }, with A = "rows" too if each GPU '
     "holds only its rows of A"
 )
-Crossing = Literal["", "before", "meanwhile", "reads"]
+Crossing = Literal["", "before", "meanwhile", "reads", "inside"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Division:
     crossing
         How the panels of A cross the link: copied ``"before"`` the product of all rows, or ``"meanwhile"``: each panel
         has a product of its own, and crosses while earlier ones are multiplied. With ``"reads"`` nothing is copied, and
-        the product of a panel reads it in its owner's memory. Empty if each GPU holds all of A.
+        the product of a panel reads it in its owner's memory. With ``"inside"`` the kernel copies the panels itself.
+        Empty if each GPU holds all of A.
     """
 
     devices: Expression
@@ -61,9 +62,14 @@ class Division:
         for size in ("M", "N") if self.crossing else ("N",):
             yield Expression(f"{size} % ({self.devices.text}) == 0")
 
+    @property
+    def inside(self) -> bool:
+        """Whether the kernel copies the panels itself."""
+        return self.crossing == "inside"
+
     def link_bytes(self, devices: int, a_bytes: int) -> int | None:
         """Return the bytes that copies bring over the links in one product; None where the kernel's reads cross."""
-        if self.crossing == "reads":
+        if self.crossing in ("reads", "inside"):
             return None
         return (devices - 1) * a_bytes if self.crossing else 0
 
@@ -105,5 +111,6 @@ def read_division(matter: "Matter") -> Division | None:
     if "devices" not in matter or divided not in (_DIVIDED, _DIVIDED | {"A": "rows"}):
         raise FrontMatterError(_FORM)
     if ("A" in divided) != bool(crossing):
-        raise FrontMatterError('crossing ("before", "meanwhile" or "reads") says how the rows of a divided A cross')
+        ways = 'crossing ("before", "meanwhile", "reads" or "inside")'
+        raise FrontMatterError(f"{ways} says how the rows of a divided A cross")
     return Division(Expression(str(matter["devices"])), crossing)

@@ -11,6 +11,7 @@ from gemmviz.catalogue.batch import BatchForm
 from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementType, SumType, sums_of
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
+from gemmviz.catalogue.gpu_roles import NUMBER
 from gemmviz.catalogue.matrices import BIAS, MATRICES, D
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, hints_of, read_as
 from gemmviz.catalogue.user_file import quoted
@@ -75,7 +76,7 @@ class Matter(TypedDict, total=False):
     strides: dict[Literal["A", "B", "C"], Words]
     devices: Words
     divided: dict[Literal["A", "B", "C"], Literal["rows", "columns"]]
-    crossing: Literal["before", "meanwhile", "reads"]
+    crossing: Literal["before", "meanwhile", "reads", "inside"]
     zero: list[Literal["C"]]
     unaligned: list[Literal["A", "B", "C"]]
     copied: list[Literal["A", "B"]]
@@ -103,7 +104,7 @@ _WANTED: Mapping[str, str] = {
     "stores": _A_SUM_TYPE,
     "devices": "be an expression: how many GPUs compute the product",
     "divided": 'give matrices "rows" or "columns", for example divided = { A = "rows", B = "columns", C = "columns" }',
-    "crossing": 'be "before", "meanwhile" or "reads": how the rows of A that other GPUs hold cross the link',
+    "crossing": 'be "before", "meanwhile", "reads" or "inside": how the rows of A that other GPUs hold cross the link',
     "epilogue": 'be "relu", or left out: the function that the kernel applies to its result',
     "zero": 'be ["C"]: the matrices that are set to zero before each launch',
     "unaligned": 'be a list of matrices with tensor maps, for example unaligned = ["A", "B"]',
@@ -128,7 +129,7 @@ def read_matter(table: Mapping[str, object]) -> Matter:
     """
     matter: Matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
-        if name in (*SCALARS, *MATRICES, D, BIAS, batch.COUNT, *batch.STRIDES) or not name.isidentifier():
+        if name in (*SCALARS, *MATRICES, D, BIAS, NUMBER, batch.COUNT, *batch.STRIDES) or not name.isidentifier():
             raise FrontMatterError(f"params.{name}: choose another name")
     return matter
 

@@ -146,7 +146,7 @@ def _check(kernel: Kernel) -> None:
     """Refuse a kernel whose launch cannot be made from its front matter."""
     launch_checks.check_entry(kernel.entry, kernel.text)
     launch_checks.check_arguments(kernel.args, kernel.maps)
-    if kernel.structs or kernel.batch or {*kernel.args} & {*batch.ROLES}:
+    if kernel.structs or kernel.batch or ({*kernel.args} & {*batch.ROLES} and not kernel.division):
         launch_checks.check_cuda_forms(kernel.backend, kernel.args, kernel.maps, bool(kernel.structs), kernel.batch)
     if kernel.division:
         launch_checks.check_divided(kernel)

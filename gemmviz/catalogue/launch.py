@@ -12,6 +12,7 @@ from gemmviz.catalogue.division import Division, Panel, panels
 from gemmviz.catalogue.errors import ConstraintError, FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.fault_line import located
+from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import LARGEST, Problem
 from gemmviz.catalogue.scheduled import part_of, usual
@@ -65,6 +66,8 @@ class Launch:
     devices, part
         The GPUs that compute the product together, and the launch that each of them makes, with its part of the product
         as the problem; the other shapes are the same. 1 and None for one GPU.
+    gpu
+        Of such a launch, the number of its GPU and that of all GPUs.
     alpha, beta
         The factors of A B and of C, for kernels that take them.
     """
@@ -85,6 +88,7 @@ class Launch:
     batch: Batch | None = None
     devices: int = 1
     part: "Launch | None" = None
+    gpu: tuple[int, int] = (0, 1)
 
     @property
     def threads(self) -> int:
@@ -113,6 +117,11 @@ class Launch:
         return panels(self.devices, division is not None and division.in_panels)
 
     @property
+    def gathers(self) -> bool:
+        """Whether this launch of one GPU copies the rows of A of the others into its own A."""
+        return ROWS in self.kernel.args and self.batch is None
+
+    @property
     def one_entry(self) -> "Launch":
         """The launch of the entry that is recorded: its grid has one block along z. Without a batch, the launch."""
         return replace(self, grid=(*self.grid[:2], 1)) if self.batch else self
@@ -132,7 +141,7 @@ class Launch:
         return None if (alpha, beta) == (self.alpha, self.beta) else replace(self, alpha=alpha, beta=beta)
 
     def scalar(self, name: str) -> int | float:
-        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha or beta.
+        """Return the value of a scalar argument: M, N, K, a leading dimension in elements, alpha, beta or the GPU.
 
         A whole number is its own value; for a pointer, 0 is none. An expression of sizes has its value.
         """
@@ -141,6 +150,8 @@ class Launch:
             return int(name)
         if name in ("alpha", "beta"):
             return self.alpha if name == "alpha" else self.beta
+        if name == NUMBER:
+            return self.gpu[0]
         if name in ("lda", "ldb", "ldc", "ldd"):
             matrix = _stored_as(name[-1].upper())
             rows, columns = problem.shape(matrix)
@@ -240,6 +251,7 @@ def _divided(kernel: Kernel, division: Division, problem: Problem, chosen: dict[
         _demand(condition, kernel, problem, chosen)
     part = _filled_in(replace(kernel, division=None), part_of(kernel, problem, chosen), chosen)
     devices = division.devices.integer(_names(problem, chosen))
+    part = replace(part, gpu=(0, devices))
     return replace(part, kernel=kernel, problem=problem, devices=devices, part=part)
 
 

@@ -7,11 +7,12 @@ from gemmviz.catalogue import batch, tensor_map
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.front_matter import SCALARS
+from gemmviz.catalogue.gpu_roles import NUMBER, ROWS
 from gemmviz.catalogue.kernel_type import Kernel
 from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
 
 _MAPS = tuple(matrix + tensor_map.SUFFIX for matrix in MATRICES)
-_KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES)
+_KNOWN = (*MATRICES, D, BIAS, *SCALARS, *_MAPS, *batch.ROLES, NUMBER)
 
 _CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 
@@ -111,11 +112,16 @@ def check_divided(kernel: Kernel) -> None:
     FrontMatterError
         For a kernel in C, and for features that only one GPU supports.
     """
-    alone = {D, BIAS, "alpha", "beta", *batch.ROLES}
+    inside = kernel.division is not None and kernel.division.inside
+    alone = {D, BIAS, "alpha", "beta", *batch.ROLES} - ({ROWS} if inside else set())
     if kernel.backend != "cuda":
         raise FrontMatterError("devices is for CUDA kernels")
     if kernel.batch or kernel.structs or kernel.zeroed or {*kernel.args} & alone:
         raise FrontMatterError("devices goes with A, B, C, their maps and sizes in args only, without batch and zero")
+    if inside and not {"A", ROWS} <= {*kernel.args}:
+        raise FrontMatterError(
+            f'crossing = "inside" needs in args A, where the kernel puts all rows, and {ROWS}, the rows of each GPU'
+        )
     if kernel.column_major & {"A", "C"}:
         raise FrontMatterError("devices needs A and C that are stored by rows: panels of A are some of its rows")
     if kernel.unaligned:

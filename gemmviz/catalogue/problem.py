@@ -18,6 +18,8 @@ Side = Annotated[int, Meta(ge=1, le=LARGEST)]
 Matrix = npt.NDArray[Any]
 HUGE_BYTE = 0x7B
 """Repeated, it makes a large and finite number of every type: 61280 in half precision, 1.3e36 in float32."""
+UNFILLED = 0xFF
+"""Repeated, it is NaN in every float type: rows of A that are multiplied before they are there show."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ import numpy.typing as npt
 from gemmviz.catalogue.batch import POINTERS
 from gemmviz.catalogue.batch import SUFFIX as ENTRIES
 from gemmviz.catalogue.errors import ConstraintError
+from gemmviz.catalogue.gpu_roles import ROWS
 from gemmviz.catalogue.launch import Launch
-from gemmviz.catalogue.matrices import BIAS, MATRICES, C, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, A, C, D
 from gemmviz.catalogue.tensor_map import SUFFIX
 from gemmviz.language import tr
 from gemmviz.simt import tma_boxes
@@ -47,7 +48,9 @@ class Arguments:
     keep: list[Any]
 
 
-def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMatrix | None) -> Arguments:
+def make_arguments(
+    launch: Launch, arrays: list[GuardedMatrix], read: GuardedMatrix | None, elsewhere: GuardedMatrix | None
+) -> Arguments:
     """Return the arguments of ``gv_entry``: pointers to the matrices, and scalars as pointers to long long or double.
 
     Parameters
@@ -58,6 +61,8 @@ def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMat
         A, B and the result.
     read
         The C of a kernel that reads C and writes D.
+    elsewhere
+        A (M x K) with the rows of the other GPUs, each in its place, for a kernel that copies them.
     """
     pointers: list[int | None] = []
     keep: list[Any] = []
@@ -70,6 +75,11 @@ def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMat
     for name in launch.kernel.args:
         if name in matrices and launch.batch:
             pointers.append(_first_entry(launch, name, matrices))
+            continue
+        if elsewhere is not None and name == ROWS:
+            cells = _owners(launch, arrays[A], elsewhere)
+            keep.append(cells)
+            pointers.append(cells.ctypes.data)
             continue
         if name in POINTERS:
             cells = _entries(launch, name.removesuffix(ENTRIES), matrices)
@@ -89,6 +99,14 @@ def make_arguments(launch: Launch, arrays: list[GuardedMatrix], read: GuardedMat
         keep.append(cell)
         pointers.append(ctypes.addressof(cell))
     return Arguments((ctypes.c_void_p * len(pointers))(*pointers), keep)
+
+
+def _owners(launch: Launch, mine: GuardedMatrix, elsewhere: GuardedMatrix) -> npt.NDArray[np.uint64]:
+    """Return the address of the rows of A of each GPU."""
+    gpu, count = launch.gpu
+    each = mine.view.nbytes // count
+    found = [(mine if owner == gpu else elsewhere).address + owner * each for owner in range(count)]
+    return np.array(found, np.uint64)
 
 
 def _first_entry(launch: Launch, name: str, matrices: dict[str, GuardedMatrix]) -> int:

@@ -16,7 +16,7 @@ from gemmviz.backends.library import load
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.launch import Launch
 from gemmviz.catalogue.matrices import MATRICES, A, B, C
-from gemmviz.catalogue.problem import HUGE_BYTE, poison_byte, stored
+from gemmviz.catalogue.problem import HUGE_BYTE, UNFILLED, poison_byte, stored
 from gemmviz.catalogue.whole_numbers import c_before
 from gemmviz.language import tr
 from gemmviz.sandbox import confined, result_memory
@@ -73,6 +73,8 @@ class RawTrace:
         The number of processes that ran the blocks.
     seconds
         The run time of the kernel in seconds, with the recording of its accesses.
+    elsewhere
+        int64, the rows of `columns` that access A in the memory of another GPU.
     """
 
     columns: dict[str, npt.NDArray[Any]]
@@ -88,6 +90,7 @@ class RawTrace:
     together: int
     workers: int
     seconds: float
+    elsewhere: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,11 @@ def run(
     began = time.perf_counter()
     arrived, tma = job.start()
     seconds = time.perf_counter() - began
-    names = [*MATRICES, *(s.name for s in job.info.shared)]
+    elsewhere = np.zeros(0, np.int64)
+    if job.elsewhere >= 0:
+        elsewhere = np.flatnonzero(columns["which"][: run.count] == job.elsewhere)
+        columns["which"][elsewhere] = A
+    names = [*MATRICES, *(s.name for s in job.info.shared), "A"]
     return RawTrace(
         # These are views, as copies would double the memory. The pages after their end were never touched.
         {name: column[: run.count] for name, column in columns.items()},
@@ -177,6 +184,7 @@ def run(
         max(run.together, 1),
         run.shared_by,
         seconds,
+        elsewhere,
     )
 
 
@@ -254,6 +262,7 @@ class _Job:
                     range=f"{first}:{end}",
                 )
             )
+        self.elsewhere = -1
         self._code = load(library, launch)
         layout.check(self._code)
         info = code_places(library, launch.kernel.path.name)
@@ -274,7 +283,11 @@ class _Job:
         self._read = (
             GuardedMatrix(math.prod(launch.problem.shape("C")), np.dtype(dtypes[C])) if launch.kernel.has_d else None
         )
-        self._arguments = make_arguments(launch, self.arrays, self._read)
+        # The rows that other GPUs hold are in other memory, whose accesses are told from those of the own A.
+        self._elsewhere = (
+            GuardedMatrix(math.prod(launch.problem.shape("A")), np.dtype(dtypes[A])) if launch.gathers else None
+        )
+        self._arguments = make_arguments(launch, self.arrays, self._read, self._elsewhere)
         self.run = run = RecorderRun()
         run.block[:], run.grid[:] = launch.block, launch.grid
         run.first_block, run.end_block, run.cluster = first, end, launch.cluster[0]
@@ -315,6 +328,11 @@ class _Job:
     def fill(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         """Set A and B, and fill C with values that no kernel computes by chance."""
         self.arrays[A].view[:] = a.astype(self.arrays[A].view.dtype, copy=False)
+        if self._elsewhere is not None:
+            self._elsewhere.view[:] = self.arrays[A].view
+            gpu, count = self.launch.gpu
+            others = np.arange(count) != gpu
+            self.arrays[A].view.view(np.uint8).reshape(count, -1)[others] = UNFILLED
         self.arrays[B].view[:] = b.astype(self.arrays[B].view.dtype, copy=False)
         self.arrays[C].view.view(np.uint8)[:] = 0 if self.launch.kernel.zeroed else poison_byte(self.launch.kernel)
         before, kernel = self._read or self.arrays[C], self.launch.kernel
@@ -330,13 +348,14 @@ class _Job:
     def _watch(self, tiles: int = 0) -> None:
         """Pass the arrays to the recorder. The first shared arrays may be `tiles`, which are parts of others."""
         shared_arrays = self.info.shared
-        if len(shared_arrays) + 3 > MAX_ARRAYS:
+        further = self._elsewhere is not None
+        if len(shared_arrays) + 3 + further > MAX_ARRAYS:
             raise ConstraintError(
                 tr(
                     "{kernel} has {count} shared arrays; {most} can be recorded",
                     kernel=self.launch.kernel.name,
                     count=len(shared_arrays),
-                    most=MAX_ARRAYS - 3,
+                    most=MAX_ARRAYS - 3 - further,
                 )
             )
         anchor = self._anchor
@@ -354,6 +373,13 @@ class _Job:
         for slot in self.run.array[3 : 3 + tiles]:
             slot.guard, slot.inside = 0, 1
         self.run.arrays = 3 + len(shared_arrays)
+        if self._elsewhere is not None:
+            slot, last = self.run.array[A], self.run.array[self.run.arrays]
+            for field in ("bytes", "guard", "itemsize", "number", "floats"):
+                setattr(last, field, getattr(slot, field))
+            last.start, last.shared, last.inside = self._elsewhere.address, 0, 0
+            self.elsewhere = self.run.arrays
+            self.run.arrays += 1
 
     def start(self) -> tuple[Copies, TmaReport]:
         """Run the kernel, raise its fault if there is one, and return the reports."""

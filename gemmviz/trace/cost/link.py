@@ -8,6 +8,7 @@ import numpy.typing as npt
 from gemmviz.catalogue.matrices import A
 from gemmviz.language import tr
 from gemmviz.trace.distinct import distinct
+from gemmviz.trace.recording.memories import gpu_of, is_elsewhere, owner_of_a
 from gemmviz.trace.recording.recording import Recording
 
 
@@ -20,11 +21,12 @@ class LinkUse:
     device, owner
         The GPUs.
     once_bytes
-        The elements that are read, each once: a copy brings these over the link.
+        What a copy brings over the link: the elements that are read, each once. If the kernel copies the rows itself,
+        what it reads in the owner's memory.
     read_bytes
-        All reads of them: these would cross the link if each read went to the owner's memory.
-    rows
-        int64, the rows of the recording that read them.
+        All reads by products: these would cross the link if each read went to the owner's memory.
+    rows, copying
+        int64, the rows of the recording that read them for products, and those with which the kernel copies them.
     """
 
     device: int
@@ -32,6 +34,7 @@ class LinkUse:
     once_bytes: int
     read_bytes: int
     rows: npt.NDArray[np.int64]
+    copying: npt.NDArray[np.int64]
 
 
 def links(recording: Recording) -> list[LinkUse]:
@@ -41,15 +44,16 @@ def links(recording: Recording) -> list[LinkUse]:
         return []
     rows = np.flatnonzero((log.array == A) & ~log.write)
     at, element = recording.elements(rows)
-    rows, owners = rows[at], recording.arrays[A].cells(element)[0] * sharing.devices // recording.m
-    launch_of = log.block[rows].astype(np.int64) // (recording.blocks // len(sharing.launches))
-    devices, itemsize = np.array([device for device, _ in sharing.launches])[launch_of], recording.arrays[A].itemsize
+    rows, owners, itemsize = rows[at], owner_of_a(recording, element), recording.arrays[A].itemsize
+    devices, elsewhere = gpu_of(recording, rows), is_elsewhere(recording, rows)
     found = []
     for device in range(sharing.devices):
         for owner in ((device + turn) % sharing.devices for turn in range(1, sharing.devices)):
-            its = np.flatnonzero((devices == device) & (owners == owner))
-            once = len(distinct(element[its])) * itemsize
-            found.append(LinkUse(device, owner, once, len(its) * itemsize, distinct(rows[its])))
+            its = (devices == device) & (owners == owner)
+            copying, read = np.flatnonzero(its & elsewhere), np.flatnonzero(its & ~elsewhere)
+            once = len(copying) if sharing.crossing == "inside" else len(distinct(element[read]))
+            sizes = once * itemsize, len(read) * itemsize
+            found.append(LinkUse(device, owner, *sizes, distinct(rows[read]), distinct(rows[copying])))
     return found
 
 

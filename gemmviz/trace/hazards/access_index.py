@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.catalogue.matrices import C
+from gemmviz.catalogue.matrices import A, C
 from gemmviz.trace.distinct import distinct
+from gemmviz.trace.recording.memories import memory_of_a
 from gemmviz.trace.recording.recording import WARP, Recording
 
 Ints = npt.NDArray[np.int64]
@@ -17,8 +18,8 @@ Flags = npt.NDArray[np.bool_]
 class AccessIndex:
     """Accesses to arrays that are written, one row per element covered, sorted by element and then by thread.
 
-    ``slot`` numbers the elements; a shared array has a copy per block. Further sort keys are block, phase, warp, turn,
-    thread and row.
+    ``slot`` numbers the elements; a shared array has a copy per block, and A one per GPU. Further sort keys are block,
+    phase, warp, turn, thread and row.
     """
 
     slot: Ints
@@ -34,11 +35,12 @@ class AccessIndex:
 
 
 def access_index(recording: Recording) -> AccessIndex:
-    """Return the accesses to shared memory, to C, and to other arrays that the kernel writes."""
+    """Return the accesses to shared memory, to C, and to other arrays that the kernel writes or has to write."""
     log = recording.accesses
     written = np.zeros(len(recording.arrays), bool)
     written[distinct(log.array[log.write])] = True
     written |= [a.space == "shared" or i == C for i, a in enumerate(recording.arrays)]
+    written[A] |= recording.sharing is not None and recording.sharing.crossing == "inside"
     picked = np.flatnonzero(written[log.array])
     # Rows are sorted by block, phase and thread; if lanes waited for each other, by the turn before the lane.
     if log.turn.any():
@@ -48,12 +50,16 @@ def access_index(recording: Recording) -> AccessIndex:
     row = picked[position]
 
     base = [0]
-    for array in recording.arrays:
-        base.append(base[-1] + array.size * (recording.blocks if array.space == "shared" else 1))
+    for number, array in enumerate(recording.arrays):
+        gpus = recording.sharing.devices if recording.sharing is not None and number == A else 1
+        base.append(base[-1] + array.size * (recording.blocks if array.space == "shared" else gpus))
     starts = np.array(base, np.int64)
     per_block = np.array([a.size if a.space == "shared" else 0 for a in recording.arrays], np.int64)
     which = log.array[row]
     slot = starts[which] + per_block[which] * log.block[row] + element
+    if recording.sharing is not None:
+        of_a = which == A
+        slot[of_a] += recording.arrays[A].size * memory_of_a(recording, row[of_a], element[of_a])
     # NumPy sorts numbers of 16 bits by their digits, which is several times as fast.
     order = np.argsort(slot.astype(np.uint16) if base[-1] <= 1 << 16 else slot, kind="stable")
     slot, row = slot[order], row[order]

@@ -15,6 +15,7 @@ from gemmviz.catalogue.matrices import A
 from gemmviz.catalogue.queue import Copy, Product, Queue
 from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.finding import Finding
+from gemmviz.trace.recording.memories import is_elsewhere
 from gemmviz.trace.recording.recording import Recording
 
 _PRODUCTS = 2
@@ -147,14 +148,14 @@ def _of_launches(recording: Recording, order: _Order) -> Iterator[_Touch]:
     rows = np.flatnonzero(log.array == A)[position]
     owner = recording.arrays[A].cells(element)[0] * sharing.devices // recording.m
     launch = log.block[rows].astype(np.int64) // (recording.blocks // len(sharing.launches))
-    key = (launch * sharing.devices + owner) * 2 + log.write[rows]
+    elsewhere = is_elsewhere(recording, rows) | (sharing.crossing == "reads")
+    key = ((launch * sharing.devices + owner) * 2 + elsewhere) * 2 + log.write[rows]
     kinds, first = np.unique(key, return_index=True)
     launches = [n for n, (_, one) in enumerate(order.work) if isinstance(one, Product)]
     for at in range(0, len(launches), len(sharing.launches)):
         for kind, row in zip(kinds.tolist(), rows[first].tolist(), strict=True):
-            (number, whose), write = divmod(kind // 2, sharing.devices), bool(kind % 2)
-            device = sharing.launches[number][0]
-            memory = whose if sharing.crossing == "reads" else device
+            (number, whose), write = divmod(kind // 4, sharing.devices), bool(kind % 2)
+            memory = whose if kind & 2 else sharing.launches[number][0]
             yield _Touch(launches[at + number], (memory, whose), write, row)
 
 

@@ -2,13 +2,14 @@
 
 An access of the first block happens before an access of the second block if the first access is before the setting of
 the flag, the second one after its read, and there is a ``__threadfence`` between access and flag on both sides. A copy
-engine's store has to be in the matrix before the flag is set (``tma_store_wait_written``), and its copies after the
-flag need ``global_read`` after the read of the flag. Source: PTX ISA, "Memory Consistency Model", "Async proxy" and
-"cp.async.bulk.wait_group".
+engine's store has to be in the matrix before the flag is set (``tma_store_wait_written``), and its copies and loads
+after the flag need ``global_read`` after the read of the flag. Source: PTX ISA, "Memory Consistency Model", "Async
+proxy" and "cp.async.bulk.wait_group".
 
 A flag counts as waited for if it is read after it was set. Within a block there is a barrier between two phases.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cache
 
@@ -69,8 +70,10 @@ class Waits:
                 self._set[event.number] = event
         self._behind = cache(self._find_behind)
         self._missing = cache(self._find_missing)
+        self._edges = cache(self._find_edges)
         if self:
             self._box, self._asked = self._boxes()
+            self._loaded = self._of_loads()
 
     def __bool__(self) -> bool:
         return bool(self._seen)
@@ -101,7 +104,7 @@ class Waits:
         events = self._recording.events
         before = np.sort(events.row[events.kind >= WRITTEN])
         stretch = np.searchsorted(before, rows, "right")
-        columns = (log.block[rows], log.thread[rows], log.phase[rows], stretch, self._box[rows])
+        columns = (log.block[rows], log.thread[rows], log.phase[rows], stretch, self._box[rows], self._loaded[rows])
         key = np.stack([column.astype(np.int64) for column in columns])
         _, first, number = np.unique(key, axis=1, return_index=True, return_inverse=True)
         return number.reshape(-1), rows[first]
@@ -123,11 +126,22 @@ class Waits:
             of_row[first : int(boxes.write[i] + boxes.writes[i])] = i
         return of_row, asked
 
+    def _of_loads(self) -> Flags:
+        """Return for each row whether the copy engine reads the matrix for a thread, at the request."""
+        boxes, found = self._recording.boxes, np.zeros(len(self._recording.accesses), bool)
+        for i in np.flatnonzero(boxes.store == LOADED).tolist():
+            found[boxes.read[i] : boxes.read[i] + boxes.reads[i]] = True
+        return found
+
     def _find_missing(self, one: int, other: int) -> tuple[str, int] | None:
         """Return the missing edge between two rows: a text and its line; None if no edge is missing."""
-        found = ("", 0)
+        log, found = self._recording.accesses, ("", 0)
         for first, second in ((one, other), (other, one)):
-            log = self._recording.accesses
+            edges, phases = self._edges(int(log.block[first]), int(log.block[second]))
+            for flag, seen in edges[bisect_left(phases, int(log.phase[first])) :]:
+                if not (self._before(first, flag) or self._after(second, seen)):
+                    return None
+        for first, second in ((one, other), (other, one)):
             for seen in self._seen.get(int(log.block[second]), []):
                 for number in self._behind(seen.number):
                     flag = self._set[number]
@@ -138,6 +152,14 @@ class Waits:
                         return None
                     found = max(found, lack, key=lambda text: _LACKS.index(text[0]))
         return found
+
+    def _find_edges(self, setting: int, seeing: int) -> tuple[list[tuple[_Event, _Event]], list[int]]:
+        """Return the flags that a block sets and another one sees, the earliest first, and their phases."""
+        seen_flags = (
+            (self._set[number], seen) for seen in self._seen.get(seeing, []) for number in self._behind(seen.number)
+        )
+        edges = sorted((edge for edge in seen_flags if edge[0].block == setting), key=lambda edge: edge[0].phase)
+        return edges, [flag.phase for flag, _ in edges]
 
     def _find_behind(self, number: int) -> tuple[int, ...]:
         """Return the flags that a flag implies: the thread that set it had read them as set."""
@@ -186,4 +208,5 @@ class Waits:
             return _NOT_SEEN, seen.line
         if not between(THREAD_FENCE):
             return _NO_FENCE_AFTER, seen.line
-        return (_NO_GLOBAL_READ, seen.line) if asked and not between(GLOBAL_READ) else None
+        engine = asked is not None or self._loaded[row]
+        return (_NO_GLOBAL_READ, seen.line) if engine and not between(GLOBAL_READ) else None

@@ -1,19 +1,20 @@
-"""Reads of uninitialised shared memory, and of elements of C before they are written."""
+"""Reads of uninitialised shared memory, of elements of C before they are written, and of rows that nobody brought."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from gemmviz.catalogue.matrices import C
+from gemmviz.catalogue.matrices import A, C
 from gemmviz.language import tr
 from gemmviz.trace.hazards.access_index import AccessIndex, Flags, Ints
 from gemmviz.trace.hazards.finding import Finding
 from gemmviz.trace.hazards.hazard_text import array_name, element_name, who
+from gemmviz.trace.recording.memories import owner_of_a
 from gemmviz.trace.recording.recording import Recording
 
 
 def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> Iterator[Finding]:
-    """Look for reads of shared memory and of C that come before any write.
+    """Look for reads of shared memory, of C, and of rows of A from another GPU, that come before any write.
 
     A write by another thread in the same phase counts as earlier: if it is not, it is reported as a race.
     """
@@ -30,6 +31,8 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
     reads = np.flatnonzero(~t.write)
     if c_is_input:
         reads = reads[log.array[t.row[reads]] != C]
+    if recording.sharing is not None:
+        reads = reads[~_there_before(recording, t, reads)]
     phase, row = first_phase[t.slot[reads]], first_row[t.slot[reads]]
     writer = np.where(row == never, 0, row)
     mine = (log.block[writer] == t.block[reads]) & (log.thread[writer] == t.thread[reads])
@@ -61,6 +64,16 @@ def unwritten_reads(recording: Recording, t: AccessIndex, c_is_input: bool) -> I
                 **values,
             )
         yield Finding("read of memory nobody wrote", here, text, int(count), filler, array_name(recording, r))
+
+
+def _there_before(recording: Recording, t: AccessIndex, reads: Ints) -> Flags:
+    """Return for reads whether they are of rows of A that the host has put there: the own ones, or all of them."""
+    found: Flags = recording.accesses.array[t.row[reads]] == A
+    if recording.sharing is not None and recording.sharing.crossing == "inside":
+        of_a = np.flatnonzero(found)
+        memory, element = np.divmod(t.slot[reads[of_a]], recording.arrays[A].size)  # A is the first array
+        found[of_a] = memory == owner_of_a(recording, element)
+    return found
 
 
 def _written_by_others(t: AccessIndex, writes: Ints, reads: Ints) -> Flags:

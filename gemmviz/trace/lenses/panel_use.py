@@ -28,7 +28,9 @@ class PanelUse:
     device, owner, once_bytes, read_bytes
         As `gemmviz.trace.cost.link.LinkUse`.
     needed
-        The first step that reads them.
+        The first step whose product reads them.
+    crossed
+        The first and the last step at which they cross the link; the last one is -1 if they cross before all steps.
     """
 
     device: int
@@ -36,6 +38,7 @@ class PanelUse:
     once_bytes: int
     read_bytes: int
     needed: int
+    crossed: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -59,15 +62,13 @@ class SharedProduct:
     panels: tuple[PanelUse, ...]
 
     def crosses(self, panel: PanelUse, step: int) -> bool:
-        """Return whether a panel crosses its link at a step: while its GPU has other work, or while it is read."""
-        if self.crossing == "reads":
-            its = next(one for one in self.launches if (one.device, one.owner) == (panel.device, panel.owner))
-            return its.first <= step <= its.last
-        return self.in_panels and step < panel.needed
+        """Return whether a panel crosses its link at a step."""
+        first, last = panel.crossed
+        return first <= step <= last
 
     def held(self, panel: PanelUse, step: int) -> bool:
         """Return whether a panel's copy is there at a step."""
-        return self.crossing != "reads" and not self.crosses(panel, step)
+        return self.crossing != "reads" and step > panel.crossed[1]
 
     def done(self, launch: LaunchSteps, step: int) -> float:
         """Return the share of a launch's steps that have begun at a step, 0 to 1."""
@@ -91,5 +92,13 @@ def shared_product(playable: Playable) -> SharedProduct | None:
     panels = []
     for one in links(recording):
         needed = int(step_of[one.rows].min(initial=timeline.steps))
-        panels.append(PanelUse(one.device, one.owner, one.once_bytes, one.read_bytes, needed))
+        if sharing.crossing == "inside":
+            steps = step_of[one.copying]
+            crossed = int(steps.min(initial=timeline.steps)), int(steps.max(initial=-1))
+        elif sharing.crossing == "reads":
+            its = next(launch for launch in launches if (launch.device, launch.owner) == (one.device, one.owner))
+            crossed = its.first, its.last
+        else:  # while its GPU has other work, or before all work
+            crossed = 0, needed - 1 if sharing.in_panels else -1
+        panels.append(PanelUse(one.device, one.owner, one.once_bytes, one.read_bytes, needed, crossed))
     return SharedProduct(sharing.devices, sharing.crossing, sharing.in_panels, tuple(launches), tuple(panels))

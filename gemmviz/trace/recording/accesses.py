@@ -107,12 +107,15 @@ class Site:
         Whether it is an atomic operation.
     product
         Whether it is a ``wgmma``, whose operands the tensor cores read from shared memory.
+    elsewhere
+        Whether it accesses A in the memory of another GPU. An instruction that accesses both memories is two sites.
     """
 
     line: int
     column: int
     atomic: bool = False
     product: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)

@@ -183,6 +183,13 @@ def _recording(
     raw = replace(raw, shared=without_empty(raw.tma, raw.columns["which"], raw.shared))
     arrays = _arrays(launch, raw)
     log = accesses(raw)
+    sites = [
+        Site(*place, kind == SiteKind.ATOMIC, kind == SiteKind.PRODUCT)
+        for place, kind in zip(raw.places, raw.kinds, strict=True)
+    ]
+    for site in np.unique(log.site[raw.elsewhere]).tolist():
+        log.site[raw.elsewhere[log.site[raw.elsewhere] == site]] = len(sites)
+        sites.append(replace(sites[site], elsewhere=True))
     c = unstored(kernel, "C", raw.c.astype(np.float64), problem)
     wrong = ~(c == result_for(launch, a @ b))
     recording = Recording(
@@ -199,10 +206,7 @@ def _recording(
         block=launch.block if kernel.backend == "cuda" else (int(log.thread.max(initial=0)) + 1, 1, 1),
         grid=launch.grid,
         arrays=tuple(arrays),
-        sites=tuple(
-            Site(*place, kind == SiteKind.ATOMIC, kind == SiteKind.PRODUCT)
-            for place, kind in zip(raw.places, raw.kinds, strict=True)
-        ),
+        sites=tuple(sites),
         accesses=log,
         a=a,
         b=b,
@@ -238,7 +242,8 @@ def _of_all_gpus(whole: _Part, launch: Launch, library: Path, a: Matrix, b: Matr
         rows, columns = places(launch.problem, panel, launch.problem.m < whole.launch.problem.m)
         mine, its = a[rows], b[:, columns]
         kept = sum(len(one.accesses) for one in recordings)
-        part = replace(whole, launch=launch, capacity=max(1, whole.capacity - kept))
+        own = replace(launch, gpu=(panel.device, whole.launch.devices))
+        part = replace(whole, launch=own, capacity=max(1, whole.capacity - kept))
         raw = _run(part, library, mine, its, deadline_s)
         recordings.append(_recording(part, raw, mine.astype(np.float64), its.astype(np.float64)))
     joined = join(whole.launch, recordings, a.astype(np.float64), b.astype(np.float64))

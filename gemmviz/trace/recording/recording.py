@@ -232,7 +232,7 @@ class Recording:
         """Return the recording as plain data: texts, numbers, lists and NumPy arrays."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         plain["arrays"] = [asdict(a) for a in self.arrays]
-        plain["sites"] = [(s.line, s.column, s.atomic, s.product) for s in self.sites]
+        plain["sites"] = [(s.line, s.column, s.atomic, s.product, s.elsewhere) for s in self.sites]
         plain["diagnostics"] = [(n.kind, n.line, n.text, n.count, n.array, n.writes) for n in self.diagnostics]
         plain["sharing"] = None if self.sharing is None else asdict(self.sharing)
         plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}

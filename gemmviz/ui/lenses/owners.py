@@ -58,6 +58,8 @@ def _draw_sums(sheet: Sheet, room: QRectF, known: SharedProduct) -> float:
         if known.crossing == "reads":
             said = tr("{read} bytes cross: each read goes to the owner's memory.", **values)
             other = tr("If the rows were copied: {once} bytes.", **values)
+        elif known.crossing == "inside":
+            said = tr("{once} bytes cross: the kernel copies them and multiplies meanwhile.", **values)
         elif known.crossing == "meanwhile":
             said = tr("{once} bytes cross, while other rows are multiplied.", **values)
         else:

@@ -75,6 +75,8 @@ def test_the_bytes_that_cross_are_all_foreign_rows_of_each_gpu() -> None:
     assert division is not None and division.link_bytes(4, 1000) == 3000
     read = kernel(crossing='"reads"').division  # what crosses depends on the kernel
     assert read is not None and read.link_bytes(4, 1000) is None and read.in_panels and not read.copied
+    inside = kernel(crossing='"inside"', args='["A", "A.pointers", "B", "C", "M", "N", "K", "GPU"]').division
+    assert inside is not None and inside.link_bytes(4, 1000) is None and not inside.in_panels and not inside.copied
     whole = kernel(divided='{ B = "columns", C = "columns" }', crossing="").division
     assert whole is not None and whole.link_bytes(4, 1000) == 0
 
@@ -88,11 +90,13 @@ def test_the_bytes_that_cross_are_all_foreign_rows_of_each_gpu() -> None:
         ({"divided": '{ A = "rows", B = "columns" }'}, "needs divided"),
         ({"divided": '{ B = "columns", C = "columns" }'}, "crossing"),
         ({"crossing": ""}, "crossing"),
-        ({"crossing": '"later"'}, 'crossing must be "before", "meanwhile" or "reads"'),
+        ({"crossing": '"later"'}, 'crossing must be "before", "meanwhile", "reads" or "inside"'),
         ({"divided": '{ A = "halves" }'}, "divided must give matrices"),
         ({"devices": '"CARDS"'}, "'CARDS', which is not declared"),
         ({"layout": '{ A = "column" }'}, "stored by rows"),
         ({"zero": '["C"]'}, "without batch and zero"),
+        ({"args": '["A", "A.pointers", "B", "C", "M", "N", "K"]'}, "without batch and zero"),
+        ({"crossing": '"inside"'}, "needs in args A, where the kernel puts all rows, and A.pointers"),
         ({"args": '["A", "B", "C", "M", "N", "K", "beta"]'}, "without batch and zero"),
     ],
 )

@@ -27,7 +27,7 @@ def without_wait(right: Queue, panel: Panel) -> Queue:
     return replace(right, products=tuple(replace(p, waits=()) if p.panel == panel else p for p in right.products))
 
 
-@pytest.mark.parametrize("name", ["whole_a", "gather", "panels", "peer_tiles"])
+@pytest.mark.parametrize("name", ["whole_a", "gather", "panels", "peer_tiles", "fused_panels"])
 def test_the_queue_of_a_rung_has_no_race(name: str) -> None:
     assert of(at_demo(name).recording) == []
 

@@ -41,7 +41,7 @@ FRAGMENTS = ("matmul_tc", "matmul_tc_2d_warp_tiling")
 PACKED = ("packed", "simd", "simd_threads")  # a CPU's panels; see test_rungs_cpu.py
 # Several blocks make the sum of one tile of C, each along a part of K.
 SHARED = ("stream_k", "every_shape_fp32", *(f"every_shape{types}" for types in ("", "_bf16", "_c16", "_bf16_c16")))
-SEVERAL = ("whole_a", "gather", "panels", "peer_tiles")  # the same on several GPUs
+SEVERAL = ("whole_a", "gather", "panels", "peer_tiles", "fused_panels")  # the same on several GPUs
 WALKING = [name for name in RUNGS if name not in (*DEPTH, *AHEAD, *FRAGMENTS, *PACKED, *SHARED, *SEVERAL)]
 
 

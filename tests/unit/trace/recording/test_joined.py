@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from demo_recordings import at_demo
 
 from gemmviz.catalogue.errors import ConstraintError
 from gemmviz.catalogue.kernel import parse
@@ -16,6 +17,7 @@ from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.lenses.panel_use import shared_product
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.playable import Playable
+from gemmviz.trace.recording.memories import gpu_of, is_elsewhere, memory_of_a
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
 from gemmviz.trace.untrusted import Damaged, recording_of
@@ -136,6 +138,35 @@ def test_rows_that_are_read_in_their_owners_memory_cross_for_each_tile_and_are_n
     assert (panel.device, panel.owner) == (second.device, second.owner)
     for step, crosses in ((first.last, False), (second.first, True), (second.last, True)):
         assert known.crosses(panel, step) == crosses and not known.held(panel, step)
+
+
+def test_a_kernel_that_copies_rows_itself_reads_each_over_the_link_once_and_multiplies_its_own_copy() -> None:
+    found = at_demo("fused_panels").recording
+    assert found.wrong == 0 and found.sharing is not None
+    half, log = found.m // 2 * found.k, found.accesses
+    (one, other) = links(found)
+    assert (one.device, one.owner, one.once_bytes, one.read_bytes) == (0, 1, 2 * half, 2 * half)
+    assert (other.device, other.owner, other.once_bytes) == (1, 0, 2 * half)
+    elsewhere = is_elsewhere(found, np.arange(len(log)))
+    assert {found.text.splitlines()[s.line - 1].split(" = ")[0].strip() for s in found.sites if s.elsewhere} == {
+        "part[v]"
+    }
+    rows = np.flatnonzero(elsewhere)
+    assert not log.write[rows].any() and (log.array[rows] == A).all()
+    position, element = found.elements(rows)
+    assert (memory_of_a(found, rows[position], element) != gpu_of(found, rows[position])).all()
+    written = np.flatnonzero(log.write & (log.array == A))
+    position, element = found.elements(written)
+    assert (memory_of_a(found, written[position], element) == gpu_of(found, written[position])).all()
+    assert recording_of(found.to_plain()).sites == found.sites  # as the window gets them
+    # Played block by block, as the recorder ran them: the first block of a GPU copies, and the second one multiplies.
+    timeline = build(found, "block")
+    known = shared_product(Playable(found, timeline, measure(found, timeline)))
+    assert known is not None and not known.in_panels
+    for panel in known.panels:
+        first, last = panel.crossed
+        assert known.crosses(panel, first) and known.crosses(panel, last) and last < panel.needed
+        assert not known.crosses(panel, panel.needed) and known.held(panel, panel.needed)
 
 
 def test_nothing_crosses_where_each_gpu_holds_all_of_a_or_is_alone() -> None:

@@ -25,6 +25,11 @@ RUNGS = [k for k in ladder() if k.recordable]
         ("gpumult0", Problem(70, 40, 33), {"BX": 16, "BY": 8}),
         ("gputiled", Problem(65, 70, 66), {"TS": 16}),
         ("matmul_tc", Problem(64, 96, 32), {}),
+        (
+            "fused_panels",
+            Problem(128, 128, 128),
+            {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "GPUS": 2},
+        ),
     ],
 )
 def test_where_all_kinds_of_blocks_are_counted_the_recording_is_as_long_as_said(
