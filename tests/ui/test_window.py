@@ -2,7 +2,7 @@
 """The window, driven like a user."""
 
 import pytest
-from window_driving import RECORDING_MS, need_qt, open_trusted, wait_recorded
+from window_driving import RECORDING_MS, need_qt, open_trusted, wait_guessed, wait_recorded
 
 need_qt()
 
@@ -264,6 +264,7 @@ def test_a_file_that_is_no_kernel_is_reported(window, tmp_path):
     path = tmp_path / "nothing.cu"
     path.write_text("int x;\n")
     window.open_file(path)
+    wait_guessed(window)
     assert "front matter" in window.message_bar.text.text()
     assert len(window.session.choice.kernels) == window.ladder.count() - len(window.ladder.rows.chapters)
 
