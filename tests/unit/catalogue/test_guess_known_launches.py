@@ -1,0 +1,137 @@
+"""Known launches of square kernels and batches; alpha and beta by pointer; the sizes at which a block is tried."""
+
+from pathlib import Path
+
+import pytest
+from test_guess_false_alarms import settled
+
+from gemmviz.catalogue.guessing.block_sides import several_blocks
+from gemmviz.catalogue.guessing.certainty import is_known
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
+from gemmviz.catalogue.guessing.settle import settle
+from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG
+from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.problem import Problem
+
+SUM = """    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < n; k++) sum += A[row * n + k] * B[k * n + col];
+"""
+
+
+def square(store: str, grid: str) -> str:
+    """Return a kernel for square matrices and its host function."""
+    return (
+        f"__global__ void gemm(const float *A, const float *B, float *C, int n)\n{{\n{SUM}    {store}\n}}\n"
+        "void run(const float *A, const float *B, float *C, int n) {\n"
+        f"    dim3 block(8, 8), grid({grid});\n    gemm<<<grid, block>>>(A, B, C, n);\n}}\n"
+    )
+
+
+def test_a_wrong_kernel_with_one_size_is_called_wrong_where_its_launch_is_known() -> None:
+    made = settled(square("C[row * n + col] = sum + 1;", "n / 8, n / 8"))
+    assert made.settled.endswith(OWN_LAUNCH_IS_WRONG)
+    assert not made.right
+
+
+@pytest.mark.parametrize("grid", ["n / 8, 4", "4, 4"])
+def test_it_is_not_where_a_side_of_the_grid_is_constant(grid: str) -> None:
+    made = guess(square("C[row * n + col] = sum + 1;", grid), Path("mine.cu"))
+    assert not any(is_known(one) for one in (made, *made.others) if one.grid != ("N / 8", "N / 8"))
+
+
+def batched(parameter: str) -> str:
+    """Return a kernel for several products whose sums are wrong, and its host function."""
+    return (
+        f"__global__ void gemm(const float *A, const float *B, float *C, int {parameter}, int M, int N, int K)\n{{\n"
+        "    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x, b = blockIdx.z;\n"
+        "    if (row >= M || col >= N) return;\n    float sum = 1;\n"
+        "    for (int k = 0; k < K; k++) sum += A[b * M * K + row * K + k] * B[b * K * N + k * N + col];\n"
+        "    C[b * M * N + row * N + col] = sum;\n}\n"
+        f"void run(const float *A, const float *B, float *C, int {parameter}, int M, int N, int K) {{\n"
+        f"    dim3 block(8, 8), grid((N + 7) / 8, (M + 7) / 8, {parameter});\n"
+        f"    gemm<<<grid, block>>>(A, B, C, {parameter}, M, N, K);\n}}\n"
+    )
+
+
+def test_the_number_of_products_is_a_known_argument() -> None:
+    assert settled(batched("BATCH")).settled.endswith(OWN_LAUNCH_IS_WRONG)
+    assert not settled(batched("count")).settled.endswith(OWN_LAUNCH_IS_WRONG)
+
+
+def scaled(first: str, second: str, store: str) -> str:
+    """Return a kernel that takes two factors by pointer, and its host function."""
+    return (
+        f"__global__ void gemm(int M, int N, int K, const float *{first}, const float *A, const float *B, "
+        f"const float *{second}, float *C)\n{{\n"
+        "    int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;\n"
+        "    if (row >= M || col >= N) return;\n    float sum = 0;\n"
+        "    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];\n"
+        f"    C[row * N + col] = {store};\n}}\n"
+        f"void run(int M, int N, int K, const float *a, const float *A, const float *B, const float *b, float *C) {{\n"
+        "    dim3 block(8, 8), grid((N + 7) / 8, (M + 7) / 8);\n"
+        "    gemm<<<grid, block>>>(M, N, K, a, A, B, b, C);\n}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "store"),
+    [
+        ("alpha", "beta", "*alpha * sum + *beta * C[row * N + col]"),
+        ("d_alpha", "d_beta", "d_alpha[0] * sum + d_beta[0] * C[row * N + col]"),
+        ("alpha_ptr", "beta_ptr", "*alpha_ptr * sum + *beta_ptr * C[row * N + col]"),
+    ],
+)
+def test_alpha_and_beta_by_pointer_are_described(first: str, second: str, store: str) -> None:
+    made = settled(scaled(first, second, store))
+    assert made.right, made.settled
+    assert 'args    = ["M", "N", "K", ["*", "alpha"], "A", "B", ["*", "beta"], "C"]' in made.front_matter()
+    kernel = parse(made.described(), Path("mine.cu"))
+    assert kernel.structs == ((3, 4), (6, 7))
+    assert kernel.struct_pointers == (True, True)
+
+
+def test_a_factor_for_each_column_is_no_alpha() -> None:
+    made = guess(scaled("alpha", "beta", "alpha[col] * sum + *beta * C[row * N + col]"), Path("mine.cu"))
+    assert made.roles[3] != "alpha"
+
+
+def test_a_member_of_a_structure_is_no_structure_itself() -> None:
+    scales = as_structures(["A", "alpha", "beta"], ["float *", "float *", "float"])
+    assert scales == [(1, 2, True)]
+    assert joined([(0, 3, True)], scales) == ((0, 3, True),)
+    assert joined([(2, 3, False)], scales) == ((1, 2, True), (2, 3, False))
+
+
+TILES = """__global__ void gemm(const float *A, const float *B, float *C, int n)
+{
+    const int rows = blockDim.x * blockDim.y / 32;
+    for (int i = blockIdx.y * rows; i < n; i += gridDim.y * rows)
+        for (int j = blockIdx.x * 64; j < n; j += gridDim.x * 64)
+            for (int at = threadIdx.y * blockDim.x + threadIdx.x; at < 32 * 64; at += blockDim.x * blockDim.y) {
+                int row = i + at / 64, col = j + at % 64;
+                if (row >= n || col >= n || (at / 64 >= rows && j)) continue;
+                float sum = 0;
+                for (int k = 0; k < n; k++) sum += A[row * n + k] * B[k * n + col];
+                C[row * n + col] = sum;
+            }
+}
+"""
+
+
+def test_a_guessed_block_is_tried_at_a_size_with_several_blocks_along_each_side() -> None:
+    made = guess(TILES, Path("mine.cu"))
+    larger = several_blocks(made, Problem(48, 48, 48))
+    assert larger is not None
+    assert larger.n > 64
+    assert several_blocks(made, larger) is None
+
+
+def test_a_guessed_block_that_is_wrong_with_several_blocks_is_not_called_right() -> None:
+    def wrong_where_large(_: Kernel, size: Problem) -> str:
+        return "elements of C are wrong" if size.n > 64 else ""
+
+    made = settle(guess(TILES, Path("mine.cu")), wrong_where_large)
+    assert not made.right
+    assert made.settled.endswith("elements of C are wrong")
