@@ -80,9 +80,10 @@ def rungs(document: Document, kernels: Sequence[Kernel], types: Sequence[str]) -
 def last_rungs(kernels: Sequence[Kernel]) -> list[Kernel]:
     """Return the last rung of the GPU with each of the `TYPES`, which no library is.
 
-    Kernels with a schedule stand on a page of their own (``every-shape.md``).
+    Kernels with a schedule stand on a page of their own (``every-shape.md``), and so do those for several GPUs
+    (``several-gpus.md``).
     """
-    own = [k for k in kernels if k.backend == "cuda" and not k.exhibit and k.schedule is None]
+    own = [k for k in kernels if k.backend == "cuda" and not k.exhibit and k.schedule is None and k.division is None]
     return [[k for k in own if kind(k) == dtype][-1] for dtype in TYPES]
 
 

@@ -2,7 +2,6 @@
 
 import sys
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -83,26 +82,6 @@ def test_a_kernel_that_does_not_wait_for_rows_makes_a_wrong_c(measured):
     need_gpus(2, "9.0a")
     row = measured(find("fused_panels~no-wait-for-rows", ladder()), (2048, 1024, 2048))
     assert row["status"] == "wrong"
-
-
-def test_a_product_that_does_not_wait_for_copies_makes_a_wrong_c(measured, monkeypatch):
-    need_gpus(2, "9.0a")
-    part = sys.modules["gemmviz.backends.several"]._Part
-    in_order = part.multiply
-
-    def too_early(self, parts):
-        products = self._products
-        self._products = [(replace(product, waits=()), values) for product, values in products]
-        in_order(self, parts)
-        self._products = products
-        for product, _ in products:
-            for copy in product.waits:
-                self.multiplies.wait_event(parts[copy.owner]._sent[copy.to])
-        self.done.record(self.multiplies)
-
-    monkeypatch.setattr(part, "multiply", too_early)
-    # The copy takes much longer than the host needs to launch the product.
-    assert measured(find("gather", ladder()), (8192, 256, 8192))["status"] == "wrong"
 
 
 def test_too_few_gpus_are_said(measured):

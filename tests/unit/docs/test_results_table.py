@@ -200,6 +200,7 @@ def test_other_parameters_are_named(tools, tmp_path, monkeypatch):
 
 
 def test_the_last_rungs_stand_over_n(tools, tmp_path, monkeypatch):
+    assert all(k.division is None for k in tools.last_rungs(KERNELS))
     last = {k.dtype: k.name for k in tools.last_rungs(KERNELS)}
     run = a_run(FIRST, {last["float32"]: 30000.0, "cublas": 24000.0, last["bfloat16"]: 500000.0}, size=1536)
     found = lines(tools.sweep_table(merged(tmp_path, monkeypatch, run), KERNELS))
