@@ -77,11 +77,17 @@ class GuessReader:
         self._waiting: queue.SimpleQueue[tuple[Path, str, _Give] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._run = 0
+        self._closed = False
         self.pending = 0
         """The number of files whose guess has not been given yet."""
 
     def read(self, path: Path, text: str, then: Callable[[GuessedFile], None]) -> None:
-        """Guess a file after those that wait already; `then` gets the guess, unless `cancel` is called before."""
+        """Guess a file after those that wait already; `then` gets the guess, unless `cancel` is called before.
+
+        After `close` nothing is guessed.
+        """
+        if self._closed:
+            return
         self.pending += 1
         run = self._run
 
@@ -106,6 +112,7 @@ class GuessReader:
     def close(self) -> None:
         """Give no further guess, and end the thread after the guess that it is working on."""
         self.cancel()
+        self._closed = True
         self._waiting.put(None)
 
     def _serve(self) -> None:

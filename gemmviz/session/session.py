@@ -80,8 +80,9 @@ class Session:
         self.own_stops = OwnStops(self.choice)
         self.lens = LensChoice(self.choice)
         self.machine_code = MachineCode(self.choice.launch, self.choice.bench_launch)
-        self._connect_models()
+        # Before the machine code follows: else it would be asked for with the parameters before, and again with these.
         self.kept_parameters = KeptParameters(self.choice, self.tuning)
+        self._connect_models()
         self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
         self.comparison = Comparison(self.staged, self.playback, self.player, slower)

@@ -2,9 +2,11 @@
 """Files without front matter in the window: their launch is guessed, shown, corrected and saved."""
 
 import pytest
-from window_driving import RECORDING_MS, check_guess, need_qt, open_trusted, wait_guessed, wait_shown
+from window_driving import RECORDING_MS, check_guess, edit_as_typed, need_qt, open_trusted, wait_guessed, wait_shown
 
 need_qt()
+
+from PySide6.QtTest import QTest
 
 from gemmviz.ui.source.bare_files import _is_text_with_comments
 from gemmviz.ui.source.describe_form import DescribeForm
@@ -67,6 +69,42 @@ def test_a_guessed_file_is_guessed_again_when_it_changes(window, qtbot, tmp_path
     wait_guessed(window)
     assert "float sum = 0.f;" in window.source.toPlainText()
     assert window.session.choice.kernel.name == "bare"
+
+
+def test_an_edit_during_the_guess_is_kept_and_there_is_a_question(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    open_trusted(window, path)
+    path.write_text(path.read_text().replace("float sum = 0;", "float sum = 0.f;"))
+    window.files._on_file_changed(path)
+    mine = window.session.choice.text + "// mine\n"
+    edit_as_typed(window.session, mine)
+    wait_guessed(window)
+    assert window.session.choice.text == mine
+    assert window.session.messages.current.asks and "edits here that are not saved" in window.message_bar.text.text()
+    window.message_bar.answer(0)  # reload
+    wait_guessed(window)
+    assert "0.f" in window.session.choice.text and "// mine" not in window.session.choice.text
+
+
+def test_a_file_that_changes_twice_during_the_guess_asks_nothing(window, tmp_path):
+    path = bare(window, tmp_path)
+    open_trusted(window, path)
+    for old, new in (("sum = 0;", "sum = 0.f;"), ("sum = 0.f;", "sum = 0.0f;")):
+        path.write_text(path.read_text().replace(old, new))
+        window.files._on_file_changed(path)
+    wait_guessed(window)
+    assert "0.0f" in window.session.choice.text
+    message = window.session.messages.current
+    assert message is None or not message.asks
+
+
+def test_a_cancelled_guess_opens_nothing(window, tmp_path):
+    window.open_file(bare(window, tmp_path))
+    window.files.bare._say_reading()
+    assert window.message_bar.text.text() == "Reading bare.cu"
+    window.message_bar.answer(0)
+    QTest.qWait(1500)
+    assert window.session.choice.base.name != "bare" and window.session.messages.current is None
 
 
 def test_a_corrected_guess_is_an_edit_and_saving_writes_it(window, qtbot, tmp_path):

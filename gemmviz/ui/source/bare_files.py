@@ -43,7 +43,7 @@ class BareFiles:
         """Whether there is a file whose guess has not arrived."""
         return self._reader.pending > 0
 
-    def open(self, path: Path, described: Callable[[], None]) -> None:
+    def open(self, path: Path, add: Callable[[Kernel], bool], otherwise: Callable[[], None]) -> None:
         """Put a file on the list of kernels, as soon as its launch is guessed.
 
         A complete guess is taken, and a message offers the form. Otherwise the form is shown.
@@ -52,7 +52,9 @@ class BareFiles:
         ----------
         path
             The file.
-        described
+        add
+            Puts the kernel on the list, and returns whether it did.
+        otherwise
             Is called instead if the file has front matter, or no code to run.
         """
 
@@ -63,12 +65,12 @@ class BareFiles:
 
         def take(kernel: Kernel, file: GuessedFile) -> None:
             """Say that it was guessed after the kernel is chosen, which takes messages about others away."""
-            self._session.choice.add_kernel(kernel)
-            self._say_guessed(kernel, file, corrected)
+            if add(kernel):
+                self._say_guessed(kernel, file, corrected)
 
-        self._open(path, take, corrected, described)
+        self._open(path, take, corrected, otherwise)
 
-    def open_version(self, path: Path, take: Callable[[Kernel], None], described: Callable[[], None]) -> None:
+    def open_version(self, path: Path, take: Callable[[Kernel], None], otherwise: Callable[[], None]) -> None:
         """Hand a file's kernel to `take`; the chosen kernel stays. See `open`."""
 
         def corrected(text: str, described: str) -> None:
@@ -80,9 +82,9 @@ class BareFiles:
             self._say_guessed(kernel, file, corrected)
             take(kernel)
 
-        self._open(path, take_guessed, corrected, described)
+        self._open(path, take_guessed, corrected, otherwise)
 
-    def renew(self, base: Kernel, take: Callable[[Kernel | None], None]) -> None:
+    def renew(self, base: Kernel, take: Callable[[Kernel | None], object]) -> None:
         """Guess a file that has changed; `take` gets None if it has front matter, or no complete guess."""
         text = read_source(base.path)
         if is_described(text):
@@ -105,10 +107,7 @@ class BareFiles:
         """Guess in the background; a message says so where it takes long."""
 
         def guessed(file: GuessedFile) -> None:
-            self._slow.stop()
-            if self._session.messages.current is self._reading:
-                self._session.messages.tell(None)
-            self._reading = None
+            self._unsay_reading()
             then(file)
 
         self._reader.read(path, text, guessed)
@@ -116,27 +115,38 @@ class BareFiles:
         self._slow.start()
 
     def _say_reading(self) -> None:
-        stop = Answer(tr("Cancel"), self._reader.cancel)
+        stop = Answer(tr("Cancel"), self._cancel)
         message = tr("Reading {file}", file=self._slow_name)
         self._reading = Message(message, "info", answers=(stop,), lasting=True)
         self._session.messages.tell(self._reading)
+
+    def _unsay_reading(self) -> None:
+        if not self.pending:
+            self._slow.stop()
+        if self._reading is not None and self._reading is self._session.messages.current:
+            self._session.messages.tell(None)
+        self._reading = None
+
+    def _cancel(self) -> None:
+        self._reader.cancel()
+        self._unsay_reading()
 
     def _open(
         self,
         path: Path,
         take: Callable[[Kernel, GuessedFile], None],
         corrected: Callable[[str, str], None],
-        described: Callable[[], None],
+        otherwise: Callable[[], None],
     ) -> None:
         text = read_source(path)
         if is_described(text):
-            described()
+            otherwise()
             return
 
         def guessed(file: GuessedFile) -> None:
             kernel = file.kernel
             if not file.guess.entry:
-                described()
+                otherwise()
             elif kernel is None:
                 self._ask(file, corrected)
             else:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox, QWidget
@@ -24,6 +25,7 @@ from gemmviz.ui.source.file_watch import FileWatch
 _PATTERN = mark("Kernels (*.cu *.c)")
 _OPEN_PATTERN = mark("Kernels, lessons and states (*.cu *.c *.toml *.gemmviz)")
 _MINE = "_mine"
+_Found = TypeVar("_Found")
 
 
 class KernelFiles(QObject):
@@ -81,7 +83,8 @@ class KernelFiles(QObject):
             elif full.suffix == state_file.SUFFIX:
                 self.state_wanted.emit(full)
             else:
-                self.bare.open(full, lambda: self._load(full, self.session.choice.add_kernel))
+                add = self.session.choice.add_kernel
+                self.bare.open(full, self._unless_edited(full, add), lambda: self._load(full, add))
 
         self._attempt(path, start)
 
@@ -177,18 +180,43 @@ class KernelFiles(QObject):
                 self.session.messages.tell(None)  # the file is again as it was before it was damaged or removed
             return
         if self.session.choice.unsaved(base):
-            what = tr("{file} has changed on disk, and has edits here that are not saved.", file=path.name)
-            self._ask_which(base, what)
+            self._ask_both(base)
             return
         self._take(base)
 
+    def _unless_edited(self, path: Path, take: Callable[[_Found], None]) -> Callable[[_Found], bool]:
+        """Return a function that hands over what a file holds; it asks if the text here was edited after this call.
+
+        The function returns whether it was handed over.
+        """
+
+        def edits() -> str | None:
+            base = self._base(path)
+            return self.session.choice.text_of(base) if base and self.session.choice.unsaved(base) else None
+
+        def hand_over(found: _Found) -> bool:
+            base, now = self._base(path), edits()
+            if base is None or now in (None, before):
+                take(found)
+                return True
+            self._ask_both(base)
+            return False
+
+        before = edits()
+        return hand_over
+
+    def _ask_both(self, base: Kernel) -> None:
+        what = tr("{file} has changed on disk, and has edits here that are not saved.", file=base.path.name)
+        self._ask_which(base, what)
+
     def _take(self, base: Kernel) -> None:
-        """Take the present text of a kernel's file, in the place of the edits here."""
+        """Take the present text of a kernel's file, in the place of the edits here.
+
+        A file without front matter is guessed first. If its text here is edited meanwhile, there is a question.
+        """
         choice = self.session.choice
 
         def take(guessed: Kernel | None) -> None:
-            if self._base(base.path) is None:
-                return  # it was taken from the ladder meanwhile
             if guessed is None:
                 load()
             elif guessed.text != choice.on_file(base) or choice.unsaved(base):
@@ -203,7 +231,7 @@ class KernelFiles(QObject):
                 self._say_unreadable(base.path, error)
 
         try:
-            self.bare.renew(base, take)
+            self.bare.renew(base, self._unless_edited(base.path, take))
         except (GemmvizError, OSError) as error:
             self._say_unreadable(base.path, error)
 

@@ -2,6 +2,9 @@
 #pragma once
 #include "stdint.h"
 #include "type_traits"
+// Spellings of asm that nvcc takes from the host's compiler.
+#define __asm__ asm
+#define __volatile__ volatile
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

@@ -1,6 +1,7 @@
 """The chosen kernel, its size and its demo, without a window."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from sampled import SAMPLE
@@ -40,6 +41,17 @@ def test_the_picture_of_a_cuda_rung_shows_four_blocks(session):
 @pytest.mark.thorough
 def test_the_picture_of_every_cuda_rung_shows_four_blocks(session):
     assert of_another_number_of_blocks(session, ladder()) == []
+
+
+def test_kept_parameters_are_chosen_before_the_machine_code_is_asked_for(session, monkeypatch):
+    session.choice.choose_kernel(find("hostmult0", session.choice.kernels))
+    monkeypatch.setattr(session.tuning, "kept_for", lambda kernel, problems: SimpleNamespace(params={"TS": 8}))
+    session.tuning.wanted = session.machine_code.as_measured = True
+    session.machine_code.watch(1, True)
+    asked = []
+    session.machine_code.wanted.connect(lambda: asked.append(session.machine_code.launch().params["TS"]))
+    session.choice.choose_kernel(find("gputiled", session.choice.kernels))
+    assert asked == [8]
 
 
 def size_of(session):
