@@ -7,12 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gemmviz.catalogue.errors import FrontMatterError
-from gemmviz.catalogue.guessing.cxx import Surroundings
-from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.control.event_loop import EventLoop
+
+if TYPE_CHECKING:  # late: the window's first paint does not wait for modules that few files need
+    from gemmviz.catalogue.guessing.cxx import Surroundings
+    from gemmviz.catalogue.guessing.guessed_matter import Guess
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class GuessedFile:
 
     path: Path
     text: str
-    around: Surroundings
-    guess: Guess
+    around: "Surroundings"
+    guess: "Guess"
     kernel: Kernel | None
 
 
@@ -46,7 +49,6 @@ def guess_file(path: Path, text: str) -> GuessedFile:
     path, text
         The file.
     """
-    # Late imports: the window's first paint does not wait for modules that few files need.
     from gemmviz.backends.surroundings import surroundings
     from gemmviz.catalogue.guessing.guess import guess
     from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel

@@ -231,6 +231,7 @@ def test_a_click_on_a_bar_chooses_its_kernel(strip, qtbot):
 
 LATE = (
     "pyqtgraph",
+    "gemmviz.catalogue.guessing.cxx",
     "gemmviz.catalogue.guessing.guess",
     "gemmviz.trace.hazards.defects",
     "gemmviz.ui.charts.measure_page",
@@ -241,7 +242,9 @@ LATE = (
 
 
 def test_the_first_paint_does_not_wait_for_modules_that_it_does_not_need():
-    code = "import sys, gemmviz.app, gemmviz.ui.window.application; gemmviz.app.new_session(); "
+    code = (
+        "import sys, gemmviz.app, gemmviz.ui.window.application, gemmviz.ui.window.window; gemmviz.app.new_session(); "
+    )
     code += f"print({{*{LATE}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "set()"
