@@ -138,7 +138,7 @@ def _matrices(function: Function, indexing: Indexing, roles: Roles) -> None:
 
 def _may_be_none(name: str, body: tuple[str, ...]) -> bool:
     """Return whether a function tests a pointer for null."""
-    text = " ".join(body)
+    text, name = " ".join(body), re.escape(name)
     null = r"(?:NULL|nullptr|0)"
     return (
         re.search(rf"\b{name} [!=]= {null}\b|\b{null} [!=]= {name}\b|\bif \( !? ?{name} \)|\b{name} \?", text)

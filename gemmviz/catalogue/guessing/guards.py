@@ -49,7 +49,7 @@ def tail_guarded(indexing: Indexing, roles: Roles, body: str) -> bool:
     each element of the step.
     """
     k = k_of(roles)
-    if not k or re.search(rf"\b{k} (\) )?% ", body):
+    if not k or re.search(rf"\b{re.escape(k)} (\) )?% ", body):
         return bool(k)
     for left, right in indexing.compared:
         for index, bound in ((left, right), (right, left)):

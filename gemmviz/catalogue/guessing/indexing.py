@@ -239,6 +239,8 @@ class _Reader:
                 if not start:
                     continue
                 name, kind = part[start - 1], part[start - 2] if start > 1 else kind
+                if not name.isidentifier():
+                    continue  # unfinished text: the extents of something else
                 extents = (bracket for bracket in _brackets(part, start) if bracket)
                 self.result.shared[name] = () if dynamic else tuple(self.value(extent) for extent in extents)
                 self.result.shared_types[name] = kind

@@ -15,7 +15,7 @@ from gemmviz.catalogue.matrices import A
 from gemmviz.catalogue.queue import Copy, Product, Queue
 from gemmviz.language import mark, tr
 from gemmviz.trace.hazards.finding import Finding
-from gemmviz.trace.recording.memories import is_elsewhere
+from gemmviz.trace.recording.memories import is_elsewhere, owner_of_a
 from gemmviz.trace.recording.recording import Recording
 
 _PRODUCTS = 2
@@ -146,7 +146,7 @@ def _of_launches(recording: Recording, order: _Order) -> Iterator[_Touch]:
     assert sharing is not None
     position, element = recording.elements(np.flatnonzero(log.array == A))
     rows = np.flatnonzero(log.array == A)[position]
-    owner = recording.arrays[A].cells(element)[0] * sharing.devices // recording.m
+    owner = owner_of_a(recording, element)
     launch = log.block[rows].astype(np.int64) // (recording.blocks // len(sharing.launches))
     elsewhere = is_elsewhere(recording, rows) | (sharing.crossing == "reads")
     key = ((launch * sharing.devices + owner) * 2 + elsewhere) * 2 + log.write[rows]

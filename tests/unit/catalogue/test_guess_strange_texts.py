@@ -51,6 +51,15 @@ def look_at_a_damaged_kernel(data: st.DataObject) -> None:
     guess(text[:start] + data.draw(st.sampled_from(["", "(", "}", "<", "0", "#"])) + text[stop:], Path("mine.cu"))
 
 
+@pytest.mark.parametrize(
+    "declared", ["__shared__(float (*As)[8] = (float (*)[8])t;", "__shared__ )[8];", "__shared__ ([4];"]
+)
+def test_a_declaration_of_shared_memory_without_a_name_is_looked_at(declared: str) -> None:
+    text = "template <int T> __global__ void k(float *A, float *B, float *C, int n) { extern " + declared
+    made = guess(text + " t[threadIdx.x] = A[n]; C[n] = B[n] * t[0]; }", Path("mine.cu"))
+    assert made.entry.startswith("k")
+
+
 @pytest.mark.parametrize("end", ["C[i] = A[i", "C[i]", "{ C[i]", ""])
 def test_a_kernel_that_ends_within_a_loop_is_looked_at(end: str) -> None:
     text = "__global__ void k(float *A, float *B, float *C, int n) { int i = 0; for (int i = 0; i < n; i++) "
