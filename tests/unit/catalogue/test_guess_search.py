@@ -76,6 +76,18 @@ def test_a_kernel_for_square_matrices_is_found_and_only_what_has_to_be_equal_is_
     assert "M == N" not in found.requires
 
 
+def test_a_launch_that_is_right_at_its_first_sizes_only_gives_way_to_one_that_is_right_at_others_too() -> None:
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        return "" if "A" in kernel.column_major or size.k == 64 else "C is right for K = 64 only"
+
+    alone = settle(made(), try_one, alternatives=False)
+    assert not alone.right
+    assert alone.settled.startswith("recorded: C is right at ")
+    found = settle(made(), try_one)
+    assert found.right
+    assert "A" in found.column_major
+
+
 @pytest.mark.parametrize(
     ("text", "capability"),
     [
