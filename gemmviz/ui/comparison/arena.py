@@ -81,7 +81,7 @@ class Arena(QWidget):
     def choose(self) -> Chooser | None:
         """Open the list of rungs to put beside; None if there is nothing to compare."""
         if not self.session.choice.kernel.recordable:
-            self.comparison.start()  # which shows the reason
+            self.session.side_by_side.start()  # which shows the reason
             return None
         box = Chooser(self.session, self.window())
         box.show()
@@ -91,7 +91,7 @@ class Arena(QWidget):
     def _make(self) -> None:
         """Build the second stage on first use."""
         self._side = QWidget()
-        self.second = SecondStage(self.comparison.second, self.session.lens)
+        self.second = SecondStage(self.session.second, self.session.lens)
         if self.stage.late.turns is not None:
             self.second.follow(self.stage.late.turns)
         head = Head(self.session, 1)

@@ -308,7 +308,7 @@ class Presenter(QWidget):
     def go(self, direction: int) -> None:
         """Go to the next stop of the tour (1) or the one before (-1); without a tour, to the next or last barrier."""
         if self.session.tour.active:
-            self.session.tour.next(direction)
+            self.session.guide.next(direction)
         else:
             self.session.cursor.seek_phase(direction)
 

@@ -147,7 +147,7 @@ class MyStops(QDialog):
     def go(self) -> None:
         """Go to the chosen stop."""
         if self.list.currentRow() >= 0:
-            self.session.tour.show_own(self.list.currentRow())
+            self.session.guide.show_own(self.list.currentRow())
 
     def edit(self) -> None:
         """Change the sentence of the chosen stop."""
