@@ -109,12 +109,14 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         if not wrong:
             broad = broad_size(kernel)
             wrong = _wrong(candidate, broad, try_one) if broad else ""
+            odd = _odd(candidate, "MNK", size) if trials.partly else None
+            wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
                 found = _settled(candidate, guess, size, try_one)
                 if found.right or found.settled.endswith(OWN_LAUNCH_IS_WRONG):
                     return found
                 trials.partly = trials.partly or found  # the next launches may be right at other sizes, too
-            trials.narrow, at = trials.narrow or (candidate, size, trials.tried), broad or size
+            trials.narrow, at = trials.narrow or (candidate, size, trials.tried), odd or broad or size
         trials.note(candidate, size, at, wrong)
         untried.learn(candidate, at, wrong)
         if trials.over:

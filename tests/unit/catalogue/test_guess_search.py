@@ -77,15 +77,20 @@ def test_a_kernel_for_square_matrices_is_found_and_only_what_has_to_be_equal_is_
 
 
 def test_a_launch_that_is_right_at_its_first_sizes_only_gives_way_to_one_that_is_right_at_others_too() -> None:
-    def try_one(kernel: Kernel, size: Problem) -> str:
-        return "" if "A" in kernel.column_major or size.k == 64 else "C is right for K = 64 only"
+    """A trial of the first conditions costs many recordings: a later launch is tried at its odd size before."""
+    tried: list[Problem] = []
 
-    alone = settle(made(), try_one, alternatives=False)
-    assert not alone.right
-    assert alone.settled.startswith("recorded: C is right at ")
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        tried.append(size)
+        return "" if kernel.shared.evaluate({}) > 8 or size.k == 64 else "C is right for K = 64 only"
+
+    first = settle(made(), try_one, alternatives=False)
+    assert not first.right
+    assert first.settled.startswith("recorded: C is right at ")
+    alone = len(tried)
     found = settle(made(), try_one)
     assert found.right
-    assert "A" in found.column_major
+    assert len(tried) < 2 * alone + 12
 
 
 @pytest.mark.parametrize(
