@@ -58,9 +58,9 @@ class Turns(QObject):
         self._reserved = self._waiting.pop(0) if self._waiting else None
 
     @property
-    def idle(self) -> bool:
-        """Whether no part has drawn in this frame, and none waits for one of the next."""
-        return self.on and self._free and self._reserved is None and not self._waiting
+    def between(self) -> bool:
+        """Whether it plays, and this frame has no new step."""
+        return self.on and self._rested
 
     def may(self, part: Hashable, at_once: bool = False) -> bool:
         """Return whether a part may be drawn anew in this frame; if not, it is noted for one of the next frames.

@@ -262,19 +262,18 @@ def test_a_place_of_its_own_is_painted_without_the_cells(qapp, monkeypatch):
     assert painted
 
 
-def test_only_a_frame_that_no_part_needs_is_idle(session, qapp):
+def test_a_frame_without_a_new_step_is_between(session, qapp):
     owner = QObject()
     turns = Turns(session, owner)
-    assert not turns.idle, "nothing plays"
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.2)
+    assert not turns.between, "nothing plays"
     session.playback.play()
     frame(session)
-    assert turns.idle and turns.may("one") and not turns.idle
-    assert not turns.may("other")
+    assert not turns.between, "it has a step"
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
+    assert turns.between and turns.may("one") and turns.between
     frame(session)
-    assert not turns.idle, "it is the other one's"
-    assert turns.may("other")
-    frame(session)
-    assert turns.idle
+    assert not turns.between
 
 
 def test_a_step_after_frames_without_one_has_its_frame_alone(session, qapp):
@@ -286,7 +285,7 @@ def test_a_step_after_frames_without_one_has_its_frame_alone(session, qapp):
     session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
     assert turns.may("one")
     frame(session)
-    assert not turns.may("one") and not turns.may("tab", at_once=True) and not turns.idle
+    assert not turns.may("one") and not turns.may("tab", at_once=True) and not turns.between
     session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
     assert turns.may("one") and not turns.may("tab")
     session.cursor.seek(session.cursor.step, session.cursor.step + 0.7)
