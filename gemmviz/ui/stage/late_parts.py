@@ -21,6 +21,8 @@ Prepare = Callable[[Moment], bool]
 _SLOW_S = 0.004  # of a lens: a quarter of a frame
 AHEAD_S = 0.002
 """Processor time in one frame between two steps for the next one, unless a single layer takes longer."""
+_LAST_S = 0.006
+"""Processor time of a frame after which nothing is painted ahead in it: half of what a frame may take."""
 
 
 class LateParts:
@@ -104,9 +106,11 @@ class LateParts:
         return shown is not None and any(part != self._now for part in (shown.lens, shown.words, shown.cells))
 
     @property
-    def spares(self) -> bool:
-        """Whether this frame has time for the next step: it shows no new step, and no lens is drawn in it."""
-        return self.turns is not None and self.turns.between and not self._lens_drawn
+    def spare_seconds(self) -> float:
+        """How long this frame may paint the next step: 0 if it shows a new step or a new lens, or was slow so far."""
+        if self.turns is None or not self.turns.between or self._lens_drawn:
+            return 0.0
+        return max(min(AHEAD_S, _LAST_S - self.turns.spent), 0.0)
 
     def forget(self) -> None:
         """Let all parts show the stage's moment in the next frame."""
@@ -162,7 +166,7 @@ def changed_places(
 
 
 def look_ahead(late: LateParts, painter: "StagePainter | None", rect: QRectF, ahead: Moment, ratio: float) -> None:
-    """Between two steps, paint some of the next one, so that its frame has less to do.
+    """Between two steps, paint some of the next one, so that its frame has less to do; after the frame's own places.
 
     Parameters
     ----------
@@ -173,5 +177,6 @@ def look_ahead(late: LateParts, painter: "StagePainter | None", rect: QRectF, ah
     ahead
         The moment of the next step.
     """
-    if painter is not None and ahead.step < painter.playable.timeline.steps and late.spares:
-        painter.look_ahead(rect, ahead, ratio, AHEAD_S)
+    seconds = late.spare_seconds
+    if painter is not None and ahead.step < painter.playable.timeline.steps and seconds > 0:
+        painter.look_ahead(rect, ahead, ratio, seconds)
