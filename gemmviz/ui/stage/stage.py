@@ -32,6 +32,7 @@ from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.drag import Drag
 from gemmviz.ui.stage.late_parts import LateParts, changed_places, look_ahead
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.own_moment import own_moment
 from gemmviz.ui.stage.own_title import own_title
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
@@ -220,13 +221,19 @@ class Stage(QWidget):
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
             self._update_places()
-        look_ahead(self.late, self._painter, QRectF(self.rect()), self.moment(ahead=1), self.devicePixelRatioF())
+        else:
+            self._look_ahead()
 
     def _update_places(self) -> None:
         ratio = self.devicePixelRatioF()
         places = changed_places(self.late, self._painter, QRectF(self.rect()), self.moment(), ratio)
         for place in places if places is not None else [self.rect()]:
             self.update(place)
+        if places == []:
+            self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        look_ahead(self.late, self._painter, QRectF(self.rect()), self.moment(ahead=1), self.devicePixelRatioF())
 
     def _painter_now(self) -> "StagePainter | None":
         shown = self.staged.cursor.playable
@@ -266,6 +273,7 @@ class Stage(QWidget):
             self._paint(painter, event.region())
         finally:
             painter.end()  # one left open would break every later frame as well
+        self._look_ahead()  # in the time that this frame has left
 
     def _paint(self, painter: QPainter, part: QRegion) -> None:
         staged, stage = self.staged, self._painter_now()
@@ -293,22 +301,7 @@ class Stage(QWidget):
 
     def moment(self, ahead: int = 0) -> Moment:
         """Return the moment that is shown now, or some steps later."""
-        staged, step = self.staged, self.staged.cursor.step + ahead
-        return Moment(
-            step,
-            staged.cursor.block_at(step),
-            staged.cursor.cell,
-            staged.trail(),
-            self.view,
-            staged.cursor.warp,
-            staged.outdated,
-            self._freeze is not None and self._freeze.on,
-            self._inspected.hop if self._inspected is not None else None,
-            0.0 if ahead else staged.cursor.fraction,
-            staged.motion(),
-            self._inspected.lane if self._inspected is not None else 0,
-            self._hovered,
-        )
+        return own_moment(self.staged, self.view, self._hovered, self._freeze, self._inspected, ahead)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep a part of a zoomed picture visible."""
