@@ -92,6 +92,8 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
     lanes of the warp last synchronised (and in the same block, for ``order_by="block"``). Steps are ordered by phase,
     then by the progress of the warps, so that divergent warps wait for the longest path. The order of each thread's
     accesses is kept: if warps execute the same instructions in different orders, requests are combined by their number.
+    Flags between blocks are not followed: with ``order_by="grid"``, a block that waits for a flag may come before the
+    one that sets it.
 
     Parameters
     ----------
