@@ -1,9 +1,9 @@
-"""With which layouts of the matrices a recording whose C is wrong would be right.
+"""The layouts of the matrices with which the wrong C of a recording would be right.
 
-A wrong guess often has the right launch and only another layout: the kernel read B by columns, say, and got it by rows.
-The same recording then shows the right layout. Its matrices, as they lie in memory, are read in each other way, and
-where C is the product of A and B so read, no further launch has to be recorded to find that layout. A kernel for fixed
-sizes leaves the rest of C alone: then the first rows and columns are a product, perhaps of fewer terms.
+A wrong guess often has the right launch and only another layout: for example, the kernel reads B by columns, and B is
+stored by rows. The same recording then shows the right layout: its matrices are read from memory in each other layout.
+If C is then the product of A and B, no further launch has to be recorded. A kernel for fixed sizes does not write the
+rest of C: then the first rows and columns are a product, perhaps of fewer terms.
 """
 
 import itertools

@@ -197,7 +197,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
 
 
 def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, Problem]:
-    """Return what is wrong at a size, or at one with more rows if this one has few; and that size.
+    """Return the fault at a size, or at one with more rows if this one has few; and that size.
 
     A condition that makes N large may only hide that the grid leaves out rows.
     """
