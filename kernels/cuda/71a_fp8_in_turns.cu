@@ -1,10 +1,23 @@
 // ---gemmviz
-// version    = 2
+// version    = 6
 // title      = "FP8, warpgroups in turns"
 // idea       = "The products of a tile of 8-bit floats take half the time, its store takes as long as before. So each warpgroup has tiles of its own, in turns: while one stores its sums, the other one has the tensor cores."
 // entry      = "fp8_in_turns<BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K", "alpha"]
-// params     = { BN = [192, 128, 64], STAGES = [4, 6, 5, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// params     = { BN = [192, 160, 128, 64], STAGES = [4, 5, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// schedule.sets  = [
+//   { BN = 192, STAGES = 4, CLUSTER = 2 }, { BN = 192, STAGES = 4, CLUSTER = 1 }, { BN = 160, STAGES = 5, CLUSTER = 2 }, { BN = 160, STAGES = 5, CLUSTER = 1 },
+//   { BN = 128, STAGES = 6, CLUSTER = 2 }, { BN = 128, STAGES = 6, CLUSTER = 1 }, { BN = 64, STAGES = 8, CLUSTER = 2 }, { BN = 64, STAGES = 8, CLUSTER = 1 }
+// ]
+// schedule.each  = { BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.tile  = ["128", "BN"]
+// schedule.tiles = "tiles"
+// schedule.names.tiles  = "ceil(M / (128 * CLUSTER)) * CLUSTER * ceil(N / BN)"
+// schedule.names.busy   = "min(1, tiles / SMS)"
+// schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
+// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles / SMS)"
+// schedule.names.step   = "max(4 * BN, (128 + BN / CLUSTER) * 128 / 52 * (3 + busy) / 4) + 20"
+// schedule.cost  = "rounds * ceil(K / 128) * step + 16 * BN + shared * 2000 + CLUSTER * 1500"
 // demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
@@ -18,7 +31,7 @@
 // cluster    = ["CLUSTER"]
 // shared     = "STAGES * (128 + BN) * 128 + 32768"
 // requires   = [
-//   "N % 4 == 0", "K % 16 == 0", "BN == 64 or BN == 128 or BN == 192", "STAGES >= 2", "GROUP >= 1",
+//   "N % 4 == 0", "K % 16 == 0", "BN == 64 or BN == 128 or BN == 160 or BN == 192", "STAGES >= 2", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0",
 //   "STAGES * (128 + BN) * 128 + 32768 <= 231424"
 // ]

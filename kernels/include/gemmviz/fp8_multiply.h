@@ -13,6 +13,8 @@ template <int BN> GEMMVIZ_PTX void multiply(float (&sum)[BN / 2], ptx::operand a
         ptx::wgmma_m64n96k32_f32_e4m3(sum, a, b, add);
     else if constexpr (BN == 128)
         ptx::wgmma_m64n128k32_f32_e4m3(sum, a, b, add);
+    else if constexpr (BN == 160)
+        ptx::wgmma_m64n160k32_f32_e4m3(sum, a, b, add);
     else if constexpr (BN == 192)
         ptx::wgmma_m64n192k32_f32_e4m3(sum, a, b, add);
     else
