@@ -5,7 +5,7 @@ from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.session.rules.comparison import Pair
+from gemmviz.session.models.comparison import Pair
 from gemmviz.trace.playable import Playable
 
 # A little longer than the delay of the first recording, which starts first: its memory limits the second one.
@@ -38,8 +38,8 @@ class SecondRecorder:
         self._worker.replied.connect(self._on_reply)
         self._worker.recorded.connect(self._on_recorded)
         self._worker.computed.connect(self._on_computed)
-        self.comparison.wanted.connect(self._on_wanted)
-        self.comparison.paired.connect(self._on_paired)
+        self.session.side_by_side.wanted.connect(self._on_wanted)
+        self.session.side_by_side.paired.connect(self._on_paired)
         self.comparison.changed.connect(self._on_changed)
         session.progress.changed.connect(self._on_progress)
 
@@ -59,11 +59,11 @@ class SecondRecorder:
 
     def _record(self) -> None:
         """Record the chosen second rung after the first recording is complete or has failed."""
-        comparison, beside = self.comparison, self.comparison.second
+        comparison, beside = self.comparison, self.session.second
         if not self._waiting or not comparison.on or self.session.progress["record"] is not None:
             return
         self._waiting = False
-        if comparison.too_large():
+        if self.session.side_by_side.too_large():
             return
         kernel, problem = beside.choice.kernel, beside.choice.problem
         self._run = self._engines.next_run()
@@ -78,27 +78,27 @@ class SecondRecorder:
                 problem.k,
                 dict(beside.choice.params),
                 self.session.choice.order,
-                capacity=comparison.room,
+                capacity=self.session.side_by_side.room,
                 as_written=self.session.choice.as_written,
             )
         )
 
     def _on_recorded(self, run: int, playable: Playable, _: Report | None) -> None:
         if run == self._run:
-            self.comparison.show(playable)
+            self.session.side_by_side.show(playable)
 
     def _on_paired(self) -> None:
-        pair = self.comparison.pair
+        pair = self.session.side_by_side.pair
         if pair is not None:
             self._worker.compute(lambda: _worked_out(pair))
 
     def _on_computed(self, pair: Pair) -> None:
-        self.comparison.meet(pair)
+        self.session.side_by_side.meet(pair)
 
     def _on_reply(self, reply: Reply) -> None:
         if reply.run != self._run:
             return
-        beside = self.comparison.second
+        beside = self.session.second
         if isinstance(reply, Progress):
             beside.progress.set("record", (reply.text, reply.share))
         elif isinstance(reply, Failed):

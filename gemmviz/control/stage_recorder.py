@@ -63,7 +63,7 @@ class StageRecorder:
         engines.recorder.replied.connect(self._on_reply)
         engines.recorder.recorded.connect(self._on_recorded)
         session.choice.chosen.connect(self._on_chosen)
-        session.tour.recording_wanted.connect(self.record)
+        session.guide.recording_wanted.connect(self.record)
         session.reopening.recording_wanted.connect(self.record)
         session.demonstration.recording_wanted.connect(self.record)
         session.permission.granted.connect(self.record)

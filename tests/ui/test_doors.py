@@ -86,7 +86,7 @@ def test_what_is_opened_elsewhere_is_not_covered(window, doors, qtbot, page):
     if page == "charts":
         qtbot.mouseClick(window.pages.buttons["charts"], Qt.MouseButton.LeftButton)
     else:
-        window.session.tour.start_rung("gputiled")
+        window.session.guide.start_rung("gputiled")
     assert not doors.isVisible()
 
 

@@ -274,7 +274,7 @@ class Doors(QWidget):
             session.playback.play()
 
     def _ask(self) -> None:
-        self._session.tour.start_rung(ASKED)
+        self._session.guide.start_rung(ASKED)
 
     def _last(self) -> Kernel | None:
         name = self._session.preferences.last_kernel

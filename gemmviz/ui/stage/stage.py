@@ -22,6 +22,7 @@ from gemmviz.session.models.frozen_warp import FrozenWarp
 from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.session.models.permission import Permission
+from gemmviz.session.models.sight import StageSight
 from gemmviz.session.rules.staged import Staged
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
@@ -60,6 +61,8 @@ class Stage(QWidget):
         Whether the chosen text may run; None: not shown here.
     lens
         Which lens is shown, here or beside a stage that is presented; None: none ever is.
+    sight
+        Keeps the visible part for the next window; None: it is not kept.
     """
 
     arranged = Signal()
@@ -74,9 +77,10 @@ class Stage(QWidget):
         inspection: Inspection | None = None,
         permission: Permission | None = None,
         lens: LensChoice | None = None,
+        sight: StageSight | None = None,
     ) -> None:
         super().__init__()
-        self.staged, self.picking, self.view = staged, Picking(staged.cursor), View()
+        self.staged, self.picking, self._sight = staged, Picking(staged.cursor), sight or StageSight()
         self._colours: Theme | None = None
         self.base_font: QFont | None = None
         self.captioned = True
@@ -106,6 +110,15 @@ class Stage(QWidget):
         for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
             listen(self, change, lambda: self.update())
         listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
+
+    @property
+    def view(self) -> View:
+        """The visible part."""
+        return View(self._sight.zoom, self._sight.dx, self._sight.dy)
+
+    @view.setter
+    def view(self, view: View) -> None:
+        self._sight.zoom, self._sight.dx, self._sight.dy = view.zoom, view.dx, view.dy
 
     def follow(self, turns: Turns) -> None:
         """Draw the slow parts in turns with the other parts of the window."""
@@ -194,7 +207,9 @@ class Stage(QWidget):
             self._painter.words, self._painter.title_taken, self._painter.narrow = self._taken
 
     def _on_recorded(self) -> None:
-        self._hovered, self.view = None, View()
+        self._hovered = None
+        if self._sight.of is not self.staged.cursor.playable:
+            self._sight.of, self.view = self.staged.cursor.playable, View()
         self._on_recorded_same_view()
 
     def _on_recorded_same_view(self) -> None:
