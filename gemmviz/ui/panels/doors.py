@@ -190,7 +190,7 @@ class Doors(QWidget):
         whole.addStretch(3)
 
     def _infos(self) -> tuple[str, str, str]:
-        """Return what is behind each door; empty if this ladder lacks the kernel."""
+        """Return the text about the page behind each door; empty if this ladder lacks the kernel."""
         watched, asked = self._kernel(_WATCHED), self._kernel(ASKED)
         try:
             lesson = find_lesson(asked) if asked is not None else None
@@ -298,8 +298,8 @@ def _add_card(
 ) -> QFrame:
     """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row.
 
-    The texts are its heading, what one sees behind it, and in a few words with which kernel. The result is the frame
-    around them.
+    The texts are its heading, a sentence about the page behind it, and the kernel in a few words. The result is the
+    frame around them.
     """
     at, frame = number - 1, QFrame()
     frame.setObjectName("door")

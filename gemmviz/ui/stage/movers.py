@@ -16,7 +16,7 @@ _MOST_BOXES = 60  # of more places, the bounds are painted
 
 @dataclass(frozen=True)
 class Covered:
-    """What a lens covers.
+    """The part of the stage that a lens covers.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Movers:
         moment
             The moment.
         covered
-            What a lens covers.
+            The part that a lens covers.
         part
             The part of the stage that is painted; None: all of it.
         plays

@@ -176,7 +176,7 @@ class Stage(QWidget):
         return painter.title_place(QRectF(self.rect()), self.view).toRect() if painter else QRect()
 
     def column_width(self) -> float:
-        """Return the width of what takes the caption's place left of A, in pixels: see `StagePainter.column_width`."""
+        """Return the width in pixels of the panel that replaces the caption: see `StagePainter.column_width`."""
         painter = self._painter_now()
         return painter.column_width(QRectF(self.rect())) if painter is not None else 0.0
 
