@@ -2,6 +2,8 @@
 
 from gemmviz.checking.report import Report
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import with_line
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
@@ -65,17 +67,12 @@ class SecondRecorder:
         self._waiting = False
         if self.session.side_by_side.too_large():
             return
-        kernel, problem = beside.choice.kernel, beside.choice.problem
+        kernel = beside.choice.kernel
         self._run = self._engines.next_run()
         beside.progress.set("record", (tr("Recording {rung}", rung=kernel.alias), None))
         self._worker.submit(
             RecordRequest(
-                self._run,
-                str(kernel.path),
-                kernel.text,
-                problem.m,
-                problem.n,
-                problem.k,
+                *launched(self._run, kernel, beside.choice.problem),
                 dict(beside.choice.params),
                 self.session.choice.order,
                 capacity=self.session.side_by_side.room,
@@ -117,11 +114,11 @@ def _failure(reply: Failed, rung: str) -> Message:
     """Return the message about why there is no second recording, and the remedy."""
     if reply.kind == "cancelled":
         return Message(tr("Recording {rung} was cancelled: D twice records it again.", rung=rung), "info")
-    line = tr("line {line}: ", line=reply.line) if reply.line and f"{reply.line}" not in reply.message else ""
-    what = {
+    remedy = {
         "refused": tr("Choose another size on the left, or another kernel with Ctrl+D."),
         "untrusted": tr("Choose it in the list of kernels, where you are asked whether it may run."),
         "oom": tr("Choose a smaller size on the left."),
         "timeout": tr("Choose a smaller size on the left, or another kernel with Ctrl+D."),
     }.get(reply.kind, tr("Choose another kernel with Ctrl+D."))
-    return Message(f"{rung}: {line}{reply.message}\n{what}", "warning" if reply.kind == "refused" else "error")
+    text = f"{rung}: {with_line(reply.message, reply.line)}\n{remedy}"
+    return Message(text, "warning" if reply.kind == "refused" else "error")

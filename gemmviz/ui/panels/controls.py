@@ -138,7 +138,12 @@ class RecordControls(QWidget):
         self.order = QComboBox()
         self.order.addItem(tr("blocks together"), "grid")
         self.order.addItem(tr("block by block"), "block")
-        self.order.setToolTip(tr("Order in which the blocks are played (an order of events, not of time)"))
+        self.order.setToolTip(
+            tr(
+                "Order in which the blocks are played (an order of events, not of time). Blocks together: one that "
+                "waits for another one's flag may come before it."
+            )
+        )
         self.order.setAccessibleName(tr("Order of blocks"))
         self.button = QPushButton(tr("Record"))
         self.button.setToolTip(tr("Compile the source for the CPU and record every access (Ctrl+R)"))
