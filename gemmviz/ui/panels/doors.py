@@ -1,7 +1,7 @@
 """The first view: three doors. Watch a tile move, ask why a kernel is slow, or open a kernel of one's own."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QShortcut
@@ -128,7 +128,8 @@ class Doors(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Take the key Esc from the window's shortcuts while the doors are visible."""
-        if event.type() == QEvent.Type.ShortcutOverride and cast(QKeyEvent, event).key() == Qt.Key.Key_Escape:
+        overrides = event.type() == QEvent.Type.ShortcutOverride
+        if overrides and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             event.accept()
             return True
         return super().event(event)

@@ -79,7 +79,7 @@ class Movers:
         region = self._painted + self._region(panels, moment, covered)
         if region.rectCount() > _MOST_BOXES:
             return [region.boundingRect()]
-        return [*region]  # type: ignore[misc]  # PySide6's stubs leave out that regions are iterated
+        return regions.boxes(region)
 
     def _region(self, panels: list[Panel], moment: Moment, covered: Covered) -> QRegion:
         """Return where they stand at a moment."""

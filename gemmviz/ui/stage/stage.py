@@ -1,6 +1,6 @@
 """The stage as a widget: shows the playing recording, zooms, and lets people pick cells."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -396,9 +396,8 @@ class Stage(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Explain the place under the pointer: a barrier, or the owner of a sum of C."""
-        if event.type() == QEvent.Type.ToolTip:
-            help_event = cast(QHelpEvent, event)
-            QToolTip.showText(help_event.globalPos(), self.tip(QPointF(help_event.pos())), self)
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.tip(QPointF(event.pos())), self)
             return True
         return super().event(event)
 
