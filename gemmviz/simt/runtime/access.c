@@ -2,6 +2,7 @@
 #include "access.h"
 #include "notes.h"
 #include "ownership.h"
+#include "pages.h"
 #include "stop.h"
 #include "watched.h"
 #include <string.h>
@@ -141,6 +142,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     int write = how & GV_WRITE;
     gv_run *r = gv_now.run;
     uintptr_t at = (uintptr_t)address;
+    if (gv_now.catch_up) gv_now.catch_up(at, bytes);
     r->last_pc = pc;
     if (pending.is) gv_settle();
     uint32_t slot = (uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1), i = recent[slot].array;
@@ -156,7 +158,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     uint32_t further = bytes > a->itemsize ? (uint32_t)element_at(a, bytes) - 1 : 0;
     if (a->owned) gv_own_elements(i, first, element_at(a, at - a->start + bytes - 1), write);
     uint32_t words = words_of(a, further);
-    if (r->count == r->capacity || r->more_count + words > r->more_capacity) gv_stop(GV_FULL);
+    if (r->count >= gv_now.rows_room || r->more_count + words > gv_now.more_room) gv_next_pages(words);
     uint64_t row = r->count++, more = r->more_count;
     r->more_count += words;
     if (r->count_only) return;
@@ -171,6 +173,7 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     r->bytes[row] = (uint8_t)bytes;
     r->element[row] = (uint32_t)first;
     if (write) {
+        if (gv_now.lanes_ahead) gv_stop(GV_AGAIN); // they may have read the old value, which they should not have
         pending.is = 1;
         pending.address = at;
         pending.more = more;
@@ -178,6 +181,35 @@ void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc)
     } else {
         keep_values(row, a, at, more, further);
     }
+}
+
+int gv_access_several(const uintptr_t *at, uint32_t count, uint32_t bytes, const void *data, uintptr_t pc)
+{
+    gv_run *r = gv_now.run;
+    uint32_t slot = (uint32_t)(pc ^ pc >> 10) & (sizeof recent / sizeof *recent - 1), number = recent[slot].array;
+    const gv_watched *a = &gv_known[number];
+    if (recent[slot].pc != pc || a->owned || gv_now.lanes_ahead || r->count_only) return 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!inside(a, at[i], bytes) || at[i] & (bytes - 1)) return 0;
+    uint32_t further = bytes > a->itemsize ? (uint32_t)element_at(a, bytes) - 1 : 0, words = words_of(a, further);
+    if (r->count + count > gv_now.rows_room || r->more_count + (uint64_t)count * words > gv_now.more_room) return 0;
+    if (pending.is) gv_settle();
+    r->last_pc = pc;
+    uint64_t row = r->count, more = r->more_count;
+    for (uint32_t i = 0; i < count; i++) {
+        r->site[row + i] = recent[slot].site;
+        r->which[row + i] = (uint8_t)number;
+        r->write[row + i] = data != NULL;
+        r->bytes[row + i] = (uint8_t)bytes;
+        r->element[row + i] = (uint32_t)element_at(a, at[i] - a->start);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (data) memcpy((void *)at[i], (const char *)data + (size_t)i * bytes, bytes);
+        keep_values(row + i, a, at[i], more + (uint64_t)i * words, further);
+    }
+    r->count += count;
+    r->more_count += (uint64_t)count * words;
+    return 1;
 }
 
 void gv_site_is(uintptr_t pc, int kind)

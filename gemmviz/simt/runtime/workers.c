@@ -66,6 +66,7 @@ static void run_places(void *what)
         r->more_count = more;
         r->capacity = row + s.rows_each;
         r->more_capacity = more + s.more_each;
+        gv_now.rows_room = gv_now.more_room = 0;
         gv_run_block(block);
         *size = (block_size){r->count - row, r->more_count - more, (uint32_t)(r - s.shared->run)};
     }
