@@ -5,6 +5,9 @@
 // Forgets the accesses of the last run.
 void gv_access_begin(void);
 
+// Call it when owners of elements begin to be watched.
+void gv_access_forget(void);
+
 // Records one access of the running thread. `how`: GV_WRITE or not, and whether any address is allowed.
 enum { GV_WRITE = 1, GV_ANY_ALIGNMENT = 2 };
 void gv_access(void *address, uint32_t bytes, int how, uintptr_t pc);

@@ -4,7 +4,7 @@
 
 // Registers are on the stacks. A bit per PART bytes says whether a postponed instruction of the running lane changes
 // them. Places that are a multiple of all bits apart share one, which only makes a lane catch up early.
-enum { MOST = 12, PART = 16, BITS = 512 };
+enum { MOST = 8, PART = 16, BITS = 512 };
 
 typedef struct {
     gv_warp_work *work;
@@ -24,14 +24,14 @@ void gv_postponed_begin(void)
     gv_now.catch_up = NULL;
 }
 
-static int changes(uintptr_t at, uint32_t bytes)
+static inline int changes(uintptr_t at, uint32_t bytes)
 {
     for (uintptr_t part = at / PART; part <= (at + bytes - 1) / PART; part++)
         if (changed[part % BITS / 64] >> part % 64 & 1) return 1;
     return 0;
 }
 
-static void will_change(uintptr_t at, uint32_t bytes)
+static inline void will_change(uintptr_t at, uint32_t bytes)
 {
     for (uintptr_t part = at / PART; part <= (at + bytes - 1) / PART; part++)
         changed[part % BITS / 64] |= 1ull << part % 64;
@@ -86,6 +86,11 @@ const void *gv_kept_operand(const void *at, uint32_t bytes, void *room)
         will_change((uintptr_t)at, bytes); // a part of it may be written otherwise
         return at;
     }
-    memcpy(room, at, bytes);
+    switch (bytes) { // the compiler knows each number
+    case 8: memcpy(room, at, 8); break;
+    case 16: memcpy(room, at, 16); break;
+    case 32: memcpy(room, at, 32); break;
+    default: memcpy(room, at, bytes);
+    }
     return room;
 }

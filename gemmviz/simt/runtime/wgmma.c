@@ -267,7 +267,7 @@ static void catch_up(uintptr_t at, uint32_t bytes)
     gv_now.catch_up = NULL;
     gv_warpgroup_instruction(mine, do_all, mine->product[0].pc);
     // Events have the order in which threads run. If each product were done at once, the last thread to arrive would
-    // be in the warp before for each further product, in the next turn of all warps.
+    // be the last one of the warp before for each further product, in the next turn of all warps.
     uint32_t further = done ? done - 1 : 0, thread = gv_now.thread, turns = 0;
     for (done = 0; further; further--) {
         if (thread % GV_WARPGROUP < GV_WARP) {
@@ -276,6 +276,7 @@ static void catch_up(uintptr_t at, uint32_t bytes)
             thread -= GV_WARP;
             turns++;
         }
+        thread |= GV_WARP - 1;
     }
     if (thread != gv_now.thread || turns) gv_hold_warpgroup(thread, turns);
 }

@@ -7,6 +7,7 @@
 // workers. Then the blocks run one after another.
 #define _GNU_SOURCE
 #include "workers.h"
+#include "access.h"
 #include "async_copies.h"
 #include "events.h"
 #include "ownership.h"
@@ -261,6 +262,7 @@ uint32_t gv_share_blocks(uint32_t first)
     if (workers < 2 || r->count_only || r->cluster > 1 || !make_room()) return first;
     gv_now.sharing = GV_FIRST_BLOCK;
     gv_watch_ownership(1);
+    gv_access_forget();
     gv_run_block(first);
     int one_process = gv_now.sharing != GV_FIRST_BLOCK;
     gv_watch_ownership(0);
@@ -282,6 +284,7 @@ uint32_t gv_share_blocks(uint32_t first)
     s.shared->next = s.first;
     s.shared->stop = r->end_block;
     gv_watch_ownership(1);
+    gv_access_forget();
     uint64_t copies = gv_copies_reported(), boxes = gv_boxes_reported(), events = gv_events_reported();
     int well = run_workers(workers);
     gv_watch_ownership(0);

@@ -120,7 +120,9 @@ def test_a_warp_s_products_may_wait_for_each_other(
     assert_same(run(job, as_written), at_once(job, as_written))
 
 
-@pytest.mark.parametrize("name", ["mma_swizzle", "mma_pipeline", "wmma_shared", "two_consumers", "tf32_by_rows"])
+@pytest.mark.parametrize(
+    "name", ["mma_swizzle", "mma_pipeline", "wmma_shared", "two_consumers", "tf32_by_rows", "every_shape"]
+)
 def test_a_rung_is_recorded_as_if_each_instruction_were_done_at_once(
     name: str, at_once: Callable[..., RawTrace]
 ) -> None:
