@@ -20,7 +20,7 @@ static const gv_fibre *warp;    // whose instructions are kept
 void gv_postponed_begin(void)
 {
     memset(changed, 0, sizeof changed);
-    gv_now.postponed = gv_now.lanes_ahead = 0;
+    gv_now.postponed = gv_now.lanes_ahead = gv_now.looks_ahead = 0;
     gv_now.catch_up = NULL;
 }
 

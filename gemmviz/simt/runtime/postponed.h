@@ -23,7 +23,9 @@ static inline void gv_access_ahead(void *address, uint32_t bytes, int how, uintp
 {
     void (*catch_up)(uintptr_t, uint32_t) = gv_now.catch_up;
     gv_now.catch_up = NULL;
+    gv_now.looks_ahead = catch_up != NULL;
     gv_access(address, bytes, how, pc);
+    gv_now.looks_ahead = 0;
     gv_now.catch_up = catch_up;
 }
 
