@@ -82,7 +82,8 @@ def add_order(parser: argparse.ArgumentParser, default: str | None = "grid") -> 
         "--order",
         choices=("grid", "block"),
         default=default,
-        help="blocks move together (grid, the default) or one after another (block)",
+        help="blocks move together (grid, the default) or one after another (block). In grid order, a block that waits "
+        "for another one's flag may come before it",
     )
 
 

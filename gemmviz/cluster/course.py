@@ -43,8 +43,8 @@ class Job:
     deadline_s
         The longest time that it may take.
     flops
-        Floating-point operations of one launch of each kernel, added up; 0 if unknown. Larger pieces start first, so
-        that no worker begins the largest one when the others have nothing left to do.
+        From `gemmviz.cluster.pieces.flops`; 0 if unknown. Larger pieces start first, so that no worker begins the
+        largest one when the others have nothing left to do.
     """
 
     request: Request

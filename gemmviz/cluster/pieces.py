@@ -49,9 +49,16 @@ def deadline_s(piece: Request) -> float:
 
 
 def flops(piece: Request) -> int:
-    """Return the floating-point operations of one launch of each kernel of a benchmark, added up; else 0: unknown."""
-    if isinstance(piece, BenchRequest):
-        return len(piece.kernels) * sum(Problem(*size).flops for size in piece.sizes)
+    """Return the floating-point operations of a piece: one launch of each kernel, or each of its launches, added up.
+
+    They tell which of a request's pieces takes longest: its sizes in a benchmark, its launches in a check or where
+    counters are read. 0 for other requests, which are one piece.
+    """
+    match piece:
+        case BenchRequest():
+            return len(piece.kernels) * sum(Problem(*size).flops for size in piece.sizes)
+        case CheckRequest() | CountRequest():
+            return sum(Problem(one["m"], one["n"], one["k"]).flops for one in piece.launches)
     return 0
 
 

@@ -14,6 +14,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.control.claims_judge import ClaimsJudge
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import tell_busy
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -27,6 +28,7 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.session.models.progress import Share
 from gemmviz.trace.playable import Playable
 
 Job = BenchJob | ProfileJob | RecordJob
@@ -76,7 +78,7 @@ class ClaimsRunner:
         self._wanted: list[Claim] = []
         self._run = 0
         self._busy = self._stopped = self._profiled = False
-        self._shown_progress: tuple[str, float | None] | None = None
+        self._shown: Share | None = None
         engines.bench.replied.connect(self._on_bench)
         engines.recorder.replied.connect(self._on_record)
         engines.recorder.recorded.connect(self._on_recorded)
@@ -133,9 +135,7 @@ class ClaimsRunner:
 
     def _start(self, claims: list[Claim]) -> None:
         if self.busy:
-            self.session.messages.tell(
-                Message(tr("Something is being measured: wait for it, or cancel it first."), "info")
-            )
+            tell_busy(self.session.messages)
             return
         if not claims:
             self.session.messages.tell(Message(tr("Nothing to run: no run can judge this claim."), "info"))
@@ -210,8 +210,8 @@ class ClaimsRunner:
             sentence = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
         else:
             sentence = tr("Claims: {what}", what=text)
-        self._shown_progress = (sentence, (done + (share or 0.0)) / self._asked)
-        self.session.progress.set("bench", self._shown_progress)
+        self._shown = (sentence, (done + (share or 0.0)) / self._asked)
+        self.session.progress.set("bench", self._shown)
 
     def _done_with_job(self) -> None:
         self._jobs.popleft()
@@ -220,9 +220,7 @@ class ClaimsRunner:
     def _end(self) -> None:
         self._jobs.clear()
         self._run, self._busy = 0, False
-        # Another benchmark may have taken this one's place.
-        if self.session.progress["bench"] is self._shown_progress:
-            self.session.progress.set("bench", None)
+        self.session.progress.end("bench", self._shown)
         self._keep()
         self.changed.emit()
         self.finished.emit()

@@ -7,9 +7,12 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.control import chosen_text
 from gemmviz.control.checks import CheckedJob, Checks
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import tell_busy
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Header, Probed, Progress, Reply, Searched, Tried, TuneRequest
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.session.models.progress import Share
 
 
 class TuningRunner:
@@ -30,7 +33,7 @@ class TuningRunner:
         self._engines = engines
         self._checks = checks
         self._run = 0
-        self._shown: tuple[str, float | None] | None = None
+        self._shown: Share | None = None
         engines.bench.replied.connect(self._on_reply)
 
     def start(self) -> None:
@@ -40,7 +43,7 @@ class TuningRunner:
         if not chosen_text.is_kernel(session):
             return
         if session.progress["bench"] is not None:
-            session.messages.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
+            tell_busy(session.messages)
             return
         kernel = session.choice.kernel
         if not chosen_text.may_run(session):
@@ -73,11 +76,9 @@ class TuningRunner:
         self._run = self._engines.next_run()
         session.messages.tell(None)
         session.tuning.start(kernel, problem)
-        self._show_progress((tr("Starting"), None))
+        self._show_progress(tr("Starting"), None)
         seconds = float(session.tuning.seconds)
-        path = str(kernel.path)
-        size = (problem.m, problem.n, problem.k)
-        self._engines.bench.submit(TuneRequest(self._run, path, kernel.text, *size, seconds=seconds))
+        self._engines.bench.submit(TuneRequest(*launched(self._run, kernel, problem), seconds=seconds))
 
     def _on_reply(self, reply: Reply) -> None:
         tuning = self.session.tuning
@@ -89,25 +90,22 @@ class TuningRunner:
             case Header():
                 tuning.set_machine(reply.document)
             case Progress():
-                self._show_progress((reply.text, reply.share))
+                self._show_progress(reply.text, reply.share)
             case Tried():
                 tuning.take(reply.number, reply.candidate, reply.best, reply.default, reply.candidates)
             case Searched():
-                self._show_progress(None)
+                self.session.progress.end("bench", self._shown)
                 self._keep(reply.document)
                 tuning.finish(reply.document)
             case Failed():
-                self._show_progress(None)
+                self.session.progress.end("bench", self._shown)
                 tuning.finish(None)
                 if reply.kind != "cancelled":
                     self.session.messages.tell(Message(reply.message, "warning", lasting=True))
 
-    def _show_progress(self, progress: tuple[str, float | None] | None) -> None:
-        # Another benchmark may have replaced the search: its progress stays.
-        if progress is None and self.session.progress["bench"] is not self._shown:
-            return
-        self._shown = progress
-        self.session.progress.set("bench", progress)
+    def _show_progress(self, text: str, share: float | None) -> None:
+        self._shown = text, share
+        self.session.progress.set("bench", self._shown)
 
     def _keep(self, document: Outcome) -> None:
         try:

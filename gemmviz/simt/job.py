@@ -20,6 +20,7 @@ from gemmviz.language import tr
 from gemmviz.simt import async_copies, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
+from gemmviz.simt.block_range import block_range
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.faults import raise_fault
 from gemmviz.simt.layout import MAX_ACCESSES, MAX_ARRAYS, RecorderRun, Status
@@ -34,7 +35,6 @@ _SHARED_GUARD = 8 << 10
 # CUDA gives a thread up to 512 KiB of local memory. Only touched pages are committed.
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
-_MAX_BLOCKS = 2**32 - 1  # the column has 32 bits
 
 
 class Again(Exception):
@@ -60,25 +60,7 @@ class Job:
         at_once: bool,
     ) -> None:
         self.launch = launch = launch.one_entry
-        if launch.blocks > _MAX_BLOCKS:
-            text = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
-            raise ConstraintError(f"{launch.kernel.name}: {text}")
-        together = launch.cluster[0]
-        if launch.cluster != (together, 1, 1):
-            text = tr("only clusters of blocks that are neighbours along x can be recorded")
-            raise ConstraintError(f"{launch.kernel.name}: {text}")
-        first, end = blocks or (0, launch.blocks)
-        first, end = first // together * together, -(-end // together) * together
-        if not 0 <= first < end <= launch.blocks:
-            raise ConstraintError(
-                tr(
-                    "{kernel} at {size} has the blocks 0 to {last}: {range} is not a range of blocks",
-                    kernel=launch.kernel.name,
-                    size=launch.problem,
-                    last=launch.blocks - 1,
-                    range=f"{first}:{end}",
-                )
-            )
+        first, end = block_range(launch, blocks)
         self.elsewhere = -1
         self._code = load(library, launch)
         layout.check(self._code)

@@ -20,9 +20,11 @@
 //   "STAGES * (128 + BN) * 128 <= 197632"
 // ]
 // ---
-// New here: `store`, which hands boxes to the copy engine. multiply and ring are those of rungs 60 to 63, tile_at is rung 64's.
+// New here: `store`, which hands boxes to the copy engine. The loops over the stages of a tile are those of rungs 62 and
+// 63, tile_at is rung 64's.
 #include <cuda_fp16.h>
 #include <gemmviz/ptx.h>
+#include <gemmviz/tile_loop.h>
 #include <gemmviz/tile_order.h>
 #include <gemmviz/wgmma_tile.h>
 using namespace gemmviz;
@@ -91,13 +93,7 @@ tma_store_tiles(const __grid_constant__ tensor_map A, const __grid_constant__ te
         if (threadIdx.x == 0) {
             for (int c = blockIdx.x; c < down * across; c += gridDim.x) {
                 tile_place to = tile_at<GROUP>(c, down, across);
-                for (int t = 0; t < K; t += 64, at.next()) {
-                    barrier_wait(empty[at.stage], at.parity ^ 1);
-                    barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
-                    tma_load(tile.a[at.stage], A, t, to.row * 128, full[at.stage]);
-                    for (int j = 0; j < BN / 64; j++)
-                        tma_load(tile.b[at.stage][j], B, to.col * BN + 64 * j, t, full[at.stage]);
-                }
+                load_tile<BN>(tile, to, K, at, full, empty, A, B);
             }
         }
     } else {
@@ -112,20 +108,7 @@ tma_store_tiles(const __grid_constant__ tensor_map A, const __grid_constant__ te
         };
         for (int c = blockIdx.x; c < down * across; c += gridDim.x) {
             tile_place to = tile_at<GROUP>(c, down, across);
-            for (int t = 0; t < K; t += 64, at.next()) {
-                barrier_wait(full[at.stage], at.parity);
-                wgmma_begin();
-                #pragma unroll
-                for (int k = 0; k < 64; k += 16)
-                    multiply<half, BN>(sum, along_k(&tile.a[at.stage][rows][k]),
-                                       across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
-                wgmma_commit();
-                wgmma_wait<1>();
-                if (t > 0)
-                    give_back();
-            }
-            wgmma_wait<0>();
-            give_back();
+            multiply_tile<BN>(sum, tile, rows, K, at, full, give_back);
             store<BN>(C, to.row * 128 + rows, to.col * BN, sum, tile.c[rows / 64]);
         }
         // Shared memory has to be there until it has been read.
@@ -134,14 +117,6 @@ tma_store_tiles(const __grid_constant__ tensor_map A, const __grid_constant__ te
 }
 
 // ---gemmviz breaks
-// [no-wait-for-empty]
-// title = "Without waiting for a stage to be empty"
-// find = "barrier_wait(empty[at.stage], at.parity ^ 1);"
-// replace = ";"
-// expect = ["race"]
-// at = [64, 64, 200]
-// set = { BN = 64, STAGES = 2 }
-//
 // [no-wait-for-store]
 // title = "Without waiting until the boxes have been read"
 // find = "tma_store_wait<0>();"

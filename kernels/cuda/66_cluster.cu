@@ -21,11 +21,12 @@
 //   "BN % (64 * CLUSTER) == 0", "BLOCKS >= 1", "BLOCKS % CLUSTER == 0", "STAGES * (128 + BN) * 128 <= 197632"
 // ]
 // ---
-// New here: the rank of a block, loads for the whole cluster, and arrivals at the barriers of all its blocks. multiply and
-// ring are those of rungs 60 to 63, tile_at is rung 64's, store is rung 65's.
+// New here: the rank of a block, loads for the whole cluster, and arrivals at the barriers of all its blocks. multiply_tile
+// and ring are those of rungs 62 and 63, tile_at is rung 64's, store is rung 65's.
 #include <cuda_fp16.h>
 #include <gemmviz/box_store.h>
 #include <gemmviz/ptx.h>
+#include <gemmviz/tile_loop.h>
 #include <gemmviz/tile_order.h>
 #include <gemmviz/wgmma_tile.h>
 using namespace gemmviz;
@@ -83,20 +84,7 @@ cluster(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map
         };
         for (int c = blockIdx.x / CLUSTER; c < down * across; c += gridDim.x / CLUSTER) {
             tile_place to = tile_at<GROUP>(c, down, across);
-            for (int t = 0; t < K; t += 64, at.next()) {
-                barrier_wait(full[at.stage], at.parity);
-                wgmma_begin();
-                #pragma unroll
-                for (int k = 0; k < 64; k += 16)
-                    multiply<half, BN>(sum, along_k(&tile.a[at.stage][rows][k]),
-                                       across_k(tile.b[at.stage][0][k], sizeof(tile.b[0][0])), t || k);
-                wgmma_commit();
-                wgmma_wait<1>();
-                if (t > 0)
-                    give_back();
-            }
-            wgmma_wait<0>();
-            give_back();
+            multiply_tile<BN>(sum, tile, rows, K, at, full, give_back);
             store<BN>(C, (to.row * CLUSTER + rank) * 128 + rows, to.col * BN, sum, tile.c[rows / 64]);
         }
         // Shared memory has to be there until it has been read.
@@ -120,14 +108,6 @@ cluster(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map
 // find = "at.parity ^ 1"
 // replace = "at.parity"
 // expect = ["barrier divergence", "element of C never written"]
-//
-// [given-back-too-early]
-// title = "With a stage given back before its product is waited for"
-// find = "wgmma_wait<1>();"
-// replace = "wgmma_wait<2>();"
-// expect = ["race"]
-// at = [64, 64, 200]
-// set = { BN = 128, STAGES = 2 }
 //
 // [own-barrier]
 // title = "With a stage given back to the own block only"

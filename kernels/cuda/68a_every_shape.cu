@@ -8,6 +8,7 @@
 // schedule.sets  = [
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
 //   { BM = 128, BN = 256, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 2, BOXES = 2, GROUP = 8 },
+//   { BM = 128, BN = 320, STAGES = 3, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
 //   { BM = 192, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 1, GROUP = 4 }, { BM = 192, BN = 192, STAGES = 4, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 4 },
 //   { BM = 128, BN = 192, STAGES = 4, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 192, BN = 128, STAGES = 5, CLUSTER = 1, ACROSS = 1, BOXES = 1, GROUP = 8 },
 //   { BM = 128, BN = 128, STAGES = 6, CLUSTER = 2, ACROSS = 1, BOXES = 2, GROUP = 8 }, { BM = 128, BN = 128, STAGES = 6, CLUSTER = 1, ACROSS = 1, BOXES = 2, GROUP = 8 },
@@ -29,14 +30,17 @@
 // schedule.names.alone  = "ACROSS == 1 and N <= 4 * BN and M > 2 * N"
 // schedule.names.beside = "ACROSS > 1 and N <= 4 * BN and M >= 2 * N"
 // schedule.names.small  = "(M + N) * K <= 1572864 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS"
-// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 64 == 0 and N % 64 == 0"
+// schedule.names.pair   = "BM == 64 and CLUSTER * ACROSS == 1 and SPLIT == 2 and K % 64 == 0 and N % 64 == 0"
+// schedule.names.thin   = "M < 64 and SPLIT == 1 and (BN < 128 or BM * CLUSTER > 64)"
+// schedule.names.apart  = "not small and BM == 64 and BN == 128 and ACROSS == 1 and SPLIT == 1 and tiles <= SMS and M < 2 * N and N < 2 * M and K <= 4096 and K % 64 == 0 and N % 64 == 0 or pair"
 // schedule.names.bytes  = "apart * (BM + BN) * 2 + (not apart) * (BM / ACROSS + BN / CLUSTER / (1 + beside / 2)) * 128 / 44"
-// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32)"
-// schedule.names.meet   = "(SPLIT > 1) * (4000 + SPLIT * BM * BN / 4) + shared * (4000 + BM * BN / 2)"
-// schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy) + meet + (not small) * CLUSTER * ACROSS * 1000"
+// schedule.names.step   = "max(BM * BN / 32, bytes * (3 + busy) / 4) + 60 + 30 * alone + 25 * (BN == 32) + (BN == 320) * 50 * (N > 1280 or ACROSS > 1 and K > 4096)"
+// schedule.names.meet   = "(SPLIT > 1) * (2000 + SPLIT * BM * BN / 4) - 500 * pair + shared * (4000 + BM * BN / 2)"
+// schedule.cost  = "max(rounds * (ceil(ceil(K / 64) / SPLIT) * step + BM * BN / 8), (M + N) * K / 1200 / busy * (1 + thin / 4)) + meet + (not small) * CLUSTER * ACROSS * 1000"
 // demo       = { size = [64, 64, 256], params = { BM = 64, BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1, ACROSS = 1, SPLIT = 2, BOXES = 2 }, block = [1, 0], stop = { share = 0.25 }, lens = "stream-K" }
 // dtype      = "float16"
 // accumulate = "float32"
+// constants  = { CLUSTERED = "CLUSTER * ACROSS > 1" }
 // capability = "9.0a"
 // maps.A     = { box = ["BM / ACROSS", 64], swizzle = 128 }
 // maps.B     = { box = ["64 / CLUSTER", "64 - BN % 64"], swizzle = "128 - BN % 64 * 2" }
@@ -68,6 +72,15 @@
 #include <gemmviz/wgmma_tile.h>
 using namespace gemmviz;
 using namespace gemmviz::ptx;
+
+// Whether blocks are in clusters (the value here is replaced). A launch in clusters of one block distributes its blocks otherwise
+// than one without clusters: some products with few tiles took up to 40% longer.
+#define CLUSTERED 1
+#if CLUSTERED
+#define IN_CLUSTERS __cluster_dims__(CLUSTER * ACROSS, 1, 1)
+#else
+#define IN_CLUSTERS
+#endif
 
 enum { LARGEST_TILE = 128 * 320, SMALL = 3 << 20 };
 // The sums of a part of a tile that another block finishes; `begun` says whether a group's are there.
@@ -108,10 +121,10 @@ __device__ __forceinline__ void put_narrow(box_of<C, COLUMNS> &box, int j, const
     stmatrix_x4(&box[row][piece * 8], matrices.bits);
 }
 
-// Stores a warpgroup's sums, which begin at (row, col) of C, through its boxes.
+// Stores a warpgroup's sums, which begin at (row, col) of C, or adds them to C, through its boxes.
 template <int BN, int BOXES, typename C, int COLUMNS>
 __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int col, const float (&sum)[BN / 2],
-                                            box_of<C, COLUMNS> *boxes)
+                                            box_of<C, COLUMNS> *boxes, bool add)
 {
     int group = threadIdx.x / 128, r = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     bool sends = threadIdx.x % 128 == 0;
@@ -137,13 +150,33 @@ __device__ __forceinline__ void store_boxes(const tensor_map &map, int row, int 
         shared_written();
         threads_meet(group, 128);
         if (sends) {
-            tma_store(map, col + part, row, box);
+            if (add)
+                tma_add(map, col + part, row, box);
+            else
+                tma_store(map, col + part, row, box);
             tma_store_commit();
         }
     }
 }
 
-// The same for a C whose rows are no multiple of 16 bytes, which the copy engine does not take: element by element.
+// Stores zeros in place of a warpgroup's sums, from one box.
+template <int BN, typename C, int COLUMNS>
+__device__ __forceinline__ void store_zeros(const tensor_map &map, int row, int col, box_of<C, COLUMNS> &box)
+{
+    #pragma unroll
+    for (int i = threadIdx.x % 128; i < (int)sizeof(box) / 16; i += 128)
+        ((float4 *)box)[i] = make_float4(0, 0, 0, 0);
+    shared_written();
+    threads_meet(threadIdx.x / 128, 128);
+    if (threadIdx.x % 128 == 0) {
+        #pragma unroll
+        for (int part = 0; part < BN; part += COLUMNS)
+            tma_store(map, col + part, row, box);
+        tma_store_commit();
+    }
+}
+
+// Stores a warpgroup's sums in a C whose rows are no multiple of 16 bytes, which the copy engine does not take: element by element.
 template <int BN, typename T>
 __device__ __forceinline__ void store_elements(T *C, int M, int N, int row, int col, const float (&sum)[BN / 2])
 {
@@ -180,7 +213,7 @@ template <typename T, typename OUT, int BM, int BN, int STAGES, int BOXES> struc
 };
 
 template <typename T, typename OUT, int BM, int BN, int STAGES, int GROUP, int CLUSTER, int ACROSS, int SPLIT, int BOXES>
-__global__ void __cluster_dims__(CLUSTER * ACROSS, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
+__global__ void IN_CLUSTERS __launch_bounds__(128 + 2 * BM, 1)
 every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *C_elements,
             const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C)
 {
@@ -235,7 +268,10 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
         at.next();
     };
     int t = p.from * 64;
-    cluster_begin();
+    if (SIZE > 1)
+        cluster_begin();
+    else
+        __syncthreads();
     // The first stages are empty. Here, the code of the copies is also nearest: at the start no cache has it.
     if (threadIdx.x == 0 && any) {
         #pragma unroll 1
@@ -271,6 +307,12 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 barrier_arrive_at(empty[before.stage], copier);
             before.next();
         };
+        // Two parts of a tile of floats: at the start the first one stores zeros, at the end each adds its sums to C, and nobody
+        // waits. 0 + x + y is the same in both orders; with more parts the order would count.
+        bool adds = SPLIT == 2 && sizeof(OUT) == 4 && N % 4 == 0;
+        if (adds && any && p.from == 0)
+            store_zeros<BN, OUT, memory_of::OUT_BOX>(C, (p.row * CLUSTER + row_in) * BM + group * 64,
+                                                     (p.col * ACROSS + col_in) * BN, tile.c[group][0]);
         for (; any; any = work.next(p)) {
             for (int t = p.from; t < p.to; t += SPLIT, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
@@ -283,10 +325,14 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                 wgmma_wait<1>();
                 if (t > p.from)
                     give_back();
+                else if (adds && t == 0 && me == 0) {
+                    tma_store_wait_written();
+                    flag_raise(begun[blockIdx.x][group]);
+                }
             }
             wgmma_wait<0>();
             give_back();
-            if (!work.adds_up(p)) { // another cluster finishes this tile
+            if (!adds && !work.adds_up(p)) { // another cluster finishes this tile
                 #pragma unroll
                 for (int i = 0; i < BN / 8; i++)
                     unfinished[blockIdx.x][i * 128 * GROUPS + mine] =
@@ -296,7 +342,10 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
                     flag_raise(begun[blockIdx.x][group]);
                 continue;
             }
-            if (p.from > 0) {
+            if (adds && p.from > 0 && me == 0) {
+                flag_await(begun[work.other(0) * SIZE + rank][group]);
+                global_read();
+            } else if (!adds && p.from > 0) {
                 if (me < work.others())
                     flag_await(begun[work.other(me) * SIZE + rank][group]);
                 threads_meet(group + 1, 128);
@@ -312,7 +361,7 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
             }
             int row = (p.row * CLUSTER + row_in) * BM + group * 64, col = (p.col * ACROSS + col_in) * BN;
             if (N % (16 / (int)sizeof(OUT)) == 0)
-                store_boxes<BN, BOXES, OUT, memory_of::OUT_BOX>(C, row, col, sum, tile.c[group]);
+                store_boxes<BN, BOXES, OUT, memory_of::OUT_BOX>(C, row, col, sum, tile.c[group], adds);
             else
                 store_elements<BN>(C_elements, M, N, row, col, sum);
         }
@@ -341,4 +390,12 @@ every_shape(int M, int N, int K, const T *A_elements, const T *B_elements, OUT *
 // expect = ["race"]
 // at = [64, 64, 200]
 // set = { BM = 64, BN = 128, STAGES = 2, CLUSTER = 1 }
+//
+// [no-wait-for-zeros]
+// title = "Without waiting for the zeros that the first part stores"
+// find = "flag_await(begun[work.other(0) * SIZE + rank][group]);"
+// replace = ";"
+// expect = ["race"]
+// at = [64, 64, 256]
+// set = { BM = 64, BN = 64, STAGES = 2, CLUSTER = 1, SPLIT = 2, BLOCKS = 2 }
 // ---

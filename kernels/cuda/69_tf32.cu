@@ -27,6 +27,7 @@
 // ---
 // New here: the instruction, and B's tile, whose rows are columns of B. ring is that of rung 62; share, the flags and store
 // are those of rung 67.
+#include <gemmviz/cluster_parts.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>
 #include <gemmviz/wgmma_tile.h>
@@ -62,19 +63,13 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
      int N, int K)
 {
     // Each block of a cluster copies PART columns of B's tile, for all.
-    enum { GROUPS = BM / 64, PART = BN / CLUSTER };
+    enum { PART = BN / CLUSTER };
     extern __shared__ __align__(1024) char memory[];
     auto &tile = *(tiles<BM, BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
-    if (threadIdx.x == 0) {
-        // Before a part of B is overwritten, the groups of all blocks that have it have read it.
-        ring_init(full, empty, GROUPS * CLUSTER);
-        tma_prefetch(A);
-        tma_prefetch(B);
-    } else if (threadIdx.x == 128)
-        tma_prefetch(C);
+    begin(full, empty, BM / 64 * CLUSTER, A, B, C);
     share<GROUP> work(down, across, (K + 31) / 32, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
@@ -104,11 +99,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
         operand a = along_k(tile.a[0][64 * group]), b = along_k(tile.b[0]);
         float sum[BN / 2];
         ring<STAGES> before;
-        auto give_back = [&] {
-            if (threadIdx.x % 128 < CLUSTER)
-                barrier_arrive_at(empty[before.stage], threadIdx.x % 128);
-            before.next();
-        };
+        returned_stages<CLUSTER, STAGES> give_back = {empty, before};
         for (; any; any = work.next(p)) {
             for (int t = p.from; t < p.to; t++, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
@@ -137,9 +128,7 @@ tf32(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
         // Shared memory has to be there until it has been read.
         tma_store_wait<0>();
     }
-    // No block leaves while others copy to its shared memory, or arrive at its barriers.
-    if (CLUSTER > 1)
-        cluster_meet();
+    leave<CLUSTER>();
 }
 
 // ---gemmviz breaks

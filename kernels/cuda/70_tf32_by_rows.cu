@@ -25,6 +25,7 @@
 // ---
 // New here: `load`, the products of C transposed, and their store. ring is that of rung 62; share and the flags are those of
 // rung 67.
+#include <gemmviz/cluster_parts.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>
 #include <gemmviz/wgmma_tile.h>
@@ -133,12 +134,7 @@ tf32_by_rows(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
     __shared__ barrier full[STAGES], empty[STAGES];
     // A cluster computes CLUSTER tiles, one beside the other, each block the one of its rank.
     int down = (M + BM - 1) / BM, rank = cluster_rank(), across = (N + 128 * CLUSTER - 1) / (128 * CLUSTER);
-    if (threadIdx.x == 0) {
-        ring_init(full, empty, 2 * CLUSTER);
-        tma_prefetch(A);
-        tma_prefetch(B);
-    } else if (threadIdx.x == 128)
-        tma_prefetch(C);
+    begin(full, empty, 2 * CLUSTER, A, B, C);
     share<GROUP> work(down, across, (K + 31) / 32, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
@@ -170,11 +166,7 @@ tf32_by_rows(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         columns mine;
         float sum[BM / 2], now[4][4];
         ring<STAGES> before;
-        auto give_back = [&] {
-            if (threadIdx.x % 128 < CLUSTER)
-                barrier_arrive_at(empty[before.stage], threadIdx.x % 128);
-            before.next();
-        };
+        returned_stages<CLUSTER, STAGES> give_back = {empty, before};
         for (; any; any = work.next(p)) {
             barrier_wait(full[at.stage], at.parity);
             load(now, &tile.b[at.stage][group * 2], mine);
@@ -210,9 +202,7 @@ tf32_by_rows(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         // Shared memory has to be there until it has been read.
         tma_store_wait<0>();
     }
-    // No block leaves while others copy to its shared memory, or arrive at its barriers.
-    if (CLUSTER > 1)
-        cluster_meet();
+    leave<CLUSTER>();
 }
 
 // ---gemmviz breaks

@@ -24,9 +24,10 @@
 //   "STAGES * (BM + BN) * 128 + BM * 256 <= 231424"
 // ]
 // ---
-// New here: the instruction, and the scale. ring is that of rung 62; share, the flags and store are those of rung 67; the tiles
-// are those of rung 69.
+// New here: the instruction, and the scale. ring is that of rung 62; share, the flags and store are those of rung 67; load and
+// the tiles are those of rung 69.
 #include <cuda_fp8.h>
+#include <gemmviz/cluster_parts.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>
 #include <gemmviz/wgmma_tile.h>
@@ -48,33 +49,18 @@ template <int BN> GEMMVIZ_PTX void multiply(float (&sum)[BN / 2], operand a, ope
         wgmma_m64n256k32_f32_e4m3(sum, a, b, add);
 }
 
-// Dynamic shared memory. A row has 128 elements of K, which are the 128 bytes that the tensor cores read swizzled: those of a
-// row of A, or of a column of B. C leaves in boxes of 32 floats.
-template <int BM, int BN, int STAGES> struct tiles {
-    __nv_fp8_e4m3 a[STAGES][BM][128], b[STAGES][BN][128];
-    float c[BM / 64][2][64][32];
-};
-
 // C = alpha A B: alpha is the product of the scales of A and B.
 template <int BM, int BN, int STAGES, int GROUP, int CLUSTER>
 __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(128 + 2 * BM, 1)
 fp8(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, const __grid_constant__ tensor_map C, int M,
     int N, int K, float alpha)
 {
-    // Each block of a cluster copies PART columns of B's tile, for all.
-    enum { GROUPS = BM / 64, PART = BN / CLUSTER };
     extern __shared__ __align__(1024) char memory[];
-    auto &tile = *(tiles<BM, BN, STAGES> *)memory;
+    auto &tile = *(tiles_along_k<__nv_fp8_e4m3, BM, BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + BM * CLUSTER - 1) / (BM * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
-    if (threadIdx.x == 0) {
-        // Before a part of B is overwritten, the groups of all blocks that have it have read it.
-        ring_init(full, empty, GROUPS * CLUSTER);
-        tma_prefetch(A);
-        tma_prefetch(B);
-    } else if (threadIdx.x == 128)
-        tma_prefetch(C);
+    begin(full, empty, BM / 64 * CLUSTER, A, B, C);
     share<GROUP> work(down, across, (K + 127) / 128, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
@@ -85,17 +71,7 @@ fp8(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, 
         registers_down<BM == 128 ? 40 : 32>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p))
-                for (int t = p.from * 128; t < p.to * 128; t += 128, at.next()) {
-                    barrier_wait(empty[at.stage], at.parity ^ 1);
-                    barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
-                    tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * BM, full[at.stage]);
-                    auto &part = tile.b[at.stage][rank * PART];
-                    int col = p.col * BN + rank * PART;
-                    if (CLUSTER == 1)
-                        tma_load(part, B, t, col, full[at.stage]);
-                    else
-                        tma_load_multicast(part, B, t, col, full[at.stage], (1 << CLUSTER) - 1);
-                }
+                load<CLUSTER>(tile, p, rank, at, full, empty, A, B);
         }
     } else {
         registers_up<BM == 128 ? 232 : 160>();
@@ -104,11 +80,7 @@ fp8(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, 
         operand a = along_k(tile.a[0][64 * group]), b = along_k(tile.b[0]);
         float sum[BN / 2];
         ring<STAGES> before;
-        auto give_back = [&] {
-            if (threadIdx.x % 128 < CLUSTER)
-                barrier_arrive_at(empty[before.stage], threadIdx.x % 128);
-            before.next();
-        };
+        returned_stages<CLUSTER, STAGES> give_back = {empty, before};
         for (; any; any = work.next(p)) {
             for (int t = p.from; t < p.to; t++, at.next()) {
                 barrier_wait(full[at.stage], at.parity);
@@ -140,20 +112,10 @@ fp8(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B, 
         // Shared memory has to be there until it has been read.
         tma_store_wait<0>();
     }
-    // No block leaves while others copy to its shared memory, or arrive at its barriers.
-    if (CLUSTER > 1)
-        cluster_meet();
+    leave<CLUSTER>();
 }
 
 // ---gemmviz breaks
-// [no-wait-for-empty]
-// title = "Without waiting for a stage to be empty"
-// find = "barrier_wait(empty[at.stage], at.parity ^ 1);"
-// replace = ";"
-// expect = ["race"]
-// at = [64, 64, 400]
-// set = { BN = 64, STAGES = 2, CLUSTER = 1 }
-//
 // [no-scale]
 // title = "Without the scale"
 // find = "sum[i] *= alpha;"

@@ -1,10 +1,23 @@
 // ---gemmviz
-// version    = 2
+// version    = 6
 // title      = "FP8, warpgroups in turns"
 // idea       = "The products of a tile of 8-bit floats take half the time, its store takes as long as before. So each warpgroup has tiles of its own, in turns: while one stores its sums, the other one has the tensor cores."
 // entry      = "fp8_in_turns<BN, STAGES, GROUP, CLUSTER>"
 // args       = ["A.map", "B.map", "C.map", "M", "N", "K", "alpha"]
-// params     = { BN = [192, 128, 64], STAGES = [4, 6, 5, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// params     = { BN = [192, 160, 128, 64], STAGES = [4, 5, 6, 8, 3, 2], GROUP = [8, 4], BLOCKS = [132, 4, 2], CLUSTER = [2, 1] }
+// schedule.sets  = [
+//   { BN = 192, STAGES = 4, CLUSTER = 2 }, { BN = 192, STAGES = 4, CLUSTER = 1 }, { BN = 160, STAGES = 5, CLUSTER = 2 }, { BN = 160, STAGES = 5, CLUSTER = 1 },
+//   { BN = 128, STAGES = 6, CLUSTER = 2 }, { BN = 128, STAGES = 6, CLUSTER = 1 }, { BN = 64, STAGES = 8, CLUSTER = 2 }, { BN = 64, STAGES = 8, CLUSTER = 1 }
+// ]
+// schedule.each  = { BLOCKS = ["SMS - SMS % CLUSTER"] }
+// schedule.tile  = ["128", "BN"]
+// schedule.tiles = "tiles"
+// schedule.names.tiles  = "ceil(M / (128 * CLUSTER)) * CLUSTER * ceil(N / BN)"
+// schedule.names.busy   = "min(1, tiles / SMS)"
+// schedule.names.shared = "tiles > SMS and tiles % SMS > 0 and 4 * (tiles % SMS) <= 3 * SMS"
+// schedule.names.rounds = "shared * tiles / SMS + (not shared) * ceil(tiles / SMS)"
+// schedule.names.step   = "max(4 * BN, (128 + BN / CLUSTER) * 128 / 52 * (3 + busy) / 4) + 20"
+// schedule.cost  = "rounds * ceil(K / 128) * step + 16 * BN + shared * 2000 + CLUSTER * 1500"
 // demo       = { size = [128, 256, 512], params = { BN = 64, STAGES = 2, BLOCKS = 2, CLUSTER = 1 }, block = [0, 0], stop = { line = "store<BN>(C", array = "Cs", write = true }, lens = "pipeline" }
 // dtype      = "float8_e4m3fn"
 // accumulate = "float32"
@@ -18,36 +31,21 @@
 // cluster    = ["CLUSTER"]
 // shared     = "STAGES * (128 + BN) * 128 + 32768"
 // requires   = [
-//   "N % 4 == 0", "K % 16 == 0", "BN == 64 or BN == 128 or BN == 192", "STAGES >= 2", "GROUP >= 1",
+//   "N % 4 == 0", "K % 16 == 0", "BN == 64 or BN == 128 or BN == 160 or BN == 192", "STAGES >= 2", "GROUP >= 1",
 //   "CLUSTER == 1 or CLUSTER == 2", "BLOCKS >= 1", "BLOCKS <= 264", "BLOCKS % CLUSTER == 0",
 //   "STAGES * (128 + BN) * 128 + 32768 <= 231424"
 // ]
 // ---
-// New here: `turn`, and a warpgroup with a whole tile. The rest is as in rung 71.
+// New here: `turn`, and a warpgroup with a whole tile. multiply is that of rung 71, load and the tiles are those of rung 69, share,
+// the flags and store those of rung 67.
 #include <cuda_fp8.h>
+#include <gemmviz/cluster_parts.h>
+#include <gemmviz/fp8_multiply.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>
 #include <gemmviz/wgmma_tile.h>
 using namespace gemmviz;
 using namespace gemmviz::ptx;
-
-// Starts sum = a b, or sum += a b: 64 rows of A, 32 deep, and BN columns of B.
-template <int BN> GEMMVIZ_PTX void multiply(float (&sum)[BN / 2], operand a, operand b, int add)
-{
-    if constexpr (BN == 64)
-        wgmma_m64n64k32_f32_e4m3(sum, a, b, add);
-    else if constexpr (BN == 128)
-        wgmma_m64n128k32_f32_e4m3(sum, a, b, add);
-    else
-        wgmma_m64n192k32_f32_e4m3(sum, a, b, add);
-}
-
-// Dynamic shared memory. A row has 128 elements of K, which are the 128 bytes that the tensor cores read swizzled: those of a
-// row of A, or of a column of B. C leaves in boxes of 32 floats.
-template <int BN, int STAGES> struct tiles {
-    __nv_fp8_e4m3 a[STAGES][128][128], b[STAGES][BN][128];
-    float c[2][2][64][32];
-};
 
 // C = alpha A B: alpha is the product of the scales of A and B.
 template <int BN, int STAGES, int GROUP, int CLUSTER>
@@ -55,10 +53,8 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
 fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
              const __grid_constant__ tensor_map C, int M, int N, int K, float alpha)
 {
-    // Each block of a cluster copies PART columns of B's tile, for all.
-    enum { PART = BN / CLUSTER };
     extern __shared__ __align__(1024) char memory[];
-    auto &tile = *(tiles<BN, STAGES> *)memory;
+    auto &tile = *(tiles_along_k<__nv_fp8_e4m3, 128, BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES], turn[2];
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + 128 * CLUSTER - 1) / (128 * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
@@ -67,11 +63,8 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         // its last products.
         barrier_init(turn[0], 1);
         barrier_init(turn[1], 1);
-        ring_init(full, empty, CLUSTER);
-        tma_prefetch(A);
-        tma_prefetch(B);
-    } else if (threadIdx.x == 128)
-        tma_prefetch(C);
+    }
+    begin(full, empty, CLUSTER, A, B, C);
     share<GROUP> work(down, across, (K + 127) / 128, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
@@ -82,17 +75,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         registers_down<40>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p))
-                for (int t = p.from * 128; t < p.to * 128; t += 128, at.next()) {
-                    barrier_wait(empty[at.stage], at.parity ^ 1);
-                    barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
-                    tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * 128, full[at.stage]);
-                    auto &part = tile.b[at.stage][rank * PART];
-                    int col = p.col * BN + rank * PART;
-                    if (CLUSTER == 1)
-                        tma_load(part, B, t, col, full[at.stage]);
-                    else
-                        tma_load_multicast(part, B, t, col, full[at.stage], (1 << CLUSTER) - 1);
-                }
+                load<CLUSTER>(tile, p, rank, at, full, empty, A, B);
         }
     } else {
         registers_up<232>();
@@ -110,11 +93,7 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
                 continue;
             }
             ring<STAGES> before = at;
-            auto give_back = [&] {
-                if (threadIdx.x % 128 < CLUSTER)
-                    barrier_arrive_at(empty[before.stage], threadIdx.x % 128);
-                before.next();
-            };
+            returned_stages<CLUSTER, STAGES> give_back = {empty, before};
             barrier_wait(turn[group], my_turn);
             my_turn ^= 1;
             for (int t = p.from; t < p.to; t++, at.next()) {
@@ -151,20 +130,10 @@ fp8_in_turns(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         // Shared memory has to be there until it has been read.
         tma_store_wait<0>();
     }
-    // No block leaves while others copy to its shared memory, or arrive at its barriers.
-    if (CLUSTER > 1)
-        cluster_meet();
+    leave<CLUSTER>();
 }
 
 // ---gemmviz breaks
-// [no-wait-for-empty]
-// title = "Without waiting for a stage to be empty"
-// find = "barrier_wait(empty[at.stage], at.parity ^ 1);"
-// replace = ";"
-// expect = ["race"]
-// at = [64, 64, 400]
-// set = { BN = 64, STAGES = 2, CLUSTER = 1 }
-//
 // [no-turns]
 // title = "Without waiting for the other group's products"
 // find = "barrier_wait(turn[group], my_turn);"

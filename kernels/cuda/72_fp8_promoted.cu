@@ -24,29 +24,16 @@
 //   "STAGES * (128 + BN) * 128 + 32768 <= 231424"
 // ]
 // ---
-// New here: sums of two levels, in two halves. The rest is as in rung 71.
+// New here: sums of two levels, in two halves. multiply is that of rung 71, load and the tiles are those of rung 69,
+// share, the flags and store those of rung 67.
 #include <cuda_fp8.h>
+#include <gemmviz/cluster_parts.h>
+#include <gemmviz/fp8_multiply.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>
 #include <gemmviz/wgmma_tile.h>
 using namespace gemmviz;
 using namespace gemmviz::ptx;
-
-// Starts sum = a b, or sum += a b: 64 rows of A, 32 deep, and HALF columns of B.
-template <int HALF> GEMMVIZ_PTX void multiply(float (&sum)[HALF / 2], operand a, operand b, int add)
-{
-    if constexpr (HALF == 64)
-        wgmma_m64n64k32_f32_e4m3(sum, a, b, add);
-    else
-        wgmma_m64n96k32_f32_e4m3(sum, a, b, add);
-}
-
-// Dynamic shared memory. A row has 128 elements of K, which are the 128 bytes that the tensor cores read swizzled: those of a
-// row of A, or of a column of B. C leaves in boxes of 32 floats.
-template <int BN, int STAGES> struct tiles {
-    __nv_fp8_e4m3 a[STAGES][128][128], b[STAGES][BN][128];
-    float c[2][2][64][32];
-};
 
 // C = alpha A B: alpha is the product of the scales of A and B. The tensor cores add up 128 products in `sum`; each such sum is
 // added to `total`, in single precision.
@@ -55,20 +42,13 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(384, 1)
 fp8_promoted(const __grid_constant__ tensor_map A, const __grid_constant__ tensor_map B,
              const __grid_constant__ tensor_map C, int M, int N, int K, float alpha)
 {
-    // Each block of a cluster copies PART columns of B's tile, for all.
-    enum { PART = BN / CLUSTER, HALF = BN / 2 };
+    enum { HALF = BN / 2 };
     extern __shared__ __align__(1024) char memory[];
-    auto &tile = *(tiles<BN, STAGES> *)memory;
+    auto &tile = *(tiles_along_k<__nv_fp8_e4m3, 128, BN, STAGES> *)memory;
     __shared__ barrier full[STAGES], empty[STAGES];
     // A cluster computes CLUSTER tiles, one below the other, each block the one of its rank.
     int down = (M + 128 * CLUSTER - 1) / (128 * CLUSTER), rank = cluster_rank(), across = (N + BN - 1) / BN;
-    if (threadIdx.x == 0) {
-        // Before a part of B is overwritten, the groups of all blocks that have it have read it.
-        ring_init(full, empty, 2 * CLUSTER);
-        tma_prefetch(A);
-        tma_prefetch(B);
-    } else if (threadIdx.x == 128)
-        tma_prefetch(C);
+    begin(full, empty, 2 * CLUSTER, A, B, C);
     share<GROUP> work(down, across, (K + 127) / 128, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
     piece p;
     bool any = work.next(p);
@@ -79,17 +59,7 @@ fp8_promoted(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         registers_down<40>();
         if (threadIdx.x == 0) {
             for (; any; any = work.next(p))
-                for (int t = p.from * 128; t < p.to * 128; t += 128, at.next()) {
-                    barrier_wait(empty[at.stage], at.parity ^ 1);
-                    barrier_arrive_expect(full[at.stage], sizeof(tile.a[0]) + sizeof(tile.b[0]));
-                    tma_load(tile.a[at.stage], A, t, (p.row * CLUSTER + rank) * 128, full[at.stage]);
-                    auto &part = tile.b[at.stage][rank * PART];
-                    int col = p.col * BN + rank * PART;
-                    if (CLUSTER == 1)
-                        tma_load(part, B, t, col, full[at.stage]);
-                    else
-                        tma_load_multicast(part, B, t, col, full[at.stage], (1 << CLUSTER) - 1);
-                }
+                load<CLUSTER>(tile, p, rank, at, full, empty, A, B);
         }
     } else {
         registers_up<232>();
@@ -98,11 +68,7 @@ fp8_promoted(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         operand a = along_k(tile.a[0][64 * group]), b = along_k(tile.b[0]);
         float sum[2][HALF / 2], total[BN / 2];
         ring<STAGES> before;
-        auto give_back = [&] {
-            if (threadIdx.x % 128 < CLUSTER)
-                barrier_arrive_at(empty[before.stage], threadIdx.x % 128);
-            before.next();
-        };
+        returned_stages<CLUSTER, STAGES> give_back = {empty, before};
         // Starts the products of a half of the stage `at`.
         auto start = [&](int half) {
             wgmma_begin();
@@ -171,9 +137,7 @@ fp8_promoted(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
         // Shared memory has to be there until it has been read.
         tma_store_wait<0>();
     }
-    // No block leaves while others copy to its shared memory, or arrive at its barriers.
-    if (CLUSTER > 1)
-        cluster_meet();
+    leave<CLUSTER>();
 }
 
 // ---gemmviz breaks

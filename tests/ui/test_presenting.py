@@ -173,7 +173,7 @@ def test_the_clicker_goes_from_barrier_to_barrier_where_there_is_no_tour(present
 def test_the_clicker_goes_from_stop_to_stop_of_a_tour_and_the_sentence_is_the_stops(presenter, session, qtbot):
     for step, text in ((3, "The tile comes in."), (9, "The tile is used."), (20, "C is written.")):
         session.own_stops.add(OwnStop(step, text))
-    session.tour.show_own(0)
+    session.guide.show_own(0)
     assert (session.cursor.step, presenter.sentence.text()) == (3, "The tile comes in.")
     press(presenter, qtbot, K.Key_PageDown)
     assert (session.cursor.step, presenter.sentence.text()) == (9, "The tile is used.")
@@ -296,7 +296,7 @@ def test_a_question_does_not_show_its_answer_before_it_is_revealed(presenter, se
     press(presenter, qtbot, K.Key_P)
     asked = session.predict.question
     assert presenter.predict.isVisible() and not presenter.sentence.isVisible()
-    assert not presenter.source.isVisible()
+    assert not presenter.source.isVisible() and not presenter.lens.isVisible()
     assert session.cursor.step < asked.step
     shown = [button.text() for button in presenter.predict.answers]
     assert not [text for text in shown if "✓" in text or "✗" in text]
@@ -306,7 +306,7 @@ def test_a_question_does_not_show_its_answer_before_it_is_revealed(presenter, se
     marks = [button.text()[0] for button in presenter.predict.answers]
     assert (marks[asked.right], marks[(asked.right + 1) % 4]) == ("✓", "✗")
     assert presenter.place.text() == "0 of 1 right"
-    assert presenter.source.isVisible()
+    assert presenter.lens.isVisible() != presenter.source.isVisible()
     press(presenter, qtbot, K.Key_P)
     assert presenter.sentence.isVisible() and not presenter.predict.isVisible()
 

@@ -37,8 +37,8 @@ typedef struct {
     int sharing;         // one of the values below
     // Of the running thread, see postponed.h: instructions that it has postponed, and what to call before it uses
     // memory (at, bytes) or does anything else that others may notice (0, 0); NULL with none. Of its warp: lanes that
-    // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present access
-    // comes before postponed ones.
+    // have gone on in front of others. Whether any instruction of this run was postponed, and whether the present
+    // access comes before postponed ones.
     uint32_t postponed, lanes_ahead, postpones, looks_ahead;
     void (*catch_up)(uintptr_t at, uint32_t bytes);
     uintptr_t stacks;    // of all threads, side by side

@@ -1,13 +1,12 @@
 """The timeline: a recording in lockstep order. Everything on the stage is a pure function of (timeline, step)."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.catalogue.plain import Plain
 from gemmviz.trace.order.requests import Ints, Requests, align, changes, earlier
 from gemmviz.trace.recording.recording import WARP, Recording
 
@@ -79,10 +78,6 @@ class Timeline:
         later = found[found > step]
         return int(later[0] if len(later) else found[0])
 
-    def to_plain(self) -> Plain:
-        """Return the timeline as plain data."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
 
 def build(recording: Recording, order_by: Order = "grid") -> Timeline:
     """Sort a recording in lockstep order.
@@ -92,6 +87,8 @@ def build(recording: Recording, order_by: Order = "grid") -> Timeline:
     lanes of the warp last synchronised (and in the same block, for ``order_by="block"``). Steps are ordered by phase,
     then by the progress of the warps, so that divergent warps wait for the longest path. The order of each thread's
     accesses is kept: if warps execute the same instructions in different orders, requests are combined by their number.
+    Flags between blocks are not followed: with ``order_by="grid"``, a block that waits for a flag may come before the
+    one that sets it.
 
     Parameters
     ----------

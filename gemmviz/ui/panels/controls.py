@@ -138,7 +138,12 @@ class RecordControls(QWidget):
         self.order = QComboBox()
         self.order.addItem(tr("blocks together"), "grid")
         self.order.addItem(tr("block by block"), "block")
-        self.order.setToolTip(tr("Order in which the blocks are played (an order of events, not of time)"))
+        self.order.setToolTip(
+            tr(
+                "Order in which the blocks are played (an order of events, not of time). Blocks together: one that "
+                "waits for another one's flag may come before it."
+            )
+        )
         self.order.setAccessibleName(tr("Order of blocks"))
         self.button = QPushButton(tr("Record"))
         self.button.setToolTip(tr("Compile the source for the CPU and record every access (Ctrl+R)"))
@@ -219,6 +224,12 @@ class MeasureControls(QWidget):
         self.status = ShortLabel()
         self.status.setObjectName("muted")
         self.result, self.what_next = ResultCard(session), WhatNext(session)
+        self._lay_out()
+        self._connect()
+        self._on_chosen()
+        self._on_progress("bench")
+
+    def _lay_out(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
@@ -249,6 +260,9 @@ class MeasureControls(QWidget):
         column.addWidget(self.result)
         column.addWidget(self.what_next)
         column.addStretch(1)
+
+    def _connect(self) -> None:
+        session = self.session
         self.size_row.changed.connect(lambda problem: session.choice.choose_bench(problem=problem))
         self.params.changed.connect(lambda params: session.choice.choose_bench(params=params))
         self.this.clicked.connect(lambda *_: self.measure_this.emit())
@@ -260,8 +274,6 @@ class MeasureControls(QWidget):
         listen(self, session.choice.bench_chosen, self._on_chosen)
         listen(self, session.progress.changed, self._on_progress)
         listen(self, session.results.device_changed, lambda: self._on_progress("bench"))
-        self._on_chosen()
-        self._on_progress("bench")
 
     def showEvent(self, event: QShowEvent) -> None:
         """Show the present figure of the chosen kernel, its limit and the next chapter."""

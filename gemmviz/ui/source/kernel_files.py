@@ -79,7 +79,7 @@ class KernelFiles(QObject):
         def start() -> None:
             full = path.resolve()
             if full.suffix == lesson_file.SUFFIX:
-                self.session.tour.open(full)
+                self.session.guide.open(full)
             elif full.suffix == state_file.SUFFIX:
                 self.state_wanted.emit(full)
             else:
@@ -185,9 +185,9 @@ class KernelFiles(QObject):
         self._take(base)
 
     def _unless_edited(self, path: Path, take: Callable[[_Found], None]) -> Callable[[_Found], bool]:
-        """Return a function that hands over what a file holds; it asks if the text here was edited after this call.
+        """Return a function that takes the text of a file; it asks if the text here was edited after this call.
 
-        The function returns whether it was handed over.
+        The function returns whether the text was taken.
         """
 
         def edits() -> str | None:

@@ -21,7 +21,7 @@ from gemmviz.catalogue.problem import Problem
 TEXT = """// ---gemmviz
 // version = 7
 // entry = "product"
-// args = ["A", "B", "C", "M", "N", "K"]
+// args = ["A", "B", "C", {rows}"M", "N", "K"{gpu}]
 // params = {{ GPUS = [2, 3] }}
 // block = [8, 8]
 // grid = ["N / 8", "M / 8"]
@@ -32,10 +32,12 @@ __global__ void product(const float *A, const float *B, float *C, int M, int N, 
 """
 HOW = {
     "whole": {"a": "", "crossing": ""},
+    "inside": {"a": 'A = "rows", ', "crossing": '// crossing = "inside"\n', "rows": '"A.pointers", ', "gpu": ', "GPU"'},
     "before": {"a": 'A = "rows", ', "crossing": '// crossing = "before"\n'},
     "meanwhile": {"a": 'A = "rows", ', "crossing": '// crossing = "meanwhile"\n'},
     "reads": {"a": 'A = "rows", ', "crossing": '// crossing = "reads"\n'},
 }
+NO_ROWS = {"rows": "", "gpu": ""}
 
 
 class Memory(np.ndarray):
@@ -159,6 +161,9 @@ class FakeCuPy:
     def asnumpy(self, array):
         return np.array(array)
 
+    def asarray(self, array):
+        return array
+
     def get_default_memory_pool(self):
         return SimpleNamespace(free_all_blocks=lambda: None)
 
@@ -172,17 +177,27 @@ class FakeCuPy:
 
         Graph.now_or_later(run)
 
+    def gather(self, a, owned):
+        """Copy the rows of each GPU to their place in a GPU's A, as a kernel does that gets their addresses."""
+        size = a.nbytes // len(owned)
+        for owner, pointer in enumerate(map(int, owned)):
+            assert self.device_of(pointer) == owner
+            ctypes.memmove(a.ctypes.data + owner * size, pointer, size)
+
     def note(self, what, stream):
         self.ran.append((what, stream.before))
         stream.queue(what)
 
     def kernel(self, device):
         def product(grid, block, values, shared_mem):
-            a, b, c, m, n, k = values
+            a, b, c, *owned, m, n, k = values[: -1 if len(values) == 8 else None]
             assert (grid, block) == ((n // 8, m // 8, 1), (8, 8, 1)) and self.current == device
+            assert not owned or values[-1] == device
             stream = Stream.current
 
             def run():
+                if owned:
+                    self.gather(a, owned[0])
                 c.reshape(m, n)[...] = a.reshape(m, k) @ b.reshape(k, n)
                 self.note(("product", device, m, self.number), stream)
 
@@ -192,9 +207,9 @@ class FakeCuPy:
 
 
 def prepared(how, gpus, size=(48, 96, 16)):
-    job = launch(parse(TEXT.format(**HOW[how]), Path("mine.cu")), Problem(*size), {"GPUS": gpus})
+    job = launch(parse(TEXT.format(**NO_ROWS | HOW[how]), Path("mine.cu")), Problem(*size), {"GPUS": gpus})
     cp = FakeCuPy()
-    types = dict.fromkeys("MNK", np.int32)
+    types = dict.fromkeys(("M", "N", "K", "GPU"), np.int32)
     made = SeveralPrepared(cp, job, Build(), [cp.kernel(device) for device in range(gpus)], types)
     rng = np.random.default_rng(1)
     a, b = (rng.integers(-3, 4, job.problem.shape(m)).astype(np.float32) for m in "AB")
@@ -213,6 +228,14 @@ def test_all_gpus_together_make_c(how, gpus):
     assert kinds.count("copy") == (gpus * (gpus - 1) if how in ("before", "meanwhile") else 0)
     assert kinds.count("product") == (gpus * gpus if how in ("meanwhile", "reads") else gpus)
     made.close()
+
+
+def test_a_kernel_that_copies_rows_itself_finds_no_number_in_the_rows_of_others():
+    cp, made, _ = prepared("inside", 2)
+    cp.gather = lambda a, owned: None
+    made.run()
+    wrong = np.isnan(made.fetch())
+    assert wrong[24:, :48].all() and wrong[:24, 48:].all() and not wrong[:24, :48].any() and not wrong[24:, 48:].any()
 
 
 def test_a_row_that_did_not_cross_is_no_number():
@@ -258,7 +281,7 @@ def test_panels_are_queued_in_the_order_in_which_they_are_multiplied():
         assert owners == [(device + turn) % 4 for turn in range(1, 4)]
 
 
-@pytest.mark.parametrize("how", ["before", "meanwhile"])
+@pytest.mark.parametrize("how", ["before", "meanwhile", "inside"])
 def test_no_gpu_begins_again_before_all_have_ended(how):
     cp, made, _ = prepared(how, 2)
     made.run()
@@ -285,7 +308,7 @@ def test_a_product_is_queued_by_one_call_of_the_host(monkeypatch):
 
 
 def test_too_few_gpus_or_gpus_without_a_link_are_said(monkeypatch):
-    job = launch(parse(TEXT.format(**HOW["whole"]), Path("mine.cu")), Problem(48, 96, 16), {"GPUS": 3})
+    job = launch(parse(TEXT.format(**NO_ROWS | HOW["whole"]), Path("mine.cu")), Problem(48, 96, 16), {"GPUS": 3})
     for count, said in ((1, "mine needs 3 GPUs in one machine.*has 1"), (4, "GPU 2 cannot read the memory of GPU 0")):
         known = CudaDriver(True, (13, 0), "", None, "", count)
         monkeypatch.setattr(several, "driver", lambda known=known: known)

@@ -104,8 +104,28 @@ def test_the_ladder_has_a_launch_for_any_size(name):
 
 def test_a_small_product_shares_a_where_it_is_high_and_b_where_it_is_wide():
     rung = find("every_shape", ladder())
-    high, wide = usual(rung, Problem(1024, 512, 4096)), usual(rung, Problem(512, 1024, 4096))
+    high, wide = usual(rung, Problem(2048, 512, 4096)), usual(rung, Problem(512, 2048, 4096))
     assert (high["ACROSS"], high["CLUSTER"], wide["ACROSS"], wide["CLUSTER"]) == (2, 1, 1, 2)
+
+
+@pytest.mark.parametrize("size", [(1024, 512, 4096), (512, 1024, 4096), (16, 8192, 8192)], ids=str)
+def test_two_parts_of_a_tile_have_no_cluster(size):
+    params = usual(find("every_shape", ladder()), Problem(*size))
+    assert (params["BM"], params["BN"], params["SPLIT"], params["CLUSTER"], params["ACROSS"]) == (64, 128, 2, 1, 1)
+
+
+def test_a_tile_of_320_columns_is_shared_where_k_is_small():
+    rung = find("every_shape", ladder())
+    small, large = usual(rung, Problem(8192, 1280, 4096)), usual(rung, Problem(8192, 1280, 8192))
+    assert (small["BN"], small["ACROSS"], large["BN"], large["ACROSS"]) == (320, 2, 320, 1)
+
+
+@pytest.mark.parametrize(
+    ("size", "columns", "cluster"), [(512, 64, 1), (1536, 160, 1), (2048, 128, 2), (4096, 160, 2), (6144, 192, 2)]
+)
+def test_the_tile_of_fp8_follows_from_the_size(size, columns, cluster):
+    params = usual(find("fp8_in_turns", ladder()), Problem.cube(size))
+    assert (params["BN"], params["CLUSTER"]) == (columns, cluster)
 
 
 def test_the_smallest_products_have_narrow_tiles_and_larger_ones_no_cluster_where_rows_begin_at_lines() -> None:

@@ -10,7 +10,7 @@ from gemmviz.cluster.piece import SentSources
 from gemmviz.cluster.pieces import flops
 from gemmviz.cluster.software import software
 from gemmviz.cluster.wire import pack
-from gemmviz.engine.messages import BenchRequest
+from gemmviz.engine.messages import BenchRequest, CheckRequest, CountRequest
 
 
 class Future:
@@ -72,12 +72,20 @@ class Recording(Client):
         return Future()
 
 
+SIZES = (8, 32, 16)
+LAUNCHES = [{"m": size, "n": 8, "k": 8, "params": {}} for size in SIZES]
+COUNTED = [{"path": "a.cu", "text": "", "m": 8, "n": size, "k": 8, "params": {}} for size in SIZES]
+DIFFERENT = {
+    "bench": [BenchRequest(1, [{"path": "a.cu", "text": "", "params": {}}], [(size, size, size)]) for size in SIZES],
+    "check": [CheckRequest(1, "a.cu", "", [one]) for one in LAUNCHES],
+    "prove": [CountRequest(1, [one]) for one in COUNTED],
+}
+
+
+@pytest.mark.parametrize("command", DIFFERENT)
 @pytest.mark.parametrize(("workers", "order"), [(1, [0, 1, 2]), (2, [1, 2, 0])])
-def test_larger_pieces_start_first_where_several_workers_share_them(workers, order):
-    requests = [
-        BenchRequest(1, [{"path": "a.cu", "text": "", "params": {}}], [(size, size, size)]) for size in (8, 32, 16)
-    ]
-    jobs = [Job(one, SentSources([]), True, 1.0, flops(one)) for one in requests]
+def test_larger_pieces_start_first_where_several_workers_share_them(workers, order, command):
+    jobs = [Job(one, SentSources([]), True, 1.0, flops(one)) for one in DIFFERENT[command]]
     client, cancel = Recording(workers), threading.Event()
     cancel.set()
     list(Course(client, jobs).run(cancel))

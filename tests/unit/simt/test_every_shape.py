@@ -7,6 +7,7 @@ from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace import hazards
 from gemmviz.trace.recording.record import record
+from gemmviz.trace.recording.tma_boxes import ADDED, STORED
 
 SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 12, "CLUSTER": 1}
 FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
@@ -30,6 +31,8 @@ FP32 = {"TM": 4, "WM": 1, "WN": 4, "TN": 4, "BK": 8, "STAGES": 2, "BLOCKS": 7}
         ("every_shape_fp32", (33, 131, 77), FP32),
         ("every_shape_fp32", (33, 134, 77), FP32),
         ("every_shape_fp32", (70, 133, 39), {**FP32, "TM": 8, "TN": 16, "BLOCKS": 3}),
+        # FP8: half a tile is 80 columns of B, and the last of a tile's five boxes of C is the first one's memory.
+        ("fp8_in_turns", (130, 164, 272), {"BN": 160, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 2}),
         # Three boxes per tile, so that the last box of a tile and the first of the next one are the same memory.
         ("every_shape_c16", (64, 384, 64), {**SMALL, "BN": 192, "BLOCKS": 1}),
     ],
@@ -50,6 +53,15 @@ def test_the_parts_of_a_tile_take_the_k_steps_in_turns_and_blocks_with_successiv
 
     assert [asked(block, 0) for block in range(4)] == 2 * [[0, 128, 256], [64, 192]]
     assert [set(asked(block, 1)) for block in range(4)] == [{0}, {0}, {64}, {64}]
+
+
+def test_two_parts_of_a_tile_of_floats_both_add_to_the_zeros_that_the_first_one_stores() -> None:
+    params = {**SMALL, "BLOCKS": 2, "SPLIT": 2}
+    recording = record(launch(find("every_shape", ladder()), Problem(64, 64, 256), params))
+    boxes = recording.boxes
+    of_c = [boxes.block[boxes.store == kind].tolist() for kind in (STORED, ADDED)]
+    assert of_c == [[0, 0], [0, 0, 1, 1]]
+    assert recording.wrong == 0
 
 
 @pytest.mark.sweep("96-32")

@@ -121,7 +121,16 @@ def test_a_warp_s_products_may_wait_for_each_other(
 
 
 @pytest.mark.parametrize(
-    "name", ["mma_swizzle", "mma_pipeline", "wmma_shared", "matmul_tc_2d_warp_tiling_printed_grid", "two_consumers", "tf32_by_rows", "every_shape"]
+    "name",
+    [
+        "mma_swizzle",
+        "mma_pipeline",
+        "wmma_shared",
+        "matmul_tc_2d_warp_tiling_printed_grid",
+        "two_consumers",
+        "tf32_by_rows",
+        "every_shape",
+    ],
 )
 def test_a_rung_is_recorded_as_if_each_instruction_were_done_at_once(
     name: str, at_once: Callable[..., RawTrace]
