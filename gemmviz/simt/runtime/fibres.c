@@ -51,6 +51,13 @@ static void give_way(int state)
     gv_context_switch(&me->context, &gv_cluster.scheduler);
 }
 
+void gv_pass_on(uint32_t thread)
+{
+    gv_fibre *me = gv_running_fibre();
+    gv_mark_made();
+    gv_context_switch(&me->context, &to_run(thread)->context);
+}
+
 void gv_barrier(void)
 {
     gv_catch_up();

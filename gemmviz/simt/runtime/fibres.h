@@ -90,6 +90,9 @@ static inline uint32_t gv_lane_now(void) { return gv_now.thread % GV_WARP; }
 // Ends the run: the running thread's warp has fewer than 32 lanes, and the instruction needs them all.
 void gv_no_warp(uintptr_t pc) __attribute__((noreturn));
 
+// Lets another thread of the running thread's warp, which is ready, run first.
+void gv_pass_on(uint32_t thread);
+
 // Waits until every lane of the mask has arrived here; the last lane does the work for all.
 void gv_warp_instruction(uint32_t mask, void *mine, gv_warp_work *work, uintptr_t pc);
 

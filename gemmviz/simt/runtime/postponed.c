@@ -37,6 +37,8 @@ static inline void will_change(uintptr_t at, uint32_t bytes)
         changed[part % BITS / 64] |= 1ull << part % 64;
 }
 
+static uint32_t done; // instructions that were done together just now
+
 // The lanes have kept the same instructions, unless they went different ways.
 static void do_all(void *posted[GV_WARP], uint32_t mask)
 {
@@ -50,6 +52,7 @@ static void do_all(void *posted[GV_WARP], uint32_t mask)
         kept[i][0].work(posted, mask);
     }
     gv_now.lanes_ahead = 0;
+    done = count[0];
 }
 
 static void catch_up(uintptr_t at, uint32_t bytes)
@@ -62,6 +65,11 @@ static void catch_up(uintptr_t at, uint32_t bytes)
     gv_now.catch_up = NULL;
     gv_now.lanes_ahead++;
     gv_warp_instruction(~0u, &count[lane], do_all, kept[0][lane].pc);
+    // If each instruction were done at once, the lane before would be the last to arrive at each further one, and the
+    // first to go on: so defects and instructions are met in the same order.
+    uint32_t before = done ? (done - 1) % GV_WARP : 0;
+    done = 0;
+    if (before) gv_pass_on(gv_now.thread - lane + (lane + GV_WARP - before) % GV_WARP);
 }
 
 void *gv_postpone(gv_warp_work *work, const void *to, uint32_t bytes, uintptr_t pc)
