@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr
 from gemmviz.trace.lenses.panel_use import PanelUse, SharedProduct, shared_product
 from gemmviz.trace.playable import Playable
@@ -20,7 +21,7 @@ _GAP = 1.6  # between GPUs, in lines of body text
 class OwnersLens:
     """Draws the GPUs of a recording."""
 
-    name = "owners"
+    name: LensName = "owners"
     title = mark("Who owns, what travels")
 
     def suits(self, playable: Playable) -> bool:

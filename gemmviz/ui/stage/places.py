@@ -172,5 +172,5 @@ class StagePlaces:
 
     @property
     def head(self) -> float:
-        """Height of the line above the arrays, in pixels, and of what takes the caption's place below it."""
+        """Height of the line above the arrays, and of the panel below it that replaces the caption, in pixels."""
         return self._lines.head + self.words
