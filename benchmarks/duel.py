@@ -37,12 +37,12 @@ def main():
     window, meter = open_window(time.thread_time if asked.cpu else time.perf_counter)
     session = window.session
     for left, right, size, pace in PAIRS[:1] if asked.quick else PAIRS:
-        session.comparison.stop()
+        session.side_by_side.stop()
         session.choice.choose_kernel(find(left, session.choice.kernels))
         session.choice.choose(problem=Problem.cube(size))
         wait_recorded(session)
         alone, _ = play(window, meter, seconds)
-        session.comparison.start_named(right, pace)
+        session.side_by_side.start_named(right, pace)
         until = time.monotonic() + _MATCH_S
         while session.comparison.match is None and time.monotonic() < until:
             wait(50)

@@ -183,11 +183,11 @@ def states_of(room, folder):
     session.choice.break_it(("no-second-barrier",))
     take()
     session.choice.break_it(())
-    session.comparison.start_named("gpumult1", None)
+    session.side_by_side.start_named("gpumult1", None)
     session.cursor.pick((2, 30), 1)
     session.playback.set_loop_range(2, 9)
     take()
-    session.comparison.stop()
+    session.side_by_side.stop()
     text = session.choice.text
     session.permission.trust.typed(session.choice.base.path, text, text.replace("float sum = 0;", "float sum = 1;"))
     session.choice.edit(text.replace("float sum = 0;", "float sum = 1;"))

@@ -182,11 +182,11 @@ class Room:
         if tour.lesson is not None and tour.lesson.path == path:
             opened.outcome = "opened"
             for _ in range(min(len(tour.stops), 3)):
-                tour.next(1)
+                self.session.guide.next(1)
                 self.turn()
             self._look()
         if tour.lesson is not None:
-            tour.leave()
+            self.session.guide.leave()
         self.controller.recording.pause.stop()
         self.wait()
         return in_time

@@ -64,7 +64,8 @@ def chosen(args: argparse.Namespace) -> list[Any]:
 
     from gemmviz.catalogue.ladder import ladder
 
-    rungs = [k for k in ladder() if k.recordable and not k.exhibit and k.division is None]
+    # The other rungs of several GPUs have the code of `every_shape`.
+    rungs = [k for k in ladder() if k.recordable and not k.exhibit and (k.division is None or k.division.inside)]
     every = [m for rung in rungs for m in mutants(rung)]
     if args.only:
         every = [m for m in every if {m.name, m.original.name, m.operator} & set(args.only)]

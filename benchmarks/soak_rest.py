@@ -37,9 +37,9 @@ class Restful(Somebody):
         window, session = self.window, self.session
         self._look_as_at_first()
         window.presenting.end()
-        session.comparison.stop()
+        session.side_by_side.stop()
         if session.tour.active:
-            session.tour.leave()
+            session.guide.leave()
         if session.predict.on:
             session.predict.toggle()
         session.playback.pause()

@@ -138,7 +138,7 @@ def open_window(clock):
 
 
 def wait_recorded(session, seconds=_RECORDING_S):
-    """Wait until the chosen recording is on the stage; return False if there is an error message instead."""
+    """Wait until the chosen recording is on the stage; return False if there is a message about a failure instead."""
     until = time.monotonic() + seconds
     wait(_SETTLED_MS)
     while time.monotonic() < until:
@@ -146,7 +146,8 @@ def wait_recorded(session, seconds=_RECORDING_S):
         idle = session.progress["record"] is None
         if session.cursor.playable is not None and not session.staged.outdated and idle:
             return True
-        if idle and session.messages.current is not None and session.messages.current.kind == "error":
+        message = session.messages.current
+        if idle and message is not None and (message.kind == "error" or message.lasting):  # an exhibit may not compile
             return False
     return False
 

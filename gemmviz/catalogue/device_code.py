@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from gemmviz.catalogue.declarations import Declaration, declarations, macros
@@ -48,7 +49,7 @@ def device_code(text: str, entry: str = "", has_header: Callable[[str], bool] = 
     plain = plain_code(text, directives=False)
     found = declarations(plain)
     if found is None:  # for example two heads of one function, between #if and #else
-        found = declarations(_first_branches(text, plain))
+        found = _by_branches(text, plain)
     if not found:
         return text
     defined = macros(plain_code(text))
@@ -208,18 +209,35 @@ def _blank(text: str) -> str:
     return "\n".join(lines)
 
 
-def _first_branches(text: str, plain: str) -> str:
-    """Return a plain text without the lines between ``#else`` or ``#elif`` and ``#endif``."""
+def _by_branches(text: str, plain: str) -> list[Declaration] | None:
+    """Return the declarations of the first branches, and those of whole declarations in other branches."""
+    others = _other_branches(text, plain)
     out = list(plain)
+    for begin, end in others:
+        out[begin:end] = ["\n" if c == "\n" else " " for c in out[begin:end]]
+    found = declarations("".join(out))
+    if found is None:
+        return None
+    for begin, end in others:
+        if not any(one.start < begin < one.end for one in found):
+            inside = declarations(plain[begin:end]) or ()
+            found += [replace(one, start=one.start + begin, end=one.end + begin) for one in inside]
+    return sorted(found, key=lambda one: one.start)
+
+
+def _other_branches(text: str, plain: str) -> list[tuple[int, int]]:
+    """Return the places of a plain text between ``#else`` or ``#elif`` and ``#endif``, the outermost of each."""
+    found: list[tuple[int, int]] = []
     depth: list[int] = []  # per open #if, the start of its second branch, or -1
-    for found in _SECOND_BRANCH.finditer(plain_code(text)):
-        word = found["word"]
+    for directive in _SECOND_BRANCH.finditer(plain_code(text)):
+        word = directive["word"]
         if word.startswith("if"):
             depth.append(-1)
         elif depth and word in ("else", "elif"):
-            depth[-1] = found.end() if depth[-1] < 0 else depth[-1]
+            depth[-1] = directive.end() if depth[-1] < 0 else depth[-1]
         elif depth:
             begin = depth.pop()
             if begin >= 0:
-                out[begin : found.start()] = ["\n" if c == "\n" else " " for c in out[begin : found.start()]]
-    return "".join(out)
+                found = [one for one in found if one[0] < begin]
+                found.append((begin, directive.start()))
+    return found

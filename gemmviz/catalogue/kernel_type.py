@@ -149,6 +149,8 @@ class Kernel:
         fence, (start, end) = FENCE.search(self.text), switches.block(self.text)
         before = self.text[: fence.start()] if fence else ""
         code = before + self.text[front_matter.code_start(self.text) : start] + self.text[end:]
+        if fence and fence.end() >= len(self.text.rstrip()):
+            code = f"\n{before}"  # the front matter is below the code: as if it were on top
         return _digest(code if self.recordable else "", _decides(self))
 
     @property

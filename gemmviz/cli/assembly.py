@@ -24,6 +24,7 @@ from gemmviz.cli.driving import driving
 from gemmviz.cli.own_size import own_problem
 from gemmviz.cli.tables import console
 from gemmviz.engine.consent import Named
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Assembled, AssembleRequest, Failed
 
 _SCHEMA_VERSION = 1
@@ -65,11 +66,7 @@ def _run(args: argparse.Namespace) -> int:
     options.print_notes(kernel)
     settings = options.params(args)
     problem = own_problem(kernel, args, settings)
-    request = AssembleRequest(
-        *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k),
-        settings,
-        args.arch,
-    )
+    request = AssembleRequest(*launched(1, kernel, problem), settings, args.arch)
     with driving(Named([kernel])) as engine:
         reply = engine.run(request)
     if isinstance(reply, Failed):

@@ -94,8 +94,11 @@ def _ssh(args: argparse.Namespace) -> int:
         for name, file in (("ca", tls.ca), ("certificate", tls.certificate), ("key", tls.key)):
             remote += [f"--{name}", str(Path(file).absolute())]
     # With a terminal on the other side (-tt), the workers end when ssh does.
-    commands = [["ssh", "-tt", "-o", "BatchMode=yes", host, *map(shlex.quote, remote)] for host in args.hosts]
-    serving.serve(serving.Place(args.host, args.port), tls, [], commands)
+    elsewhere = [
+        serving.Elsewhere(host, ["ssh", "-tt", "-o", "BatchMode=yes", host, *map(shlex.quote, remote)])
+        for host in args.hosts
+    ]
+    serving.serve(serving.Place(args.host, args.port), tls, [], elsewhere)
     return 0
 
 

@@ -7,8 +7,9 @@ from gemmviz.backends.surroundings import surroundings
 from gemmviz.catalogue.errors import GemmvizError, NoFrontMatter
 from gemmviz.catalogue.front_matter import FENCE
 from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_below
 from gemmviz.catalogue.guessing.guessed_matter import Guess
-from gemmviz.catalogue.kernel import Kernel, parse
+from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.user_file import read_source
 from gemmviz.cli.describe import tried
@@ -37,7 +38,7 @@ def find_versions(names: tuple[str, str], known: list[Kernel]) -> tuple[Kernel, 
             print(f"gemmviz: no guess is right for {name} ({one.settled}); launched like {partner}", file=sys.stderr)
             matter = FENCE.search(other.text)
             assert matter is not None
-            found[at] = _with_matter(one, matter[0])
+            found[at] = guessed_below(one, f"{matter[0]}\n")
     before, after = found
     assert isinstance(before, Kernel) and isinstance(after, Kernel)
     return before, after
@@ -57,13 +58,7 @@ def _found(name: str, known: list[Kernel]) -> Kernel | Guess:
     if not made.right:
         return made
     print(f"gemmviz: {name} has no front matter; guessed: {made.entry}, {made.settled}", file=sys.stderr)
-    return _with_matter(made, made.front_matter())
-
-
-def _with_matter(made: Guess, matter: str) -> Kernel:
-    """Return the kernel of a text. The front matter is put below the code, so that each line keeps its number."""
-    text = made.text.removeprefix("\ufeff").rstrip()
-    return parse(f"{text}\n{matter.rstrip()}\n", made.path)
+    return guessed_below(made)
 
 
 def _same_call(made: Guess, kernel: Kernel) -> bool:

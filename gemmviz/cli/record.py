@@ -20,6 +20,7 @@ from gemmviz.cli import options
 from gemmviz.cli.own_size import fitting, own_problem
 from gemmviz.cli.record_print import show
 from gemmviz.engine.consent import Consent, Named
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Progress, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
 from gemmviz.trace import untrusted
@@ -79,7 +80,8 @@ def _run(args: argparse.Namespace) -> int:
         problem = own_problem(kernel, args, params)
     job = launch(kernel, problem, params)
     request = RecordRequest(
-        *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params),
+        *launched(1, kernel, problem),
+        job.params,
         # The traffic of the links between several GPUs is counted from the accesses.
         order="none" if args.accesses or kernel.division else "totals",
         deadline_s=args.deadline,

@@ -17,6 +17,7 @@ from gemmviz.catalogue.lens_names import LENSES
 from gemmviz.cli import options
 from gemmviz.cli.record import engine_reply
 from gemmviz.engine.consent import Named
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import RecordRequest
 from gemmviz.language import set_language
 from gemmviz.session import picture_params
@@ -104,10 +105,7 @@ def _run(args: argparse.Namespace) -> int:
     # Without a size: the size that the window would choose.
     problem = options.problem(args) if options.has_size(args) else picture_problem(kernel)
     job = launch(kernel, problem, picture_params(kernel, problem) | options.params(args))
-    request = RecordRequest(
-        *(1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, job.params, args.order),
-        as_written=args.as_written,
-    )
+    request = RecordRequest(*launched(1, kernel, problem), job.params, args.order, as_written=args.as_written)
     reply = engine_reply(request, Named([kernel]))
     set_language(args.language or "en")
     first, end, every = args.steps or (0, None, None)

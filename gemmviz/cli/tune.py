@@ -18,6 +18,7 @@ from gemmviz.cli.driving import driving
 from gemmviz.cli.tables import console, size
 from gemmviz.engine import messages
 from gemmviz.engine.consent import Named
+from gemmviz.engine.launched import launched
 
 _DEFAULT_SIZE = 1024
 _DEFAULT_SECONDS = 120.0
@@ -68,9 +69,7 @@ def _run(args: argparse.Namespace) -> int:
         return _forget(args.forget)
     kernel, problem = find(args.kernel, options.ladder()), options.problem(args)
     options.print_notes(kernel)
-    request = messages.TuneRequest(
-        1, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, options.params(args), args.seconds
-    )
+    request = messages.TuneRequest(*launched(1, kernel, problem), options.params(args), args.seconds)
     if args.cluster:
         from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
 

@@ -10,7 +10,7 @@ from gemmviz.catalogue.plain import Plain
 from gemmviz.cli import options
 from gemmviz.session import SPEEDS
 from gemmviz.session.files.snapshot_form import FURTHEST_SHIFT, ZOOMS, Snapshot
-from gemmviz.session.rules.comparison import PACES
+from gemmviz.session.models.comparison import PACES
 from gemmviz.trace.order.stepping_units import UNITS
 
 _PAGES = ("stage", "charts", "claims", "versions")

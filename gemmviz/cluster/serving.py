@@ -19,6 +19,7 @@ from gemmviz.language import tr
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 # A worker that finds no scheduler for so long ends; its machine may have been started earlier.
 _PATIENCE_S = "120 s"
+_LOOK_S = 0.5
 # Dask's pages about a scheduler and its workers have no certificates: there are none, and nobody outside could ask.
 _HTTP = "127.0.0.1:0"
 _SETTINGS: dict[str, object] = {
@@ -60,8 +61,16 @@ def workers(count: int | None) -> list[dict[str, Any]]:
     ]
 
 
+@dataclass(frozen=True)
+class Elsewhere:
+    """The workers of another host: its name for people, and the program that starts them there and ends with them."""
+
+    host: str
+    command: list[str]
+
+
 def serve(
-    scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], commands: Sequence[list[str]] = ()
+    scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], elsewhere: Sequence[Elsewhere] = ()
 ) -> None:
     """Run a scheduler and workers until Ctrl-C; or only workers, until their scheduler ends.
 
@@ -73,9 +82,9 @@ def serve(
         The certificates.
     settings
         The workers of this machine, from `workers`.
-    commands
-        Programs that start workers elsewhere: they are started with the scheduler and ended with it. Their last
-        argument is the address.
+    elsewhere
+        The workers of other hosts: their programs are started with the scheduler and ended with it. Their last argument
+        is the address.
 
     Raises
     ------
@@ -92,11 +101,11 @@ def serve(
     import dask  # late: it is installed on demand
 
     with dask.config.set(_SETTINGS), suppress(KeyboardInterrupt, asyncio.CancelledError):
-        asyncio.run(_serve(scheduler, tls, settings, commands))
+        asyncio.run(_serve(scheduler, tls, settings, elsewhere))
 
 
 async def _serve(
-    scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], commands: Sequence[list[str]]
+    scheduler: Place | str, tls: Tls | None, settings: Sequence[dict[str, Any]], elsewhere: Sequence[Elsewhere]
 ) -> None:
     from distributed import Nanny, Scheduler  # late: Dask is installed on demand
 
@@ -128,18 +137,30 @@ async def _serve(
             for number, one in enumerate(settings)
         ]
         await asyncio.gather(*map(stack.enter_async_context, nannies))
-        children = [subprocess.Popen([*command, at]) for command in commands]
+        children = [subprocess.Popen([*one.command, at]) for one in elsewhere]
         try:
             _say(at, len(nannies), len(children))
+            watch = asyncio.create_task(_say_ended(elsewhere, children))
             if isinstance(scheduler, Place):
                 await asyncio.Event().wait()
             else:
                 await asyncio.gather(*(nanny.finished() for nanny in nannies))
         finally:
+            watch.cancel()
             for child in children:
                 child.terminate()
             for child in children:
                 child.wait()
+
+
+async def _say_ended(elsewhere: Sequence[Elsewhere], children: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Report each host whose program has ended: it has no workers."""
+    left = dict(enumerate(children))
+    while left:
+        await asyncio.sleep(_LOOK_S)
+        for number in [number for number, child in left.items() if child.poll() is not None]:
+            host, code = elsewhere[number].host, left.pop(number).returncode
+            print(tr("{host} has no workers: ssh ended with code {code}", host=host, code=code), flush=True)
 
 
 def _name(number: int) -> str:

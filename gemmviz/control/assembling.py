@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from gemmviz.assembly.listing import Listing
 from gemmviz.control.engines import Engines
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Assembled, AssembleRequest, Failed, Progress, Reply
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -64,15 +65,10 @@ class Assembling:
             code.fail(tr("This text is not compiled until you allow it to run."))
             return
         made = code.launch()
-        kernel, problem = made.kernel, made.problem
         self._run = self._engines.next_run()
-        code.begin(tr("Compiling {kernel}", kernel=kernel.alias))
+        code.begin(tr("Compiling {kernel}", kernel=made.kernel.alias))
         self._worker.submit(
-            AssembleRequest(
-                *(self._run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k),
-                dict(made.params),
-                code.architecture,
-            )
+            AssembleRequest(*launched(self._run, made.kernel, made.problem), dict(made.params), code.architecture)
         )
 
     def _on_reply(self, reply: Reply) -> None:

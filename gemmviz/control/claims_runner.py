@@ -14,6 +14,7 @@ from gemmviz.bench.protocol import Protocol
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.control.claims_judge import ClaimsJudge
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import tell_busy
 from gemmviz.engine.messages import (
     BenchDone,
     BenchRequest,
@@ -133,9 +134,7 @@ class ClaimsRunner:
 
     def _start(self, claims: list[Claim]) -> None:
         if self.busy:
-            self.session.messages.tell(
-                Message(tr("Something is being measured: wait for it, or cancel it first."), "info")
-            )
+            tell_busy(self.session.messages)
             return
         if not claims:
             self.session.messages.tell(Message(tr("Nothing to run: no run can judge this claim."), "info"))

@@ -6,9 +6,10 @@ from functools import partial
 
 from gemmviz.backends.environment import cpu_of
 from gemmviz.bench.document import Document
-from gemmviz.cluster.piece import Scheduler, Seat
+from gemmviz.cluster.piece import Seat
+from gemmviz.control.elsewhere import remote_engine
 from gemmviz.control.engines import Engines
-from gemmviz.control.worker import EngineLike, Worker
+from gemmviz.control.worker import Worker
 from gemmviz.engine.messages import BenchDone, BenchRequest, Failed, Header, Progress, Reply, Result
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
@@ -59,7 +60,9 @@ class Companions:
         if seat not in self._of:
             scheduler = self.session.places.scheduler
             assert scheduler is not None
-            worker = self._engines.add(f"measures on {seat.address}", partial(_engine, self.session, scheduler, seat))
+            worker = self._engines.add(
+                f"measures on {seat.address}", partial(remote_engine, self.session, scheduler, seat)
+            )
             self._of[seat] = _Companion(seat, worker)
             worker.replied.connect(partial(self._on_reply, self._of[seat]))
         return self._of[seat]
@@ -110,9 +113,3 @@ class Companions:
         last = min(running, key=lambda one: one.share or 0.0)
         place = tr("{device} on {host}", device=last.seat.device, host=self.session.places.host(last.seat))
         self.session.progress.set("beside", (f"{place}: {last.text}", last.share))
-
-
-def _engine(session: Session, scheduler: Scheduler, seat: Seat) -> EngineLike:
-    from gemmviz.cluster.remote_engine import RemoteEngine  # late: whoever works alone needs nothing of it
-
-    return RemoteEngine(session.permission.trust, scheduler, seat)

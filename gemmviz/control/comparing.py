@@ -7,6 +7,7 @@ from gemmviz.bench.document import Document
 from gemmviz.catalogue.errors import ConstraintError, GemmvizError
 from gemmviz.catalogue.problem import Problem
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import with_line
 from gemmviz.engine.messages import FINAL, Progress, Reply, Request, Sample
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -142,6 +143,4 @@ def _reason(error: GemmvizError) -> str:
         return tr("The comparison was cancelled.")
     if isinstance(error, ConstraintError):
         return f"{error}\n{tr('Choose another size above.')}"
-    line = error.reply.line if isinstance(error, RequestFailed) else None
-    text = str(error)
-    return tr("line {line}: {what}", line=line, what=text) if line and str(line) not in text else text
+    return with_line(str(error), error.reply.line if isinstance(error, RequestFailed) else None)

@@ -1,6 +1,8 @@
 """Creates and connects the parts that drive the engines of one window."""
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from gemmviz.control.assembling import Assembling
 from gemmviz.control.checks import Checks
@@ -14,6 +16,9 @@ from gemmviz.control.stage_recorder import StageRecorder
 from gemmviz.control.tuning_runner import TuningRunner
 from gemmviz.control.worker import EngineLike
 from gemmviz.session import Session
+
+if TYPE_CHECKING:
+    from gemmviz.control.claims_runner import ClaimsRunner
 
 
 class Controller:
@@ -30,6 +35,7 @@ class Controller:
     """
 
     def __init__(self, session: Session, make_engine: Callable[[], EngineLike], loop: EventLoop) -> None:
+        self._session = session
         self.engines = Engines(make_engine, loop, engine_maker(session, make_engine))
         self.checks = Checks(session, self.engines)
         self.tuning = TuningRunner(session, self.engines, self.checks)
@@ -40,6 +46,13 @@ class Controller:
         self.comparing = Comparing(session, self.engines)
         self.elsewhere = Elsewhere(session, self.engines, self.measuring.probe_again)
         self.recording.answered.connect(self.measuring.probe_once)
+
+    @cached_property
+    def claims(self) -> "ClaimsRunner":
+        """Checks the claims of the documents."""
+        from gemmviz.control.claims_runner import ClaimsRunner  # late: it reads files that no other part needs
+
+        return ClaimsRunner(self._session, self.engines)
 
     def close(self) -> None:
         """End the engines and their threads."""

@@ -8,9 +8,9 @@ from functools import partial
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.cluster.piece import Scheduler, Seat
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import tell_busy
 from gemmviz.control.worker import EngineLike
-from gemmviz.language import tr
-from gemmviz.session import Message, Session
+from gemmviz.session import Session
 
 _Found = tuple[Scheduler, list[Seat], str]
 
@@ -76,8 +76,7 @@ class Elsewhere:
         """Return whether something is being measured, and tell the user."""
         busy = self.session.progress.is_any("bench", "beside")
         if busy:
-            text = tr("Something is being measured: wait for it, or cancel it first.")
-            self.session.messages.tell(Message(text, "info"))
+            tell_busy(self.session.messages)
         return busy
 
     def _on_cancelled(self) -> None:
@@ -116,10 +115,13 @@ def engine_maker(session: Session, here: Callable[[], EngineLike]) -> Callable[[
 
     def make() -> EngineLike:
         scheduler, seat = session.places.scheduler, session.places.chosen
-        if scheduler is None or seat is None:
-            return here()
-        from gemmviz.cluster.remote_engine import RemoteEngine  # late: as in `_look`
-
-        return RemoteEngine(session.permission.trust, scheduler, seat)
+        return here() if scheduler is None or seat is None else remote_engine(session, scheduler, seat)
 
     return make
+
+
+def remote_engine(session: Session, scheduler: Scheduler, seat: Seat) -> EngineLike:
+    """Return an engine on a device of the cluster, with the user's consent."""
+    from gemmviz.cluster.remote_engine import RemoteEngine  # late: as in `_look`
+
+    return RemoteEngine(session.permission.trust, scheduler, seat)

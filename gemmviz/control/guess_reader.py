@@ -51,14 +51,14 @@ def guess_file(path: Path, text: str) -> GuessedFile:
     """
     from gemmviz.backends.surroundings import surroundings
     from gemmviz.catalogue.guessing.guess import guess
-    from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
+    from gemmviz.catalogue.guessing.guessed_kernel import guessed_below
 
     around = surroundings(path, text)
     made = guess(text, path, around=around)
     kernel = None
     if made.entry and not made.doubts:
         with suppress(FrontMatterError):
-            kernel = guessed_kernel(made)
+            kernel = guessed_below(made)
     return GuessedFile(path, text, around, made, kernel)
 
 

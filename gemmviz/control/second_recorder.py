@@ -2,10 +2,12 @@
 
 from gemmviz.checking.report import Report
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import with_line
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
-from gemmviz.session.rules.comparison import Pair
+from gemmviz.session.models.comparison import Pair
 from gemmviz.trace.playable import Playable
 
 # A little longer than the delay of the first recording, which starts first: its memory limits the second one.
@@ -38,8 +40,8 @@ class SecondRecorder:
         self._worker.replied.connect(self._on_reply)
         self._worker.recorded.connect(self._on_recorded)
         self._worker.computed.connect(self._on_computed)
-        self.comparison.wanted.connect(self._on_wanted)
-        self.comparison.paired.connect(self._on_paired)
+        self.session.side_by_side.wanted.connect(self._on_wanted)
+        self.session.side_by_side.paired.connect(self._on_paired)
         self.comparison.changed.connect(self._on_changed)
         session.progress.changed.connect(self._on_progress)
 
@@ -59,46 +61,41 @@ class SecondRecorder:
 
     def _record(self) -> None:
         """Record the chosen second rung after the first recording is complete or has failed."""
-        comparison, beside = self.comparison, self.comparison.second
+        comparison, beside = self.comparison, self.session.second
         if not self._waiting or not comparison.on or self.session.progress["record"] is not None:
             return
         self._waiting = False
-        if comparison.too_large():
+        if self.session.side_by_side.too_large():
             return
-        kernel, problem = beside.choice.kernel, beside.choice.problem
+        kernel = beside.choice.kernel
         self._run = self._engines.next_run()
         beside.progress.set("record", (tr("Recording {rung}", rung=kernel.alias), None))
         self._worker.submit(
             RecordRequest(
-                self._run,
-                str(kernel.path),
-                kernel.text,
-                problem.m,
-                problem.n,
-                problem.k,
+                *launched(self._run, kernel, beside.choice.problem),
                 dict(beside.choice.params),
                 self.session.choice.order,
-                capacity=comparison.room,
+                capacity=self.session.side_by_side.room,
                 as_written=self.session.choice.as_written,
             )
         )
 
     def _on_recorded(self, run: int, playable: Playable, _: Report | None) -> None:
         if run == self._run:
-            self.comparison.show(playable)
+            self.session.side_by_side.show(playable)
 
     def _on_paired(self) -> None:
-        pair = self.comparison.pair
+        pair = self.session.side_by_side.pair
         if pair is not None:
             self._worker.compute(lambda: _worked_out(pair))
 
     def _on_computed(self, pair: Pair) -> None:
-        self.comparison.meet(pair)
+        self.session.side_by_side.meet(pair)
 
     def _on_reply(self, reply: Reply) -> None:
         if reply.run != self._run:
             return
-        beside = self.comparison.second
+        beside = self.session.second
         if isinstance(reply, Progress):
             beside.progress.set("record", (reply.text, reply.share))
         elif isinstance(reply, Failed):
@@ -117,11 +114,11 @@ def _failure(reply: Failed, rung: str) -> Message:
     """Return the message about why there is no second recording, and the remedy."""
     if reply.kind == "cancelled":
         return Message(tr("Recording {rung} was cancelled: D twice records it again.", rung=rung), "info")
-    line = tr("line {line}: ", line=reply.line) if reply.line and f"{reply.line}" not in reply.message else ""
-    what = {
+    remedy = {
         "refused": tr("Choose another size on the left, or another kernel with Ctrl+D."),
         "untrusted": tr("Choose it in the list of kernels, where you are asked whether it may run."),
         "oom": tr("Choose a smaller size on the left."),
         "timeout": tr("Choose a smaller size on the left, or another kernel with Ctrl+D."),
     }.get(reply.kind, tr("Choose another kernel with Ctrl+D."))
-    return Message(f"{rung}: {line}{reply.message}\n{what}", "warning" if reply.kind == "refused" else "error")
+    text = f"{rung}: {with_line(reply.message, reply.line)}\n{remedy}"
+    return Message(text, "warning" if reply.kind == "refused" else "error")

@@ -11,6 +11,7 @@ from gemmviz.control import chosen_text
 from gemmviz.control.engines import Engines
 from gemmviz.control.failures import failure
 from gemmviz.control.recording_notes import about, exhibit_text, explained
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Progress, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
@@ -24,9 +25,9 @@ _SAYS_NOTHING = ("cancelled", "untrusted", "internal")
 
 def request_for(choice: Choice, run: int = 0) -> RecordRequest:
     """Return the request to record the chosen kernel."""
-    kernel, problem = choice.kernel, choice.problem
     return RecordRequest(
-        *(run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, dict(choice.params)),
+        *launched(run, choice.kernel, choice.problem),
+        dict(choice.params),
         choice.order,
         as_written=choice.as_written,
     )
@@ -63,7 +64,7 @@ class StageRecorder:
         engines.recorder.replied.connect(self._on_reply)
         engines.recorder.recorded.connect(self._on_recorded)
         session.choice.chosen.connect(self._on_chosen)
-        session.tour.recording_wanted.connect(self.record)
+        session.guide.recording_wanted.connect(self.record)
         session.reopening.recording_wanted.connect(self.record)
         session.demonstration.recording_wanted.connect(self.record)
         session.permission.granted.connect(self.record)

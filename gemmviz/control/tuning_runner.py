@@ -7,6 +7,8 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.control import chosen_text
 from gemmviz.control.checks import CheckedJob, Checks
 from gemmviz.control.engines import Engines
+from gemmviz.control.failures import tell_busy
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Header, Probed, Progress, Reply, Searched, Tried, TuneRequest
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
@@ -40,7 +42,7 @@ class TuningRunner:
         if not chosen_text.is_kernel(session):
             return
         if session.progress["bench"] is not None:
-            session.messages.tell(Message(tr("Something is being measured: wait for it, or cancel it first."), "info"))
+            tell_busy(session.messages)
             return
         kernel = session.choice.kernel
         if not chosen_text.may_run(session):
@@ -75,9 +77,7 @@ class TuningRunner:
         session.tuning.start(kernel, problem)
         self._show_progress((tr("Starting"), None))
         seconds = float(session.tuning.seconds)
-        path = str(kernel.path)
-        size = (problem.m, problem.n, problem.k)
-        self._engines.bench.submit(TuneRequest(self._run, path, kernel.text, *size, seconds=seconds))
+        self._engines.bench.submit(TuneRequest(*launched(self._run, kernel, problem), seconds=seconds))
 
     def _on_reply(self, reply: Reply) -> None:
         tuning = self.session.tuning

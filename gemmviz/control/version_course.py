@@ -10,9 +10,10 @@ from gemmviz.assembly.summary import summary
 from gemmviz.bench.document import Document
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
-from gemmviz.catalogue.launch import Launch, launch
+from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.checking.plan import CheckPlan
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import (
     Assembled,
     AssembleRequest,
@@ -131,15 +132,11 @@ def _final(replies: list[Reply]) -> Reply:
     return last
 
 
-def _launched(made: Launch, run: int) -> tuple[int, str, str, int, int, int, dict[str, int]]:
-    kernel, problem = made.kernel, made.problem
-    return run, str(kernel.path), kernel.text, problem.m, problem.n, problem.k, made.params
-
-
 def _worked(version: Version, wanted: Wanted) -> Generator[Request, list[Reply], Version]:
     """Record a version."""
     request = RecordRequest(
-        *_launched(version.launch, wanted.run),
+        *launched(wanted.run, version.launch.kernel, version.launch.problem),
+        version.launch.params,
         order="none",
         deadline_s=wanted.deadline_s,
         as_written=wanted.as_written,
@@ -161,7 +158,9 @@ def _coded(version: Version, wanted: Wanted) -> Generator[Request, list[Reply], 
     if version.launch.kernel.backend != "cuda":
         on_gpu = any(kernel.backend == "cuda" for kernel in wanted.kernels)
         return replace(version, no_code=tr("{name} is not a CUDA kernel", name=version.name) if on_gpu else "")
-    reply = _final((yield AssembleRequest(*_launched(version.launch, wanted.run), architecture=wanted.architecture)))
+    made = version.launch
+    fields = launched(wanted.run, made.kernel, made.problem)
+    reply = _final((yield AssembleRequest(*fields, made.params, wanted.architecture)))
     if isinstance(reply, Failed):
         if reply.kind == "refused" and wanted.architecture:
             raise RequestFailed(reply)

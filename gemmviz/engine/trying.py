@@ -8,6 +8,7 @@ from gemmviz.catalogue.errors import BuildError
 from gemmviz.catalogue.guessing.verdict import Verdict
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.readings import readings
 from gemmviz.engine.rounding import rounding_fault
@@ -36,12 +37,7 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
 
     def try_one(kernel: Kernel, problem: Problem) -> Verdict:
         request = RecordRequest(
-            next(runs),
-            str(kernel.path),
-            kernel.text,
-            problem.m,
-            problem.n,
-            problem.k,
+            *launched(next(runs), kernel, problem),
             kernel.defaults,
             order="verdict",
             deadline_s=_DEADLINE_S,

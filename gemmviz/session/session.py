@@ -5,6 +5,7 @@ from functools import partial
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.session.files.snapshot import Reopening
 from gemmviz.session.models.choice import Choice
+from gemmviz.session.models.comparison import Comparison
 from gemmviz.session.models.cursor import Cursor
 from gemmviz.session.models.findings import Findings
 from gemmviz.session.models.frozen_warp import FrozenWarp
@@ -21,27 +22,30 @@ from gemmviz.session.models.preferences import Preferences, ThemeName
 from gemmviz.session.models.progress import Progress
 from gemmviz.session.models.results import Results
 from gemmviz.session.models.sight import ChartChoices, Sight
+from gemmviz.session.models.tour import Tour
 from gemmviz.session.models.tuning import Tuning
 from gemmviz.session.models.two_versions import TwoVersions
 from gemmviz.session.rules.asking import Asking
-from gemmviz.session.rules.comparison import Comparison
 from gemmviz.session.rules.comparison_partner import nearest_slower
 from gemmviz.session.rules.demonstration import Demonstration
+from gemmviz.session.rules.following import Follower
+from gemmviz.session.rules.guide import Guide
 from gemmviz.session.rules.kept_parameters import KeptParameters
+from gemmviz.session.rules.overtime import Overtime
 from gemmviz.session.rules.picked_thread import PickedThread
 from gemmviz.session.rules.player import Player
+from gemmviz.session.rules.side_by_side import SideBySide
 from gemmviz.session.rules.staged import Staged
-from gemmviz.session.rules.stops import Tour
 from gemmviz.session.rules.warp_steps import WarpSteps
 from gemmviz.session.trust.trust import Trust
 from gemmviz.session.values.message import Message
 
 
 class Session:
-    """Owns the models of one window. Each takes the models that it reads or changes.
+    """Owns the models of one window, and the rules that act on several of them.
 
-    Only `reopening` takes the session itself, as `gemmviz.session.files.snapshot.OnScreen`: a snapshot has the state of
-    most models.
+    A model knows no other model. Only `reopening` takes the session itself, as
+    `gemmviz.session.files.snapshot.OnScreen`: a snapshot has the state of most models.
 
     A model sends a signal after every change. Listeners are called in the order of their connection, models before
     views.
@@ -83,13 +87,23 @@ class Session:
         # Before the machine code follows: else it would be asked for with the parameters before, and again with these.
         self.kept_parameters = KeptParameters(self.choice, self.tuning)
         self._connect_models()
-        self.tour = Tour(self.staged, self.playback, self.inspection, self.own_stops, self.lens)
+        self.tour = Tour()
+        self.guide = Guide(self.tour, self.staged, self.playback, self.inspection, self.own_stops, self.lens)
         slower = partial(nearest_slower, self.choice, self.results)
-        self.comparison = Comparison(self.staged, self.playback, self.player, slower)
+        self.comparison = Comparison()
+        second_cursor = Cursor()
+        follower = Follower(second_cursor, self.playback, self.player, self.preferences)
+        self.second = Staged(
+            *(Choice(ladder), second_cursor, Progress("record"), Messages(), self.preferences),
+            trail=follower.trail,
+            motion=self.staged.motion,
+        )
+        self.side_by_side = SideBySide(self.comparison, self.staged, self.second, follower, slower)
+        self.overtime = Overtime(self.comparison, self.staged, self.second, self.playback, follower)
         self.predict = Predict()
         self.asking = Asking(self.predict, self.cursor, self.playback, self.inspection, self.preferences, self.lens)
         self.reopening = Reopening(self)
-        self.demonstration = Demonstration(self.staged, self.playback, self.tour)
+        self.demonstration = Demonstration(self.staged, self.playback, self.tour, self.guide)
         self.frozen_warp = FrozenWarp()
         self.warp_steps = WarpSteps(self.frozen_warp, self.choice, self.cursor, self.playback)
         self._wire()
@@ -109,7 +123,7 @@ class Session:
         self.choice.file_changed.connect(self.results.forget)
         self.choice.opened.connect(self._show_notes)
         # Another recording: a tour, a snapshot or a demo that is waiting for it goes to its step.
-        self.cursor.shown.connect(self.tour.arrive)
+        self.cursor.shown.connect(self.guide.arrive)
         self.cursor.shown.connect(self.reopening.arrive)
         self.cursor.shown.connect(self.demonstration.arrive)
         self.tour.moved.connect(self._note_lesson)
@@ -129,7 +143,7 @@ class Session:
 
     def advance(self, seconds: float) -> None:
         """Advance playback; after the end of this recording, the second one may still play."""
-        if not (self.playback.playing and self.comparison.overtime(seconds)):
+        if not (self.playback.playing and self.overtime.advance(seconds)):
             self.player.advance(seconds)
 
     def step_by(self, count: int) -> None:

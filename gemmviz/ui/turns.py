@@ -1,6 +1,7 @@
 """While a recording plays, the slow parts of the window follow its steps in turns: one part in each frame."""
 
 from collections.abc import Callable, Hashable
+from time import thread_time
 
 from psygnal import SignalInstance
 from PySide6.QtCore import QObject, QTimer
@@ -34,6 +35,7 @@ class Turns(QObject):
         self._free = True
         self._reserved: Hashable | None = None
         self._rested = False
+        self._begun = thread_time()
         listen(self, session.cursor.stepped, self._begin_step)
         listen(self, session.cursor.moved, self._begin_rest)
 
@@ -49,18 +51,25 @@ class Turns(QObject):
 
     def _begin_step(self) -> None:
         """Leave the frame to the cells if frames without a step come between: the parts have these."""
+        self._begun = thread_time()
         taken, self._rested = self._rested, False
         self._free = not taken
         self._reserved = self._waiting.pop(0) if self._waiting and not taken else None
 
     def _begin_rest(self) -> None:
+        self._begun = thread_time()
         self._free = self._rested = True
         self._reserved = self._waiting.pop(0) if self._waiting else None
 
     @property
-    def idle(self) -> bool:
-        """Whether no part has drawn in this frame, and none waits for one of the next."""
-        return self.on and self._free and self._reserved is None and not self._waiting
+    def between(self) -> bool:
+        """Whether it plays, and this frame has no new step."""
+        return self.on and self._rested
+
+    @property
+    def spent(self) -> float:
+        """The processor time of this thread since the frame began, in seconds."""
+        return thread_time() - self._begun
 
     def may(self, part: Hashable, at_once: bool = False) -> bool:
         """Return whether a part may be drawn anew in this frame; if not, it is noted for one of the next frames.

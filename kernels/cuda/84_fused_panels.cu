@@ -27,10 +27,11 @@
 // ]
 // ---
 // New here: three warps of each block copy rows of the other GPUs, and the warp that asks for tiles waits for these rows. The
-// products, the shares of k-steps and the store are those of rung 68d.
+// products and the shares of k-steps are those of rung 67, the parts of a tile and the store those of rung 68a.
 #include <cuda_bf16.h>
 #include <gemmviz/ptx.h>
 #include <gemmviz/stream_k.h>
+#include <gemmviz/tile_parts.h>
 #include <gemmviz/wgmma_tile.h>
 using namespace gemmviz;
 using namespace gemmviz::ptx;
@@ -232,25 +233,9 @@ fused_panels(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
             before.next();
         };
         while (work.next(p)) {
-            for (int t = p.from; t < p.to; t++, at.next()) {
-                barrier_wait(full[at.stage], at.parity);
-                wgmma_begin();
-                #pragma unroll
-                for (int k = 0; k < 64; k += 16)
-                    multiply<element, BN>(sum, a + (at.stage * sizeof(tile.a[0]) + k * sizeof(element)),
-                                          b + (at.stage * sizeof(tile.b[0]) + k * sizeof(tile.b[0][0][0])), t > p.from || k);
-                wgmma_commit();
-                wgmma_wait<1>();
-                if (t > p.from)
-                    give_back();
-            }
-            wgmma_wait<0>();
-            give_back();
+            multiply_piece<element, BN>(sum, a, b, tile, p, at, full, give_back);
             if (!work.adds_up(p)) { // another cluster finishes this tile
-                #pragma unroll
-                for (int i = 0; i < BN / 8; i++)
-                    unfinished[blockIdx.x][i * 128 * GROUPS + mine] =
-                        make_float4(sum[4 * i], sum[4 * i + 1], sum[4 * i + 2], sum[4 * i + 3]);
+                keep<128 * GROUPS>(unfinished[blockIdx.x] + mine, sum);
                 threads_meet(group + 1, 128);
                 if (me == 0)
                     flag_raise(begun[blockIdx.x][group]);
@@ -260,12 +245,7 @@ fused_panels(const __grid_constant__ tensor_map A, const __grid_constant__ tenso
                 if (me == 0)
                     flag_await(begun[blockIdx.x - CLUSTER][group]);
                 threads_meet(group + 1, 128);
-                const float4 *its = unfinished[blockIdx.x - CLUSTER] + mine;
-                #pragma unroll
-                for (int i = 0; i < BN / 8; i++) {
-                    float4 v = __ldcg(its + i * 128 * GROUPS);
-                    sum[4 * i] += v.x, sum[4 * i + 1] += v.y, sum[4 * i + 2] += v.z, sum[4 * i + 3] += v.w;
-                }
+                add_kept<128 * GROUPS>(sum, unfinished[blockIdx.x - CLUSTER] + mine);
             }
             store_boxes<BN>(C, top() + group * 64, p.col * BN, sum, tile.c[group]);
         }

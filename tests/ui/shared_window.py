@@ -126,9 +126,9 @@ def put_back(window, first):
     if session.predict.on:
         session.predict.toggle()
     if session.comparison.on:
-        session.comparison.stop()
+        session.side_by_side.stop()
     if session.tour.active:
-        session.tour.leave()
+        session.guide.leave()
     session.frozen_warp.release()
     session.playback.pause()
     choice.wanted, choice.protocol = None, {}

@@ -26,7 +26,7 @@ D = Qt.Key.Key_D
 def comparison(window, qtbot):
     """The window's duel, in step: gputiled and its variant without the second barrier."""
     comparison = window.session.comparison
-    comparison.start_named("gputiled~no-second-barrier")
+    window.session.side_by_side.start_named("gputiled~no-second-barrier")
     qtbot.waitUntil(lambda: comparison.match is not None, timeout=RECORDING_MS)
     return comparison
 
@@ -43,7 +43,7 @@ def test_one_key_shows_a_second_rung_and_removes_it(window, qtbot):
     assert abs(window.stage.height() - window.arena.second.height()) <= 1
     assert abs(window.stage.width() - window.arena.second.width()) <= 4
     qtbot.keyClick(window.stage, Qt.Key.Key_End)
-    assert comparison.finished
+    assert session.comparison.finished(session.cursor.step, window.session.second.cursor.step)
     assert window.arena.race.sentence.text()
     assert [lane.id for lane in window.arena.race.bars.lanes][:2] == ["bytes", "requests"]
     qtbot.keyClick(window.stage, D)
@@ -68,7 +68,7 @@ def test_the_lens_of_banks_has_a_table_of_lanes_and_banks_of_both_kernels(window
     assert not lanes.isVisible()
     window.session.lens.show("banks")
     assert lanes.isVisible()
-    for side, cursor in enumerate((window.session.cursor, comparison.second.cursor)):
+    for side, cursor in enumerate((window.session.cursor, window.session.second.cursor)):
         asked = warp_requests(cursor.playable).shown(cursor.playable, cursor.step, 0, cursor.warp, "shared")
         words = dict(zip(asked.access.tolist()[::-1], asked.place.tolist()[::-1], strict=True))
         banks = {int(lane): words[at] % 32 for at, lane in enumerate(asked.lane)}
@@ -89,8 +89,8 @@ def test_the_lines_that_differ_stand_below_the_figures(window, qtbot, comparison
 
 
 def test_the_recording_of_a_removed_rung_is_freed(window, qtbot, comparison):
-    recording = weakref.ref(comparison.second.cursor.playable)
-    comparison.stop()
+    recording = weakref.ref(window.session.second.cursor.playable)
+    window.session.side_by_side.stop()
     qtbot.waitUntil(lambda: gc.collect() >= 0 and recording() is None)
 
 
@@ -102,8 +102,8 @@ def test_the_rung_beside_is_found_by_typing(window, qtbot):
     qtbot.keyClick(box.box, Qt.Key.Key_Down)
     qtbot.keyClick(box.box, Qt.Key.Key_Up)
     qtbot.keyClick(box.box, Qt.Key.Key_Return)
-    assert comparison.second.choice.kernel.name == "gputiled~no-second-barrier"
-    assert comparison.second.choice.params == window.session.choice.params
+    assert window.session.second.choice.kernel.name == "gputiled~no-second-barrier"
+    assert window.session.second.choice.params == window.session.choice.params
     qtbot.keyClick(window.stage, D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     assert comparison.pace == "bytes" and window.arena.race.pace.currentData() == "bytes"
     window.arena.race.pace.setCurrentIndex(0)
@@ -116,15 +116,15 @@ def test_a_click_on_one_stage_chooses_the_cell_on_both(window, comparison, qtbot
     point = QPoint(round(panel.x + 5.5 * panel.cell), round(panel.y + 2.5 * panel.cell))
     qtbot.mouseClick(beside, Qt.MouseButton.LeftButton, pos=point)
     columns = window.session.cursor.playable.recording.n
-    assert window.session.cursor.cell == comparison.second.cursor.cell == (C, 2 * columns + 5)
+    assert window.session.cursor.cell == window.session.second.cursor.cell == (C, 2 * columns + 5)
 
 
 def test_playing_moves_both(window, comparison, qtbot):
     session = window.session
     qtbot.keyClick(window.stage, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: session.cursor.step > 3 and comparison.second.cursor.step > 3)
+    qtbot.waitUntil(lambda: session.cursor.step > 3 and window.session.second.cursor.step > 3)
     qtbot.keyClick(window.stage, Qt.Key.Key_Space)
-    assert comparison.second.cursor.step == comparison.match.step(session.cursor.step)
+    assert window.session.second.cursor.step == comparison.match.step(session.cursor.step)
 
 
 def test_a_broken_text_on_the_second_stage_does_not_change_the_first(window, qtbot):
@@ -134,9 +134,10 @@ def test_a_broken_text_on_the_second_stage_does_not_change_the_first(window, qtb
     text = tiled.text.replace("float sum = 0;", "float sum = nothing;", 1)
     mine = parse(text, tiled.path.with_stem("mine"))
     session.permission.trust.typed(mine.path, tiled.text, text)
-    comparison.start(mine)
-    qtbot.waitUntil(lambda: comparison.second.messages.current is not None, timeout=RECORDING_MS)
-    assert "nothing" in comparison.second.messages.current.text and "Ctrl+D" in comparison.second.messages.current.text
+    window.session.side_by_side.start(mine)
+    qtbot.waitUntil(lambda: window.session.second.messages.current is not None, timeout=RECORDING_MS)
+    text = window.session.second.messages.current.text
+    assert "nothing" in text and "Ctrl+D" in text
     assert session.cursor.playable is first and session.messages.current is None
     assert comparison.match is None and not window.arena.race.bars.lanes
 
@@ -155,12 +156,12 @@ class Waits:
 def test_cancelling_ends_the_second_recording_with_a_message(window, qtbot):
     comparison, worker = window.session.comparison, window.controller.engines.second
     worker._engine = Waits()
-    comparison.start_named("matmul_kernel_2d_thread_tiling")
-    qtbot.waitUntil(lambda: comparison.second.progress["record"] is not None)
+    window.session.side_by_side.start_named("matmul_kernel_2d_thread_tiling")
+    qtbot.waitUntil(lambda: window.session.second.progress["record"] is not None)
     qtbot.keyClick(window.stage, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: comparison.second.messages.current is not None, timeout=RECORDING_MS)
-    assert "cancelled" in comparison.second.messages.current.text
-    assert comparison.second.cursor.playable is None and comparison.second.progress["record"] is None
+    qtbot.waitUntil(lambda: window.session.second.messages.current is not None, timeout=RECORDING_MS)
+    assert "cancelled" in window.session.second.messages.current.text
+    assert window.session.second.cursor.playable is None and window.session.second.progress["record"] is None
     worker._engine = None  # the next request starts a real one
     qtbot.keyClick(window.stage, D)
     qtbot.keyClick(window.stage, D)
@@ -174,6 +175,6 @@ def test_another_size_on_the_left_is_recorded_on_both(window, comparison, qtbot)
 
     def both():
         assert comparison.match is not None
-        assert [p.recording.m for p in comparison.pair] == [12, 12]
+        assert [p.recording.m for p in window.session.side_by_side.pair] == [12, 12]
 
     qtbot.waitUntil(both, timeout=RECORDING_MS)

@@ -56,7 +56,7 @@ def test_a_button_shows_the_demo_of_the_chosen_rung(window, qtbot):
 
 def test_the_demo_ends_a_lesson(window, qtbot):
     session = window.session
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None, timeout=RECORDING_MS)
     session.demonstration.show()
     wait_shown(window, qtbot)

@@ -6,7 +6,11 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QLabel
 from window_driving import wait_recorded
 
+from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.session.files import preferences_file
+from gemmviz.session.tour.lessons import find_lesson
+from gemmviz.ui.panels import doors as doors_file
 from gemmviz.ui.panels.door_file import FilePicture
 from gemmviz.ui.panels.door_pictures import SectorsPicture
 from gemmviz.ui.stage.stage import Stage
@@ -82,7 +86,7 @@ def test_what_is_opened_elsewhere_is_not_covered(window, doors, qtbot, page):
     if page == "charts":
         qtbot.mouseClick(window.pages.buttons["charts"], Qt.MouseButton.LeftButton)
     else:
-        window.session.tour.start_rung("gputiled")
+        window.session.guide.start_rung("gputiled")
     assert not doors.isVisible()
 
 
@@ -129,3 +133,21 @@ def test_the_titles_stand_below_the_pictures(window, doors, qtbot, width, height
         bottom = picture.mapTo(doors, QPoint(0, picture.height())).y()
         assert picture.height() >= 110
         assert all(bottom <= heading.mapTo(doors, QPoint(0, 0)).y() for heading in headings)
+
+
+def test_a_door_says_what_is_behind_it(doors):
+    watched, asked, own = (label.text() for label in doors.findChildren(QLabel) if label.objectName() == "info")
+    lesson = find_lesson(find("matmul_kernel_naive", ladder()))
+    assert watched == f"{find('gputiled', ladder()).title} · 8 × 8 × 8"
+    assert asked == f"{find('matmul_kernel_naive', ladder()).title} · {len(lesson.stops)} stops"
+    assert "drop" in own
+
+
+def test_a_lesson_with_errors_does_not_close_the_doors(window, tmp_path, monkeypatch):
+    def refuse(kernel):
+        raise GemmvizError("no lesson")
+
+    monkeypatch.setattr(doors_file, "find_lesson", refuse)
+    window.open_doors()
+    infos = [label.text() for label in window.doors.findChildren(QLabel) if label.objectName() == "info"]
+    assert window.doors.isVisible() and infos[0] and not infos[1]

@@ -27,23 +27,41 @@ def test_a_file_whose_launch_is_guessed_without_doubt_opens_at_once(window, qtbo
     open_trusted(window, path)
     assert window.session.choice.base.name == "bare" and not window.findChildren(DescribeForm)
     described = window.source.toPlainText()
-    assert described.startswith("// ---gemmviz") and described.endswith(code) and path.read_text() == code
+    assert described.startswith(f"{code}// ---gemmviz") and path.read_text() == code
     wait_shown(window, qtbot)
     assert window.session.cursor.playable.recording.wrong == 0
     message = window.message_bar.text.text()
-    first = described[: -len(code)].count("\n") + 1
-    assert "guessed" in message and f"line 1 of the file is line {first} here" in message
+    assert "guessed" in message and "below the text" in message
     # The user has edited nothing: closing the window asks nothing.
     assert window.source_heading.whole == "bare.cu" and window.session.choice.all_unsaved() == []
     assert window.files.save() and path.read_text() == described
 
 
-def test_the_line_that_opens_the_guess_is_in_view(window, qtbot, tmp_path):
+def test_lines_have_the_numbers_of_the_file_on_disk(window, qtbot, tmp_path):
+    path = bare(window, tmp_path)
+    lines = path.read_text().splitlines()
+    number = lines.index("    float sum = 0;") + 1
+    open_trusted(window, path)
+    wait_shown(window, qtbot)
+    assert window.source.toPlainText().splitlines()[: len(lines)] == lines
+    cursor = window.session.cursor
+    stored = next(n for n, line in enumerate(lines, 1) if "] = sum;" in line)
+    assert stored in {cursor.playable.line(step) for step in range(cursor.steps)}
+    path.write_text(path.read_text().replace("float sum = 0;", "float sum = 0"))
+    window.files._on_file_changed(path)
+    qtbot.waitUntil(lambda: window.session.cursor.failure is not None, timeout=RECORDING_MS)
+    assert f"bare.cu:{number}" in window.session.messages.current.text
+
+
+def test_the_first_lines_of_a_guessed_file_are_in_view(window, qtbot, tmp_path):
     path = bare(window, tmp_path)
     path.write_text(path.read_text() + "\n// a remark" * 200)
     window.show()
     open_trusted(window, path)
-    assert window.source.toPlainText().startswith("// ---gemmviz") and 1 in window.source.folding.folded
+    begin = path.read_text().count("\n") + 2
+    assert (
+        window.source.toPlainText().splitlines()[begin - 1] == "// ---gemmviz" and begin in window.source.folding.folded
+    )
     assert window.source.firstVisibleBlock().blockNumber() == 0
     assert window.source.verticalScrollBar().maximum() > 0
 
@@ -140,8 +158,11 @@ def test_closing_the_window_closes_the_form_too(window, tmp_path):
     assert not form.isVisible()
 
 
-def test_a_permission_holds_for_a_text_only_if_nothing_but_comments_stand_before_it():
+def test_a_permission_holds_for_a_text_only_if_comments_alone_stand_beside_it():
     code = "int f(void) { return 1; }\n"
     assert _is_text_with_comments(f"// ---gemmviz\n// ---\n{code}", code)
+    assert _is_text_with_comments(f"{code}// ---gemmviz\n// ---\n", code)
+    assert not _is_text_with_comments(f"{code}// ---\nint g;\n", code)
+    assert not _is_text_with_comments(f"// a {code}", code)
     assert not _is_text_with_comments(f"#if 0\n{code}", code)
     assert not _is_text_with_comments(f"// ---\n{code}int g;\n", code)

@@ -285,7 +285,7 @@ def make_ready(window, name):
     elif name == "loop_all":
         session.playback.set_loop_range(2, 20)
     elif name in ("next_stop", "previous_stop"):
-        session.tour.go(1)
+        session.guide.go(1)
     elif name == "reset" or name.startswith("shift_"):
         window.stage.zoom(3)
     elif name == "type_size" and session.preferences.type_scale == 1:

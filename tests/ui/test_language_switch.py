@@ -25,6 +25,7 @@ from gemmviz.app import new_session
 from gemmviz.control.controller import Controller
 from gemmviz.language.catalogue import Catalogue
 from gemmviz.session.files import preferences_file
+from gemmviz.session.models.two_versions import Side
 from gemmviz.session.rules.setting_stops import stop_here
 from gemmviz.ui.known import qt
 from gemmviz.ui.look.open_fonts import OpenFonts
@@ -226,12 +227,45 @@ def test_the_list_of_stops_stays_open(windows, qtbot):
     session = windows.session
     for step in (1, 3):
         session.own_stops.add(replace(stop_here(session.staged), step=step, say="Here."))
-    windows.window.stops.show_list().list.setCurrentRow(1)
+    listed = windows.window.stops.show_list()
+    listed.setGeometry(50, 60, 500, 300)
+    listed.list.setCurrentRow(1)
     speak(windows, qtbot, "es")
     shown = windows.window.stops.list_box
     assert shown is not None and shown.isVisible()
     assert shown.list.count() == 2 and shown.list.currentRow() == 1
+    assert shown.geometry().getRect() == (50, 60, 500, 300)
     shown.close()
+    speak(windows, qtbot, "en")
+    assert windows.window.stops.list_box is None
+
+
+def test_presenter_mode_stays_with_its_size_of_type(windows, qtbot):
+    windows.window.presenting.start()
+    presenter = windows.window.presenting.presenter
+    presenter.stage.zoom(1)
+    presenter.resize_type(1)
+    scale, seen = windows.session.sight.presented_scale, windows.window.stage.view
+    assert scale > 1 and seen.zoom == 1
+    speak(windows, qtbot, "es")
+    assert windows.window.presenting.on and windows.session.sight.presented_scale == scale
+    windows.window.presenting.end()
+    speak(windows, qtbot, "en")
+    assert not windows.window.presenting.on
+
+
+def test_the_visible_part_of_both_stages_stays(windows, qtbot):
+    session = windows.session
+    session.side_by_side.start_named("gputiled~no-second-barrier")
+    qtbot.waitUntil(lambda: session.comparison.match is not None, timeout=30_000)
+    for stage, direction in ((windows.window.stage, 1), (windows.window.arena.second, 2)):
+        for _ in range(direction):
+            stage.zoom(1)
+    seen = windows.window.stage.view, windows.window.arena.second.view
+    assert seen[1].zoom > seen[0].zoom > 1
+    speak(windows, qtbot, "ko")
+    assert (windows.window.stage.view, windows.window.arena.second.view) == seen
+    session.side_by_side.stop()
 
 
 def test_the_visible_page_stays(windows, qtbot):
@@ -341,3 +375,22 @@ def test_preferences_are_kept_between_two_starts(tmp_path, monkeypatch):
         assert json.loads(preferences_file.file().read_text())["calm"] is True
     finally:
         language.set_language("en")
+
+
+def test_the_choices_of_the_page_of_two_versions_stay(windows, qtbot):
+    session = windows.session
+    before, after = (
+        Side(name, next(kernel for kernel in session.choice.kernels if kernel.name == name))
+        for name in ("mm", "gputiled")
+    )
+    windows.window.pages.turn_to("versions")
+    session.versions.choose(before, after)
+    page = windows.window.versions
+    page.extent.setValue(24)
+    page.measures.setChecked(True)
+    page.changed_only.setChecked(False)
+    speak(windows, qtbot, "es")
+    new = windows.window.versions
+    assert new is not page and windows.window.pages.name() == "versions"
+    assert (new.before.side, new.after.side, new.extent.value()) == (before, after, 24)
+    assert new.measures.isChecked() and not new.changed_only.isChecked()

@@ -77,12 +77,12 @@ def test_a_lesson_shows_the_tiles_at_a_stop_without_a_lens(window, qtbot):
     session = window.session
     choose(window, qtbot, "CC")
     assert session.lens.name == "banks"
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
     for at, stop in enumerate(session.tour.stops):
-        session.tour.go(at)
+        session.guide.go(at)
         assert session.lens.name == stop.lens
-    session.tour.leave()
+    session.guide.leave()
     assert session.lens.name == "banks"
 
 

@@ -173,7 +173,7 @@ def test_the_clicker_goes_from_barrier_to_barrier_where_there_is_no_tour(present
 def test_the_clicker_goes_from_stop_to_stop_of_a_tour_and_the_sentence_is_the_stops(presenter, session, qtbot):
     for step, text in ((3, "The tile comes in."), (9, "The tile is used."), (20, "C is written.")):
         session.own_stops.add(OwnStop(step, text))
-    session.tour.show_own(0)
+    session.guide.show_own(0)
     assert (session.cursor.step, presenter.sentence.text()) == (3, "The tile comes in.")
     press(presenter, qtbot, K.Key_PageDown)
     assert (session.cursor.step, presenter.sentence.text()) == (9, "The tile is used.")

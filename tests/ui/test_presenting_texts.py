@@ -69,7 +69,7 @@ def test_type_is_readable_from_the_back_row(presenter, session, qtbot, size):
     QApplication.processEvents()
     height = size[1]
     session.own_stops.add(OwnStop(3, "Look here. " * 30))
-    session.tour.show_own(0)
+    session.guide.show_own(0)
     QApplication.processEvents()
     assert presenter.sentence.font().pixelSize() >= height / 36
     assert presenter.title.font().pixelSize() >= height / 36

@@ -158,7 +158,7 @@ def test_flags_lead_to_the_stops_of_the_tour_and_show_their_sentences(score, qtb
     for step, say in ((4, "Both tiles are in."), (16, "The second tile.")):
         session.cursor.seek(step)
         session.own_stops.add(OwnStop(step, say))
-    tour.show_own(0)
+    session.guide.show_own(0)
     assert session.cursor.step == 4
     flag = QPoint(round(score._layout().x(16)) + 4, 4)
     assert "Stop 2: The second tile." in score.tip(flag.x(), flag.y())
@@ -171,7 +171,7 @@ def test_flags_of_steps_close_to_each_other_stand_beside_each_other(score, qtbot
     for step in (3, 4, 5, 6, 23, 24):
         session.cursor.seek(step)
         session.own_stops.add(OwnStop(step, f"Step {step}."))
-    session.tour.show_own(0)
+    session.guide.show_own(0)
     score.resize(150, score.height())
     boxes = list(score._flags(score._layout()).values())
     assert len(boxes) == 6 and all(a.right() < b.left() for a, b in pairwise(boxes))

@@ -47,7 +47,7 @@ def test_no_widget_reduces_the_height_of_the_stage(window, qtbot):
     assert window.stage.height() == height and cross(window) == placed
     assert window.inspector.isVisible() and not window.stage.isAncestorOf(window.predict)
     window.session.predict.toggle()
-    window.session.tour.toggle_lesson()
+    window.session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: window.session.tour.stop is not None and not window.session.tour.waiting, timeout=20_000)
     qtbot.waitUntil(lambda: window.tour_bar.isVisible() and window.stage.height() == height)
     bar = window.tour_bar
@@ -74,11 +74,11 @@ def test_a_lesson_s_text_leaves_the_matrices_as_large_as_without_it(window, qtbo
     session, stage, bar = window.session, window.stage, window.tour_bar
     words = bar.sentence
     window.resize(*SMALL)
-    session.tour.start_rung("simd")
+    session.guide.start_rung("simd")
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting)
     beside = set()
     for at in range(len(session.tour.stops)):
-        session.tour.go(at)
+        session.guide.go(at)
         QApplication.processEvents()
         beside.add((session.lens.shown, bar.parentWidget() is not stage))
         cells = [panel.cell for panel in stage.panels()[:3]]
@@ -93,7 +93,7 @@ def test_a_lesson_s_text_leaves_the_matrices_as_large_as_without_it(window, qtbo
 def test_a_button_of_the_lesson_keeps_the_keyboard_where_the_text_goes(window, qtbot):
     session, bar = window.session, window.tour_bar
     window.resize(*SMALL)
-    session.tour.start_rung("simd")
+    session.guide.start_rung("simd")
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting)
     bar.on.setFocus()
     places = set()
@@ -116,20 +116,20 @@ def siblings(widget):
 
 def test_the_lesson_replaces_the_caption_and_the_tiles_stay_below_it(window, qtbot):
     session = window.session
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
     qtbot.waitUntil(window.tour_bar.isVisible)
     bar = QRectF(window.tour_bar.geometry())
     assert QRectF(window.stage.rect()).contains(bar)
     panels = [QRectF(p.x, p.y, p.width, p.height) for p in window.stage.panels()]
     assert not any(bar.intersects(panel) for panel in panels)
-    session.tour.leave()
+    session.guide.leave()
     qtbot.waitUntil(lambda: not window.tour_bar.isVisible())
 
 
 def test_the_buttons_of_a_lesson_keep_their_place_from_stop_to_stop(window, qtbot):
     session, bar = window.session, window.tour_bar
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     places, lenses = set(), set()
     for at in range(3):
         qtbot.waitUntil(lambda at=at: session.tour.at == at and not session.tour.waiting, timeout=20_000)
@@ -137,9 +137,9 @@ def test_the_buttons_of_a_lesson_keep_their_place_from_stop_to_stop(window, qtbo
         lenses.add(session.tour.stop.lens)
         places.add(bar.on.mapTo(window, bar.on.rect().center()).toTuple())
         assert bar.on.isVisible() and not bar.lesson_button.isVisible()
-        session.tour.next(1)
+        session.guide.next(1)
     assert len(places) == 1 and None in lenses and len(lenses) > 1
-    session.tour.leave()
+    session.guide.leave()
     qtbot.waitUntil(lambda: bar.lesson_button.isVisible() and not bar.on.isVisible())
 
 
@@ -148,9 +148,9 @@ def test_the_buttons_of_a_lesson_keep_their_place_from_stop_to_stop(window, qtbo
 def test_in_a_duel_the_lesson_stands_beside_both_stages_and_keeps_its_buttons_in_place(window, qtbot, size):
     session, bar = window.session, window.tour_bar
     window.resize(*size)
-    session.comparison.start()
-    qtbot.waitUntil(lambda: session.comparison.second.cursor.playable is not None, timeout=20_000)
-    session.tour.toggle_lesson()
+    session.side_by_side.start()
+    qtbot.waitUntil(lambda: session.second.cursor.playable is not None, timeout=20_000)
+    session.guide.toggle_lesson()
     places = set()
     for at in range(3):
         qtbot.waitUntil(lambda at=at: session.tour.at == at and not session.tour.waiting, timeout=20_000)
@@ -158,7 +158,7 @@ def test_in_a_duel_the_lesson_stands_beside_both_stages_and_keeps_its_buttons_in
             QApplication.processEvents()
         assert not window.stage.isAncestorOf(bar) and bar.isVisible() and bar.isAncestorOf(bar.on)
         places.add(bar.on.mapTo(window, bar.on.rect().center()).toTuple())
-        session.tour.next(1)
+        session.guide.next(1)
     assert len(places) == 1
     stages = (window.stage, window.arena.second)
     assert not any(
@@ -175,7 +175,7 @@ def test_the_text_of_a_lesson_with_a_lens_stands_left_of_a(window, qtbot, size):
     """Beside the lens, the text took so much room that the matrices had a sixth of the window."""
     session, bar = window.session, window.tour_bar
     window.resize(*size)
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
     qtbot.waitUntil(lambda: bar.isVisible() and bar.geometry() == window.stage.words_place())
     assert window.session.lens.shown == "coalescing"
@@ -191,9 +191,9 @@ def test_a_lens_on_wide_matrices_does_not_make_them_small(window, qtbot):
     """Lens and text stood beside all matrices, which had a twelfth of the window."""
     session, bar = window.session, window.tour_bar
     window.resize(1280, 800)
-    session.tour.start_rung("register_buffer")
+    session.guide.start_rung("register_buffer")
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=60_000)
-    session.tour.go(2)
+    session.guide.go(2)
     qtbot.waitUntil(lambda: session.lens.shown == "thread tile" and bar.geometry() == window.stage.words_place())
     box = cross(window)
     assert box.width() * box.height() >= 0.35 * 1280 * 800
@@ -231,7 +231,7 @@ def test_the_size_says_why_the_schedule_chose_its_tile(window):
 
 def test_a_lesson_keeps_its_size(window, qtbot):
     session = window.session
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
     window.size_popover.open(QPoint(10, 10))
     assert not window.size_popover.isVisible() and "Leave it first" in session.messages.current.text
@@ -278,10 +278,10 @@ def test_the_arrow_keys_go_on_to_the_next_chapter(window, qtbot):
 
 def test_a_lesson_that_reached_its_end_is_finished(window, qtbot):
     session = window.session
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: session.tour.stop is not None and not session.tour.waiting, timeout=20_000)
     assert "gputiled" not in session.preferences.finished
-    session.tour.go(len(session.tour.stops) - 1)
+    session.guide.go(len(session.tour.stops) - 1)
     assert "gputiled" in session.preferences.finished
 
 

@@ -94,12 +94,12 @@ def is_whole(bar):
 def test_no_text_of_a_lesson_is_cut_at_any_size_of_the_window(window, qtbot):
     session, bar = window.session, window.tour_bar
     window.resize(1280, 800)
-    session.tour.start_rung("matmul_kernel_naive")
+    session.guide.start_rung("matmul_kernel_naive")
     wait_at(window, qtbot, 0)
     for size in ((1920, 1080), (1440, 900), (1280, 800), (1000, 800)):
         window.resize(*size)
         for index in range(len(session.tour.stops)):
-            session.tour.go(index)
+            session.guide.go(index)
             qtbot.waitUntil(lambda: is_whole(bar))
     assert bar.on.toolTip() == bar.onward.toolTip()
     bar.on.click()

@@ -126,9 +126,9 @@ def test_a_foreign_text_does_not_run_on_the_second_stage(window, qtbot, sent, ho
     foreign = session.choice.kernel
     session.choice.choose_kernel(find("hostmult1", session.choice.kernels))
     wait_recorded(window, qtbot)
-    session.comparison.start(foreign)
-    qtbot.waitUntil(lambda: session.comparison.second.messages.current is not None, timeout=RECORDING_MS)
-    assert "hostile.c" in session.comparison.second.messages.current.text
+    session.side_by_side.start(foreign)
+    qtbot.waitUntil(lambda: session.second.messages.current is not None, timeout=RECORDING_MS)
+    assert "hostile.c" in session.second.messages.current.text
     assert not marker.exists() and all("gv_hostile" not in request.text for request in sent)
 
 

@@ -4,7 +4,7 @@
 from itertools import pairwise
 
 import pytest
-from window_driving import need_qt
+from window_driving import need_qt, wait_shown
 
 need_qt()
 
@@ -16,8 +16,9 @@ from test_kept_picture import NAMES, RECT, painter_of, picture
 
 from gemmviz.app import new_session
 from gemmviz.catalogue.ladder import find, ladder
-from gemmviz.ui.stage.late_parts import LateParts
+from gemmviz.ui.stage.late_parts import AHEAD_S, LateParts
 from gemmviz.ui.stage.moment import Late, Moment
+from gemmviz.ui.stage.painter import StagePainter
 from gemmviz.ui.turns import InTurn, Turns
 
 
@@ -262,19 +263,63 @@ def test_a_place_of_its_own_is_painted_without_the_cells(qapp, monkeypatch):
     assert painted
 
 
-def test_only_a_frame_that_no_part_needs_is_idle(session, qapp):
+def test_a_frame_without_a_new_step_is_between(session, qapp):
     owner = QObject()
     turns = Turns(session, owner)
-    assert not turns.idle, "nothing plays"
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.2)
+    assert not turns.between, "nothing plays"
     session.playback.play()
     frame(session)
-    assert turns.idle and turns.may("one") and not turns.idle
-    assert not turns.may("other")
+    assert not turns.between, "it has a step"
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
+    assert turns.between and turns.may("one") and turns.between
     frame(session)
-    assert not turns.idle, "it is the other one's"
-    assert turns.may("other")
+    assert not turns.between
+
+
+def test_only_a_frame_that_was_quick_so_far_paints_the_next_step(session, qapp, monkeypatch):
+    owner, late = QObject(), LateParts()
+    late.turns = turns = Turns(session, owner)
+    clock = [5.0]
+    monkeypatch.setattr("gemmviz.ui.turns.thread_time", lambda: clock[0])
+    session.playback.play()
     frame(session)
-    assert turns.idle
+    assert late.spare_seconds == 0, "it has a step"
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
+    assert late.spare_seconds == AHEAD_S
+    clock[0] += 0.005
+    assert turns.spent == pytest.approx(0.005) and 0 < late.spare_seconds < AHEAD_S
+    clock[0] += 0.005
+    assert late.spare_seconds == 0
+    session.cursor.seek(session.cursor.step, session.cursor.step + 0.6)
+    assert late.spare_seconds == AHEAD_S
+
+
+def test_a_stage_paints_the_next_step_after_its_own_places(window, qtbot, monkeypatch):
+    wait_shown(window, qtbot)
+    session, order = window.session, []
+    paint, ahead = StagePainter.paint, StagePainter.look_ahead
+    monkeypatch.setattr(StagePainter, "paint", lambda *a, **k: order.append("paint") or paint(*a, **k))
+    monkeypatch.setattr(StagePainter, "look_ahead", lambda *a: order.append("ahead") or ahead(*a))
+    monkeypatch.setattr(Turns, "spent", 0.0)
+    session.cursor.seek(0)
+    session.playback.play()
+    window.transport.timer.stop()
+    QApplication.processEvents()
+    for step in range(session.cursor.steps):
+        session.cursor.seek(step, step + 0.2)
+        QApplication.processEvents()
+        order.clear()
+        session.cursor.seek(step, step + 0.4)
+        QApplication.processEvents()
+        if "paint" in order:
+            break  # something flies in it
+    assert order[-2:] == ["paint", "ahead"]
+    monkeypatch.setattr(Turns, "spent", 1.0)
+    order.clear()
+    session.cursor.seek(step, step + 0.5)
+    QApplication.processEvents()
+    assert "paint" in order and "ahead" not in order
 
 
 def test_a_step_after_frames_without_one_has_its_frame_alone(session, qapp):
@@ -286,7 +331,7 @@ def test_a_step_after_frames_without_one_has_its_frame_alone(session, qapp):
     session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
     assert turns.may("one")
     frame(session)
-    assert not turns.may("one") and not turns.may("tab", at_once=True) and not turns.idle
+    assert not turns.may("one") and not turns.may("tab", at_once=True) and not turns.between
     session.cursor.seek(session.cursor.step, session.cursor.step + 0.5)
     assert turns.may("one") and not turns.may("tab")
     session.cursor.seek(session.cursor.step, session.cursor.step + 0.7)

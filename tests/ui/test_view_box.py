@@ -84,7 +84,7 @@ def test_the_choice_is_hidden_in_a_lesson_and_on_other_pages(naive, qtbot):
     qtbot.waitUntil(lambda: naive.session.tour.at == 0)
     qtbot.keyClick(naive, Qt.Key.Key_S)
     assert not naive.view_box.isVisible()
-    naive.session.tour.leave()
+    naive.session.guide.leave()
     qtbot.keyClick(naive, Qt.Key.Key_S)
     assert naive.view_box.isVisible()
     wait_recorded(naive, qtbot)
@@ -114,12 +114,12 @@ def test_a_state_restores_the_view(naive, qtbot):
 
 def test_both_rungs_side_by_side_are_recorded_in_the_same_view(naive, qtbot):
     session = naive.session
-    session.comparison.start_named("gpumult1")
+    session.side_by_side.start_named("gpumult1")
     qtbot.waitUntil(lambda: session.comparison.match is not None)
     choose(naive, qtbot, "as written")
     wait_recorded(naive, qtbot)
     qtbot.waitUntil(lambda: session.comparison.match is not None)
-    assert all(playable.recording.as_written for playable in session.comparison.pair)
+    assert all(playable.recording.as_written for playable in session.side_by_side.pair)
 
 
 def test_a_picture_is_labelled_with_its_view(qapp, tmp_path):

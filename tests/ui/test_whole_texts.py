@@ -114,7 +114,7 @@ def test_a_lesson_in_a_narrow_window_folds_the_kernels_and_leaves_its_lens_room(
     window.resize(1280, 800)
     qtbot.waitUntil(lambda: window.width() == 1280)
     tour, stage = window.session.tour, window.stage
-    tour.toggle_lesson()
+    window.session.guide.toggle_lesson()
     qtbot.waitUntil(lambda: tour.stop is not None and not tour.waiting and window.tour_bar.isVisible())
     assert window.rail.folded and window.rail.rings.isVisible()
     painter = stage._painter_now()
@@ -122,7 +122,7 @@ def test_a_lesson_in_a_narrow_window_folds_the_kernels_and_leaves_its_lens_room(
     qtbot.waitUntil(
         lambda: painter.plan(stage.rect().toRectF(), stage.view).free.height > 12 * painter.metrics.height()
     )
-    tour.leave()
+    window.session.guide.leave()
     qtbot.waitUntil(lambda: not window.rail.folded)
 
 

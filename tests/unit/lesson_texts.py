@@ -38,7 +38,7 @@ def recording_session(session):
         timeline = build(recording, session.choice.order)
         session.cursor.show(Playable(recording, timeline, measure(recording, timeline)))
 
-    session.tour.recording_wanted.connect(recorded)
+    session.guide.recording_wanted.connect(recorded)
     recorded()
     return session
 

@@ -16,6 +16,26 @@ def guessed_kernel(made: Guess) -> Kernel:
     return parse(made.described(), made.path)
 
 
+def guessed_below(made: Guess, matter: str = "") -> Kernel:
+    """Return the kernel of a file with front matter below its code: each line keeps its number of the file on disk.
+
+    Parameters
+    ----------
+    made
+        A guess.
+    matter
+        The front matter, which ends with a new line; empty: the guess.
+
+    Raises
+    ------
+    FrontMatterError
+        When the front matter is not valid.
+    """
+    text = made.text.removeprefix("\ufeff")
+    end = "" if text.endswith("\n") else "\n"
+    return parse(f"{text}{end}{matter or made.front_matter()}", made.path)
+
+
 def valid(made: Guess) -> str:
     """Return the error in the front matter of a guess; an empty text when it is valid."""
     try:

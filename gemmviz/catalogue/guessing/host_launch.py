@@ -270,6 +270,9 @@ def _names(launch: HostLaunch, function: Function, roles: Roles) -> dict[str, st
         role = roles.of.get(parameter.name, "")
         if len(argument) == 1 and role in ("M", "N", "K"):
             names[argument[0]] = role
+    if not launch.arguments:  # called by a pointer: the host has a size under the name of the parameter that takes it
+        sizes = {one.name: roles.of.get(one.name, "") for one in function.parameters}
+        names |= {name: role for name, role in sizes.items() if role in ("M", "N", "K")}
     for role in ("M", "N", "K"):
         if role not in names.values():
             names.setdefault(role, role)

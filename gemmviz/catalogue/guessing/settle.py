@@ -27,6 +27,7 @@ from gemmviz.catalogue.guessing.guessed_kernel import guessed_kernel
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.one_step import right_with_one_tile
 from gemmviz.catalogue.guessing.random_trial import with_random_numbers
+from gemmviz.catalogue.guessing.trial_sizes import EVEN, MOST_PRODUCTS, UNEVEN, broad_size, first_size, has_blocks
 from gemmviz.catalogue.guessing.trials import OWN_LAUNCH_IS_WRONG, Trials
 from gemmviz.catalogue.guessing.untried import Untried
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -34,14 +35,8 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.launch import launch, nearest_size
 from gemmviz.catalogue.problem import Problem
 
-# M, N and K differ, so that a launch that exchanges them fails. The uneven size is no multiple of a tile.
-_EVEN, _UNEVEN = Problem(48, 32, 64), Problem(37, 45, 41)
-# In the sizes above K is larger than M, so that a grid made of K covers C. Here it does not, nor does M in place of N.
-_BROAD = Problem(128, 192, 64)
 _MOST_VALUES, _MOST_DIVISORS = 8, 20
 _MOST_ELEMENTS = 512 * 512
-# Sizes that only test the conditions are smaller: a run that took too long would count as wrong.
-_MOST_PRODUCTS = 3 * 2**19
 _MOST_IN_ONE_TRIAL = 8 * 2**19
 _WIDE, _MANY, _FEW = 64, 3, 16
 _LEAST_DIVISOR = 8
@@ -83,7 +78,7 @@ def settle(
     found = _for_whole_numbers(guess, try_one, alternatives, Trials(guess, spent, clock))
     if try_random is None or not found.right or not is_float(found.dtype):
         return found
-    size = _first_size(guessed_kernel(found))
+    size = first_size(guessed_kernel(found))
     return with_random_numbers(found, size, try_random) if size else found
 
 
@@ -95,12 +90,12 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
             continue
         try:
             kernel = guessed_kernel(candidate)
-            size = _first_size(kernel)
+            size = first_size(kernel)
         except FrontMatterError as error:
             trials.first = trials.first or str(error)
             continue
         if size is None or size.m * size.n > _MOST_ELEMENTS:
-            trials.first = trials.first or f"no small size near {_EVEN} meets the conditions of the launch"
+            trials.first = trials.first or f"no small size near {EVEN} meets the conditions of the launch"
             continue
         trials.tried, at = trials.tried + 1, size
         try:
@@ -112,15 +107,22 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
         except GemmvizError as error:
             wrong = str(error)
         if not wrong:
-            broad = _broad_size(kernel)
+            broad = broad_size(kernel)
             wrong = _wrong(candidate, broad, try_one) if broad else ""
+            odd = _odd(candidate, "MNK", size) if trials.partly else None
+            wrong = wrong or (_wrong(candidate, odd, try_one) if odd else "")
             if not wrong and (broad or not trials.narrow):
-                return _settled(candidate, guess, size, try_one)
-            trials.narrow, at = trials.narrow or (candidate, size, trials.tried), broad or size
+                found = _settled(candidate, guess, size, try_one)
+                if found.right or found.settled.endswith(OWN_LAUNCH_IS_WRONG):
+                    return found
+                trials.partly = trials.partly or found  # the next launches may be right at other sizes, too
+            trials.narrow, at = trials.narrow or (candidate, size, trials.tried), odd or broad or size
         trials.note(candidate, size, at, wrong)
         untried.learn(candidate, at, wrong)
         if trials.over:
             break
+    if trials.partly:
+        return trials.partly
     if trials.narrow:
         return _settled(trials.narrow[0], guess, trials.narrow[1], try_one)
     if trials.spare:
@@ -134,7 +136,7 @@ def _for_whole_numbers(guess: Guess, try_one: TryOne, alternatives: bool, trials
 def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Guess:
     """Return a launch that is right at a size, with the sizes and values at which it is right, too."""
     made = _least_shared(_relaxed(right, guess, try_one), size, try_one)
-    size = _first_size(guessed_kernel(made)) or size
+    size = first_size(guessed_kernel(made)) or size
     found = _offered(_other_values(_any_size(made, size, try_one), try_one), try_one)
     return replace(found, settled="; ".join([found.settled, *_notes(found, guess)])) if found.right else found
 
@@ -150,29 +152,9 @@ def _notes(found: Guess, guess: Guess) -> Iterator[str]:
         yield f"unless {' and '.join(narrow)}, {ONLY_WHERE_EQUAL}"
 
 
-def _broad_size(kernel: Kernel) -> Problem | None:
-    """Return a size at which K is the smallest extent and N the largest; None if there is no small one.
-
-    A launch with a grid of another extent may be right at the first size, and is wrong here.
-    """
-    size = nearest_size(kernel, _BROAD, kernel.defaults)
-    if size is None or not size.k < size.m < size.n or size.m * size.n * size.k > _MOST_PRODUCTS:
-        return None
-    return size
-
-
 def _or_reads(verdict: str) -> str:
     """Return no error where a launch only reads out of bounds."""
     return "" if isinstance(verdict, Verdict) and verdict.only_reads else verdict
-
-
-def _first_size(kernel: Kernel) -> Problem | None:
-    """Return a small size that a launch can have, of different extents where it takes them; None where it has none."""
-    size = nearest_size(kernel, _EVEN, kernel.defaults)
-    if size is None or not size.m == size.n == size.k:
-        return size
-    other = nearest_size(kernel, Problem(size.m, 2 * size.n, size.k), kernel.defaults)
-    return size if other is None or other.m == other.n == other.k else other
 
 
 def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
@@ -224,7 +206,7 @@ def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, 
         return wrong, size
     kernel = guessed_kernel(made)
     tall = nearest_size(kernel, Problem(size.n, size.n, _FEW), kernel.defaults)
-    if tall is None or tall.m * tall.n * tall.k > _MOST_IN_ONE_TRIAL or not _has_blocks(kernel, tall):
+    if tall is None or tall.m * tall.n * tall.k > _MOST_IN_ONE_TRIAL or not has_blocks(kernel, tall):
         return "", size
     wrong = _wrong(made, tall, try_one)
     return wrong, tall if wrong else size
@@ -245,7 +227,7 @@ def _turned(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Proble
 def _on_whole_grid(right: Guess, try_one: TryOne) -> tuple[Guess, Problem | None]:
     """Return the guess for sizes of whole blocks only, and another such size at which it is right; None without one."""
     made = replace(right, requires=whole_grid(right))
-    size = _first_size(guessed_kernel(made)) if made.requires != right.requires else None
+    size = first_size(guessed_kernel(made)) if made.requires != right.requires else None
     odd = _odd(made, "MNK", size) if size is not None else None
     at = odd or size
     fits = at is not None and at.m * at.n <= _MOST_ELEMENTS
@@ -265,7 +247,7 @@ def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem
 def _relaxed(right: Guess, guess: Guess, try_one: TryOne) -> Guess:
     """Return a right launch with as few conditions on its sizes as are right at the first size."""
     for one in relaxed(right, guess):
-        size = _first_size(guessed_kernel(one))
+        size = first_size(guessed_kernel(one))
         if size is not None and not _wrong(one, size, try_one):
             return one
     return right
@@ -290,7 +272,7 @@ def _offered(right: Guess, try_one: TryOne) -> Guess:
         for value in values[1:]:
             other = replace(made, params=made.params | {name: (value, *kept)})
             kernel = guessed_kernel(other)
-            size = nearest_size(kernel, _EVEN, kernel.defaults)
+            size = nearest_size(kernel, EVEN, kernel.defaults)
             tried += 1
             fits = size is not None and size.m * size.n <= _MOST_ELEMENTS and tried <= _MOST_VALUES
             if fits and size and not _wrong(other, size, try_one):
@@ -316,7 +298,7 @@ def _other_values(right: Guess, try_one: TryOne) -> Guess:
         moved = {name: (right.params[name][at], *right.params[name]) for name in sorted(tied)}
         other = replace(right, params=right.params | moved)
         kernel = guessed_kernel(other)
-        size = nearest_size(kernel, _EVEN, kernel.defaults)
+        size = nearest_size(kernel, EVEN, kernel.defaults)
         wrong = _wrong(other, size, try_one) if size else ""
         if wrong:
             left_out.add(at)
@@ -353,7 +335,7 @@ def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
     """
     kernel = guessed_kernel(made)
     small, large = {}, {}
-    for name, even, uneven in zip("MNK", (size.m, size.n, size.k), (_UNEVEN.m, _UNEVEN.n, _UNEVEN.k), strict=True):
+    for name, even, uneven in zip("MNK", (size.m, size.n, size.k), (UNEVEN.m, UNEVEN.n, UNEVEN.k), strict=True):
         divisor = math.lcm(*(number for _, number in _divisors(made, name)))
         times = max(3, uneven // divisor)
         # Several steps of a sum may have to be even; of rows and columns two wide tiles are enough.
@@ -362,18 +344,9 @@ def _odd(made: Guess, names: str, size: Problem) -> Problem | None:
         small[name] = divisor if name in names else even
     for m, n in ((large["M"], large["N"]), (large["M"], small["N"]), (small["M"], small["N"])):
         found = nearest_size(kernel, Problem(m, n, large["K"]), kernel.defaults)
-        if found is not None and found.m * found.n * found.k <= _MOST_PRODUCTS and _has_blocks(kernel, found):
+        if found is not None and found.m * found.n * found.k <= MOST_PRODUCTS and has_blocks(kernel, found):
             return found
     return None
-
-
-def _has_blocks(kernel: Kernel, size: Problem) -> bool:
-    """Return whether a launch can be made: a grid that rounds down has no block at a small size."""
-    try:
-        launch(kernel, size)
-    except GemmvizError:
-        return False
-    return True
 
 
 def _more(made: Guess, name: str) -> Guess | None:

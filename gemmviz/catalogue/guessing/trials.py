@@ -43,6 +43,8 @@ class Trials:
         How many were tried, and how many of these had no end.
     narrow
         A launch that is right at its first size only, this size, and how many were tried up to it.
+    partly
+        A launch that is right at its first sizes, with what is wrong at another one.
     spare
         A launch that is right but for reads out of bounds, its size, and the first of them.
     ended
@@ -58,6 +60,7 @@ class Trials:
     tried: int = 0
     crashed: int = 0
     narrow: tuple[Guess, Problem, int] | None = None
+    partly: Guess | None = None
     spare: tuple[Guess, Problem, str] | None = None
     ended: list[Guess] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)

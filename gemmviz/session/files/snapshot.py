@@ -22,6 +22,7 @@ from gemmviz.language import tr
 from gemmviz.session.files.snapshot_form import KernelFields, Snapshot, ViewFields
 from gemmviz.session.files.stops_data import from_plain, to_plain
 from gemmviz.session.models.choice import Choice
+from gemmviz.session.models.comparison import Comparison
 from gemmviz.session.models.cursor import Cursor
 from gemmviz.session.models.frozen_warp import FrozenWarp
 from gemmviz.session.models.inspection import Inspection
@@ -29,7 +30,7 @@ from gemmviz.session.models.messages import Messages
 from gemmviz.session.models.own_stops import OwnStops
 from gemmviz.session.models.playback import Playback
 from gemmviz.session.models.preferences import Preferences
-from gemmviz.session.rules.comparison import Comparison
+from gemmviz.session.rules.side_by_side import SideBySide
 from gemmviz.session.rules.staged import Staged
 from gemmviz.session.rules.warp_steps import WarpSteps
 from gemmviz.session.values.message import Message
@@ -50,6 +51,7 @@ class OnScreen(Protocol):
     preferences: Preferences
     own_stops: OwnStops
     comparison: Comparison
+    side_by_side: SideBySide
     inspection: Inspection
     frozen_warp: FrozenWarp
     warp_steps: WarpSteps
@@ -247,9 +249,9 @@ def _choose(session: OnScreen, plain: Snapshot, base: Kernel, problem: Problem, 
 
 def _put_beside(session: OnScreen, plain: Snapshot) -> None:
     if beside := plain.get("beside"):
-        session.comparison.start_named(beside["kernel"], beside.get("pace"))
+        session.side_by_side.start_named(beside["kernel"], beside.get("pace"))
     elif "beside" in plain:
-        session.comparison.stop()
+        session.side_by_side.stop()
     if "stops" in plain:
         session.own_stops.keep(session.choice.base.name, tuple(map(from_plain, plain["stops"])))
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from gemmviz.bench.row import figure_of
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import mark, tr, trn
+from gemmviz.session.models.comparison import Comparison
 from gemmviz.session.models.results import Results
-from gemmviz.session.rules.comparison import Comparison
 from gemmviz.trace.order.progress import Match, Tally
 
 _ABOUT = "≈"  # not equal, but equal in the visible digits
@@ -76,24 +76,26 @@ class FigurePair:
         return other / mine if self.alike and mine and other else None
 
 
-def figure_pairs(comparison: Comparison, step: int, results: Results, problem: Problem) -> list[FigurePair]:
-    """Return the figures of both at the chosen rung's step; an empty list if they are not in step yet.
+def figure_pairs(
+    comparison: Comparison, steps: tuple[int, int], results: Results, problem: Problem
+) -> list[FigurePair]:
+    """Return the figures of both at their steps; an empty list if they are not in step yet.
 
     Parameters
     ----------
     comparison
         The comparison of both rungs.
-    step
-        The step of the chosen rung.
+    steps
+        The steps of the chosen and of the second rung.
     results
         The results with the GFLOPS, which are used only if both rungs were measured here.
     problem
         The size of these figures.
     """
-    match, pair = comparison.match, comparison.pair
+    match, pair = comparison.match, comparison.met
     if match is None or pair is None:
         return []
-    now = match.mine.at(min(step, match.mine.last)), match.other.at(comparison.second.cursor.step)
+    now = match.mine.at(min(steps[0], match.mine.last)), match.other.at(steps[1])
     total = match.mine.at(match.mine.last), match.other.at(match.other.last)
     on_gpu = _on_gpu(match)
     # A CPU has no sectors: its loop requests bytes, and the cache lines that these moved are not recorded.
@@ -145,12 +147,12 @@ def ratio_text(ratio: float | None) -> str:
     return _ABOUT if text in ("1×", "1/1") else text
 
 
-def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
+def sentence(comparison: Comparison, steps: tuple[int, int], names: tuple[str, str]) -> str:
     """Return a sentence about the state of the comparison.
 
     Parameters
     ----------
-    comparison, step
+    comparison, steps
         As for `figure_pairs`.
     names
         The names of the chosen and of the second rung on the screen.
@@ -159,10 +161,10 @@ def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
     mine, other = names
     if match is None:
         return tr("The comparison begins when both are recorded.")
-    if comparison.finished:
+    if comparison.finished(*steps):
         return _verdict(comparison, names)
     if comparison.pace == "work":
-        shares = match.mine.share(min(step, match.mine.last)), match.other.share(comparison.second.cursor.step)
+        shares = match.mine.share(min(steps[0], match.mine.last)), match.other.share(steps[1])
         return tr(
             "Reads for products: {mine} has made {one} of its reads, {other} {two}.",
             mine=mine,
@@ -170,9 +172,9 @@ def sentence(comparison: Comparison, step: int, names: tuple[str, str]) -> str:
             one=f"{shares[0]:.0%}",
             two=f"{shares[1]:.0%}",
         )
-    if comparison.second.cursor.step >= match.other.last:
+    if steps[1] >= match.other.last:
         templates = _OTHER_ENDED
-    elif step >= match.mine.last:
+    elif steps[0] >= match.mine.last:
         templates = _MINE_ENDED
     else:
         templates = _BY_BYTES
@@ -196,7 +198,7 @@ def _verdict(comparison: Comparison, names: tuple[str, str]) -> str:
         text = tr(texts[kind], mine=mine, other=other, share=written, times=written)
     wrong = [
         trn("{rung} has {count} wrong element of C.", "{rung} has {count} wrong elements of C.", count, rung=name)
-        for name, count in zip(names, (playable.recording.wrong for playable in comparison.pair or ()), strict=False)
+        for name, count in zip(names, (playable.recording.wrong for playable in comparison.met or ()), strict=False)
         if count
     ]
     return " ".join([text, *wrong])

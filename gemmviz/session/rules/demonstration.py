@@ -5,8 +5,9 @@ from psygnal import Signal
 from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.language import tr
 from gemmviz.session.models.playback import Playback
+from gemmviz.session.models.tour import Tour
+from gemmviz.session.rules.guide import Guide
 from gemmviz.session.rules.staged import Staged
-from gemmviz.session.rules.stops import Tour
 from gemmviz.session.tour.lessons import locate
 from gemmviz.session.tour.stop import OwnStop
 from gemmviz.session.values.kernel_names import no_source
@@ -21,15 +22,16 @@ class Demonstration:
     ----------
     staged, playback
         The stage that it is shown on, and its playback.
-    tour
+    tour, guide
         Goes to the demo's step; a lesson ends.
     """
 
     recording_wanted = Signal()
     """Emitted when the choice has to be recorded at once."""
 
-    def __init__(self, staged: Staged, playback: Playback, tour: Tour) -> None:
+    def __init__(self, staged: Staged, playback: Playback, tour: Tour, guide: Guide) -> None:
         self._staged, self._choice, self._playback, self._tour = staged, staged.choice, playback, tour
+        self._guide = guide
         self._choosing = False
         self._seen: set[str] = set()
         self.waiting = False
@@ -47,7 +49,7 @@ class Demonstration:
             self._tell(no_source(kernel) or none, "info")
             return
         if self._tour.lesson is not None:
-            self._tour.leave(restore=False)
+            self._guide.leave(restore=False)
         self._playback.pause()
         self._choice.wanted = None
         problem = picture_problem(kernel)
@@ -85,7 +87,7 @@ class Demonstration:
         except GemmvizError as error:
             self._tell(_not_shown(str(error)), "warning")
             return
-        self._tour.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
+        self._guide.point_at(OwnStop(found.step, "", found.cell, found.block, found.warp, found.panel, lane=found.lane))
 
     def fail(self, reason: str) -> str:
         """Stop waiting for a recording that failed; return the text to show, which names the demo if it was awaited."""

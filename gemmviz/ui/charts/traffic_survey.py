@@ -10,6 +10,7 @@ from gemmviz.bench.row import Row
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.problem import Problem
 from gemmviz.control.worker import EngineLike, Worker
+from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, RecordRequest, Reply
 from gemmviz.language import tr
 from gemmviz.session import Session
@@ -103,9 +104,7 @@ class TrafficSurvey(QObject):
         key, kernel, size = self._waiting.popleft()
         self._run += 1
         self._now = key, size
-        self.worker.submit(
-            RecordRequest(self._run, str(kernel.path), kernel.text, size.m, size.n, size.k, dict(key[1]))
-        )
+        self.worker.submit(RecordRequest(*launched(self._run, kernel, size), dict(key[1])))
         self.changed.emit()
 
     def _on_recorded(self, run: int, playable: Playable) -> None:

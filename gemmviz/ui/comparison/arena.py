@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from gemmviz.language import tr
 from gemmviz.session import Session
 from gemmviz.session.models.lens_choice import LensChoice
+from gemmviz.session.models.sight import StageSight
 from gemmviz.session.rules.staged import Staged
 from gemmviz.ui.comparison.chooser import Chooser
 from gemmviz.ui.comparison.figures_panel import FiguresPanel
@@ -22,10 +23,12 @@ class SecondStage(Stage):
         The rung and recording beside, wanted or shown.
     lens
         The lens of the first stage: the same stands on both, as far as it suits both recordings.
+    sight
+        Keeps the visible part for the next window.
     """
 
-    def __init__(self, beside: Staged, lens: LensChoice) -> None:
-        super().__init__(beside, lens=lens)
+    def __init__(self, beside: Staged, lens: LensChoice, sight: StageSight) -> None:
+        super().__init__(beside, lens=lens, sight=sight)
         self.setAccessibleName(tr("Stage beside: matrices A, B and C of the second kernel"))
         listen(self, beside.messages.changed, self._on_message)
 
@@ -81,7 +84,7 @@ class Arena(QWidget):
     def choose(self) -> Chooser | None:
         """Open the list of rungs to put beside; None if there is nothing to compare."""
         if not self.session.choice.kernel.recordable:
-            self.comparison.start()  # which shows the reason
+            self.session.side_by_side.start()  # which shows the reason
             return None
         box = Chooser(self.session, self.window())
         box.show()
@@ -91,7 +94,7 @@ class Arena(QWidget):
     def _make(self) -> None:
         """Build the second stage on first use."""
         self._side = QWidget()
-        self.second = SecondStage(self.comparison.second, self.session.lens)
+        self.second = SecondStage(self.session.second, self.session.lens, self.session.sight.second)
         if self.stage.late.turns is not None:
             self.second.follow(self.stage.late.turns)
         head = Head(self.session, 1)

@@ -35,7 +35,7 @@ class Chooser(QDialog):
         self.list = QListWidget()
         self.list.setAccessibleName(tr("Kernels"))
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        for offer in offers(session.choice, session.comparison.default()):
+        for offer in offers(session.choice, session.side_by_side.default()):
             item = QListWidgetItem(_text(offer, session))
             item.setData(Qt.ItemDataRole.UserRole, offer)
             item.setToolTip(tr(offer.base.idea))
@@ -77,7 +77,7 @@ class Chooser(QDialog):
     def _take(self) -> None:
         item = self.list.currentItem()
         if item is not None and not item.isHidden():
-            self.session.comparison.start(item.data(Qt.ItemDataRole.UserRole).kernel())
+            self.session.side_by_side.start(item.data(Qt.ItemDataRole.UserRole).kernel())
             self.accept()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -9,11 +9,15 @@ _MENU = "View > Second kernel"
 
 def actions(arena: Arena) -> list[Action]:
     """Return the actions of a comparison."""
-    comparison = arena.comparison
+    session = arena.session
     return [
-        Action("beside", _MENU, tr("Another kernel beside / one stage"), ("D",), comparison.toggle),
+        Action("beside", _MENU, tr("Another kernel beside / one stage"), ("D",), session.side_by_side.toggle),
         Action("beside_which", _MENU, tr("Choose the kernel beside…"), ("Ctrl+D",), arena.choose),
         Action(
-            "beside_pace", _MENU, tr("In step by work on K / by bytes moved"), ("Ctrl+Shift+D",), comparison.next_pace
+            "beside_pace",
+            _MENU,
+            tr("In step by work on K / by bytes moved"),
+            ("Ctrl+Shift+D",),
+            session.comparison.next_pace,
         ),
     ]

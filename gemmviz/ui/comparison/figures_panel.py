@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSizePolicy, QVBoxLayout, QWidg
 
 from gemmviz.language import tr
 from gemmviz.session import Session
-from gemmviz.session.rules.comparison import PACES
+from gemmviz.session.models.comparison import PACES
 from gemmviz.session.rules.comparison_figures import figure_pairs, sentence
 from gemmviz.ui.comparison.bars import Bars
 from gemmviz.ui.comparison.lane_banks import LaneBanks, lane_banks
@@ -76,11 +76,11 @@ class FiguresPanel(QWidget):
             listen(self, signal, self._on_changed)
         listen(self, session.cursor.recorded, self._on_changed)
         listen(self, session.choice.bench_chosen, self._on_changed)
-        for signal in (session.lens.changed, session.cursor.picked, comparison.second.cursor.picked):
+        for signal in (session.lens.changed, session.cursor.picked, session.second.cursor.picked):
             listen(self, signal, self._on_changed)
         listen(self, session.cursor.stepped, self._on_step)
-        listen(self, comparison.second.cursor.stepped, self._on_step)
-        listen(self, comparison.second.cursor.recorded, self._on_changed)
+        listen(self, session.second.cursor.stepped, self._on_step)
+        listen(self, session.second.cursor.recorded, self._on_changed)
         self.refresh()
 
     def _on_pace(self) -> None:
@@ -106,9 +106,9 @@ class FiguresPanel(QWidget):
         self.pace.setToolTip(self.pace.itemData(self.pace.currentIndex(), Qt.ItemDataRole.ToolTipRole))
         if not comparison.on:
             return
-        names = shown_name(session.choice.kernel, session), shown_name(comparison.second.choice.kernel, session)
-        step, problem = session.cursor.step, session.choice.bench_problem
-        self.sentence.setText(sentence(comparison, step, names))
-        self.bars.show_lanes(figure_pairs(comparison, step, session.results, problem), comparison.finished)
-        beside = comparison.second.cursor
+        names = shown_name(session.choice.kernel, session), shown_name(session.second.choice.kernel, session)
+        steps, problem = (session.cursor.step, session.second.cursor.step), session.choice.bench_problem
+        self.sentence.setText(sentence(comparison, steps, names))
+        self.bars.show_lanes(figure_pairs(comparison, steps, session.results, problem), comparison.finished(*steps))
+        beside = session.second.cursor
         self.lanes.show_requests(names, lane_banks(session.cursor), lane_banks(beside))

@@ -84,7 +84,7 @@ class Head(QWidget):
                 row.addWidget(button)
         self._keep_height()
         comparison = session.comparison
-        for signal in (session.choice.chosen, comparison.changed, comparison.second.choice.chosen):
+        for signal in (session.choice.chosen, comparison.changed, session.second.choice.chosen):
             listen(self, signal, self.refresh)
         self.refresh()
 
@@ -101,7 +101,7 @@ class Head(QWidget):
     def refresh(self) -> None:
         """Show the rung's name, or as much of it as fits."""
         comparison = self.session.comparison
-        kernel = comparison.second.choice.kernel if self.side else self.session.choice.kernel
+        kernel = self.session.second.choice.kernel if self.side else self.session.choice.kernel
         name = shown_name(kernel, self.session)
         _elide(self.name, name, f"{name}\n{tr(kernel.title)}")
         if not self.side:
@@ -117,7 +117,7 @@ class Head(QWidget):
         self.choose.emit()
 
     def _on_close(self, *_: object) -> None:
-        self.session.comparison.stop()
+        self.session.side_by_side.stop()
 
 
 class SecondMessage(QFrame):
@@ -131,7 +131,7 @@ class SecondMessage(QFrame):
 
     def __init__(self, session: Session) -> None:
         super().__init__()
-        self._messages = session.comparison.second.messages
+        self._messages = session.second.messages
         self.setObjectName("message")
         self.text = QLabel()
         self.text.setWordWrap(True)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from gemmviz.language import tr
-from gemmviz.session.rules.comparison import Comparison
+from gemmviz.session.models.comparison import Comparison
 from gemmviz.ui.connections import listen
 from gemmviz.ui.inspect.inspector import Inspector
 from gemmviz.ui.panels.rail import Rail

@@ -53,7 +53,7 @@ class LinesPanel(QWidget):
         session = self._session
         if not session.comparison.on:
             return
-        kernels = session.choice.kernel, session.comparison.second.choice.kernel
+        kernels = session.choice.kernel, session.second.choice.kernel
         shown = (*(kernel.text for kernel in kernels), session.preferences.theme)
         if shown == self._shown:
             return

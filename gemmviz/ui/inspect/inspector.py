@@ -131,11 +131,6 @@ class Inspector(QTabWidget):
         return known(page.panel)
 
     @property
-    def made(self) -> list[str]:
-        """The names of the panels that exist."""
-        return [name for name, page in self._pages.items() if page.panel is not None]
-
-    @property
     def panel(self) -> str:
         """The shown tab: one of `PANELS`, or ``"duel"``."""
         return (*PANELS, "duel")[self.currentIndex()]

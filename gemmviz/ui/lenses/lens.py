@@ -94,6 +94,32 @@ class Place:
     what: Hashable
 
 
+@dataclass(frozen=True)
+class MarkedPlaces:
+    """The places that a lens marks on the stage, and how.
+
+    Attributes
+    ----------
+    boxes
+        Some of the places of `Marking.places`, in their order, each with its rectangle in pixels.
+    whole
+        The rectangle around the marks of all matrices, which decides the size of type.
+    with_values
+        Whether the cells below show their values, which stay legible.
+    theme, font
+        As for `Lens.paint`.
+    pictures
+        The pictures of boxes that were drawn before.
+    """
+
+    boxes: list[tuple[Place, QRectF]]
+    whole: QRectF
+    with_values: bool
+    theme: Theme
+    font: QFont
+    pictures: BoxPictures
+
+
 @runtime_checkable
 class Marking(Protocol):
     """A lens that also marks places of the matrices, where these are on the stage with it."""
@@ -103,28 +129,5 @@ class Marking(Protocol):
     def places(self, playable: Playable, step: int, block: int) -> tuple[Place, ...]:
         """Return the places that it marks for a block at a step; where two overlap, the later one is on top."""
 
-    def mark(
-        self,
-        painter: QPainter,
-        boxes: list[tuple[Place, QRectF]],
-        whole: QRectF,
-        with_values: bool,
-        theme: Theme,
-        font: QFont,
-        pictures: BoxPictures,
-    ) -> None:
-        """Draw the marks of places.
-
-        Parameters
-        ----------
-        painter, boxes
-            Where to: some of `places`, in their order, each with its rectangle in pixels.
-        whole
-            The rectangle around the marks of all matrices, which decides the size of type.
-        with_values
-            Whether the cells below show their values, which stay legible.
-        theme, font
-            As for `Lens.paint`.
-        pictures
-            The pictures of boxes that were drawn before.
-        """
+    def mark(self, painter: QPainter, marked: MarkedPlaces) -> None:
+        """Draw the marks of places with a painter."""

@@ -11,9 +11,8 @@ from gemmviz.trace.lenses.fillings import Filling, Stages
 from gemmviz.trace.lenses.pipeline_events import pipeline_events
 from gemmviz.trace.lenses.stages import is_pipeline, stages
 from gemmviz.trace.playable import Playable
-from gemmviz.ui.lenses.box_pictures import BoxPictures
 from gemmviz.ui.lenses.gradual import GradualLens
-from gemmviz.ui.lenses.lens import LensMoment, Place
+from gemmviz.ui.lenses.lens import LensMoment, MarkedPlaces, Place
 from gemmviz.ui.lenses.ring import draw_ring
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
 from gemmviz.ui.lenses.stage_colours import STATES, filled, state_colour
@@ -54,18 +53,9 @@ class PipelineLens(GradualLens):
         found = stages(playable, block)
         return tile_places(found, step) if found is not None else ()
 
-    def mark(
-        self,
-        painter: QPainter,
-        boxes: list[tuple[Place, QRectF]],
-        whole: QRectF,
-        with_values: bool,
-        theme: Theme,
-        font: QFont,
-        pictures: BoxPictures,
-    ) -> None:
+    def mark(self, painter: QPainter, marked: MarkedPlaces) -> None:
         """Draw tiles on their matrices: see `gemmviz.ui.lenses.lens.Marking`."""
-        draw_tiles(painter, boxes, whole, with_values, theme, font, pictures)
+        draw_tiles(painter, marked)
 
     def pieces(self, painter: QPainter, rect: QRectF, moment: LensMoment, theme: Theme, font: QFont) -> Iterator[Sheet]:
         """Draw a moment: see `gemmviz.ui.lenses.lens.Lens`."""

@@ -3,16 +3,14 @@
 from typing import Any, cast
 
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtGui import QColor, QPainter
 
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import tr
 from gemmviz.trace.lenses.fillings import Filling, Stages, State
-from gemmviz.ui.lenses.box_pictures import BoxPictures
-from gemmviz.ui.lenses.lens import Place
+from gemmviz.ui.lenses.lens import MarkedPlaces, Place
 from gemmviz.ui.lenses.sheet import MIDDLE, Sheet
 from gemmviz.ui.lenses.stage_colours import STATES, filled_box
-from gemmviz.ui.look.theme import Theme
 
 
 def tile_places(stages: Stages, step: int) -> tuple[Place, ...]:
@@ -42,33 +40,26 @@ def _places(filling: Filling, state: State) -> list[Place]:
     return [place for place in (of_a, of_b) if place.rows and place.columns]
 
 
-def draw_tiles(
-    painter: QPainter,
-    boxes: list[tuple[Place, QRectF]],
-    whole: QRectF,
-    with_values: bool,
-    theme: Theme,
-    font: QFont,
-    pictures: BoxPictures,
-) -> None:
+def draw_tiles(painter: QPainter, marked: MarkedPlaces) -> None:
     """Draw tiles, each with its number and its state; where the cells below show their values, only frames.
 
     Parameters
     ----------
-    painter, boxes, whole, with_values, theme, font, pictures
+    painter, marked
         As `gemmviz.ui.lenses.lens.Marking.mark` gets them.
     """
+    whole, theme, font = marked.whole, marked.theme, marked.font
     size = Sheet(painter, whole, theme, font).small
-    for place, box in boxes:
+    for place, box in marked.boxes:
 
         def paint(into: QPainter, box: QRectF = box, what: tuple[int, State] = cast(Any, place.what)) -> None:
             number, state = what
             with Sheet(into, whole, theme, font) as sheet:
-                fill = filled_box(sheet, box, state, not with_values)
-                if not with_values:
+                fill = filled_box(sheet, box, state, not marked.with_values)
+                if not marked.with_values:
                     _write(sheet, box, number, state, fill)
 
-        pictures.draw(painter, box, (place.what, with_values, size), paint)
+        marked.pictures.draw(painter, box, (place.what, marked.with_values, size), paint)
 
 
 def _write(sheet: Sheet, box: QRectF, number: int, state: State, fill: QColor) -> None:

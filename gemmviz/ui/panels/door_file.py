@@ -17,11 +17,10 @@ _LINES = ((0.0, 0.8), (0.0, 1.0), (0.1, 0.75), (0.1, 0.65), (0.1, 0.9), (0.2, 0.
 _READS = (0, 4, 5)
 """The lines of the drawn file that stand out."""
 _CELLS = 4
-_FILE = "my_kernel.cu"
 
 
 class FilePicture(QWidget):
-    """Draws a file, an arrow, and the four blocks of C; below it, that a file can be dropped.
+    """Draws a file, an arrow, and the four blocks of C.
 
     Parameters
     ----------
@@ -44,7 +43,7 @@ class FilePicture(QWidget):
         return QSize(1, round(scaled(10 * _TYPE)))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the file at the left, C at the right, and the texts below them."""
+        """Draw the file at the left, C at the right, and the text below C."""
         theme = THEMES[self._preferences.theme]
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -54,10 +53,6 @@ class FilePicture(QWidget):
             painter.setFont(font)
             line, margin = 1.5 * painter.fontMetrics().height(), scaled(_MARGIN)
             inside = QRectF(self.rect()).adjusted(margin, margin, -margin, -margin)
-            foot = QRectF(inside.left(), inside.bottom() - line, inside.width(), line)
-            painter.setPen(QColor(theme.muted))
-            painter.drawText(foot, Qt.AlignmentFlag.AlignCenter, tr("Or drop a file on this window"))
-            inside.setBottom(foot.top() - margin / 2)
             sheet = QRectF(inside.left(), inside.top(), 0.52 * inside.width(), inside.height())
             self._draw_file(painter, sheet, line)
             side = min(0.3 * inside.width(), inside.height() - line)

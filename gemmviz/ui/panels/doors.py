@@ -21,10 +21,12 @@ from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
-from gemmviz.language import mark, tr
+from gemmviz.language import mark, tr, trn
 from gemmviz.session import Session
+from gemmviz.session.tour.lessons import find_lesson
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
+from gemmviz.ui.look.figure_text import size_text
 from gemmviz.ui.look.style import TYPE_PT, scaled
 from gemmviz.ui.look.theme import THEMES
 from gemmviz.ui.panels.door_file import FilePicture
@@ -155,8 +157,10 @@ class Doors(QWidget):
         doors.setVerticalSpacing(_GAP // 2)
         pictures = self._moving(), SectorsPicture(self._session.preferences), self._file()
         self.cards = [
-            _add_card(doors, number, pictures[number - 1], tr(heading), tr(text), self.buttons[number - 1])
-            for number, (heading, text, _) in enumerate(_DOORS, 1)
+            _add_card(doors, number, picture, (tr(heading), tr(text), info), button)
+            for number, ((heading, text, _), picture, info, button) in enumerate(
+                zip(_DOORS, pictures, self._infos(), self.buttons, strict=True), 1
+            )
         ]
         links = QHBoxLayout()
         for widget in (self.skip, self.go_on):
@@ -185,6 +189,19 @@ class Doors(QWidget):
         whole.addLayout(row)
         whole.addStretch(3)
 
+    def _infos(self) -> tuple[str, str, str]:
+        """Return what is behind each door; empty if this ladder lacks the kernel."""
+        watched, asked = self._kernel(_WATCHED), self._kernel(ASKED)
+        try:
+            lesson = find_lesson(asked) if asked is not None else None
+        except GemmvizError:
+            lesson = None  # a user's own lesson may have errors: they are reported where it is started
+        play = f"{tr(watched.title)} · {size_text((_SIZE,) * 3)}" if watched is not None else ""
+        learn = ""
+        if asked is not None and lesson is not None:
+            learn = f"{tr(asked.title)} · {trn('{count} stop', '{count} stops', len(lesson.stops))}"
+        return play, learn, tr(".cu, .c, or drop it on this window")
+
     # The pictures of the doors
 
     def _moving(self) -> QWidget:
@@ -198,7 +215,7 @@ class Doors(QWidget):
         return stage
 
     def _file(self) -> QWidget:
-        """Return a picture of a file, with a hint to drop one. The window accepts a file anywhere."""
+        """Return a picture of a file that is opened."""
         return FilePicture(self._session.preferences)
 
     def _on_theme(self) -> None:
@@ -211,6 +228,7 @@ class Doors(QWidget):
             QLabel#muted {{ color: {theme.muted}; font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
             QLabel#heading {{ color: {theme.text}; font-size: {TYPE_PT * 1.5 * scale:.1f}pt; padding: 0px; }}
             QLabel#body {{ font-size: {TYPE_PT * 1.15 * scale:.1f}pt; }}
+            QLabel#info {{ color: {theme.muted}; border-top: 1px solid {theme.outline}; padding-top: 8px; }}
             QFrame#door {{ background: {theme.panel}; border: 1px solid {theme.outline}; border-radius: 10px; }}
             QFrame#door[first="true"] {{ border: 2px solid {theme.accent}; }}
             QPushButton {{ min-height: {_BUTTON * scale:.0f}px; }}
@@ -256,7 +274,7 @@ class Doors(QWidget):
             session.playback.play()
 
     def _ask(self) -> None:
-        self._session.tour.start_rung(ASKED)
+        self._session.guide.start_rung(ASKED)
 
     def _last(self) -> Kernel | None:
         name = self._session.preferences.last_kernel
@@ -276,25 +294,27 @@ class _Small(Stage):
 
 
 def _add_card(
-    doors: QGridLayout, number: int, picture: QWidget, heading: str, text: str, button: QPushButton
+    doors: QGridLayout, number: int, picture: QWidget, texts: tuple[str, str, str], button: QPushButton
 ) -> QFrame:
     """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row.
 
-    The result is the frame around them.
+    The texts are its heading, what one sees behind it, and in a few words with which kernel. The result is the frame
+    around them.
     """
     at, frame = number - 1, QFrame()
     frame.setObjectName("door")
-    title, body, key = QLabel(heading), QLabel(text), QLabel(str(number))
+    (title, body, info), key = (QLabel(text) for text in texts), QLabel(str(number))
     title.setObjectName("heading")
     body.setObjectName("body")
+    info.setObjectName("info")
     key.setObjectName("key")
     key.setAlignment(Qt.AlignmentFlag.AlignCenter)
     frame.setProperty("first", "true" if number == 1 else "false")
-    for label in (title, body):
+    for label in (title, body, info):
         label.setWordWrap(True)
         label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
     button.setObjectName("primary" if number == 1 else "")
-    button.setAccessibleDescription(text)
+    button.setAccessibleDescription(texts[1])
     button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     row = QHBoxLayout()
     row.setSpacing(_GAP // 2)
@@ -302,14 +322,14 @@ def _add_card(
     row.addWidget(key)
     picture.setMinimumHeight(round(scaled(_LEAST_PICTURE)))
     picture.setMaximumHeight(round(scaled(_PICTURE)))
-    parts = [_boxed(part) for part in (picture, title, body)]
+    parts = [_boxed(part) for part in (picture, title, body, info)]
     doors.addWidget(frame, 0, at, len(parts) + 1, 1)
     for line, part in enumerate((*parts, row)):
         left, top, right, bottom = _GAP, 0 if line else _GAP, _GAP, _GAP if part is row else 0
         part.setContentsMargins(left, top, right, bottom)
         doors.addLayout(part, line, at)
     doors.setColumnStretch(at, 1)
-    for widget in (frame, picture, title, body):
+    for widget in (frame, picture, title, body, info):
         widget.setCursor(Qt.CursorShape.PointingHandCursor)
     return frame
 

@@ -70,8 +70,6 @@ class Presenter(QWidget):
         # The stage's caption stands beside it, in larger type.
         self.stage.captioned = False
         self.stage.presented = True
-        self.scale = 1.0
-        """Of its type, one of `_SCALES`: the session's is of the window."""
         self.title, self.lead, self.sentence = _text("title"), _text("lead"), _text("sentence")
         self.place, self.hints = _text("place"), _text("hints")
         for label in (self.place, self.hints):
@@ -179,7 +177,7 @@ class Presenter(QWidget):
 
     def _set_type(self, theme: Theme) -> None:
         """Give all type its share of the screen's height."""
-        height = max(self.height(), 1) * self.scale
+        height = max(self.height(), 1) * self.session.sight.presented_scale
         label = ceil(height / LABEL)
         font = QFont(self.font())
         # The stage makes its type larger by the session's scale, which is meant for the teacher's screen.
@@ -301,14 +299,14 @@ class Presenter(QWidget):
 
     def resize_type(self, direction: int) -> None:
         """Make the type larger (1) or smaller (-1), or as large as at first (0)."""
-        at = _SCALES.index(self.scale) + direction if direction else _SCALES.index(1.0)
-        self.scale = _SCALES[min(max(at, 0), len(_SCALES) - 1)]
+        at = _SCALES.index(self.session.sight.presented_scale) + direction if direction else _SCALES.index(1.0)
+        self.session.sight.presented_scale = _SCALES[min(max(at, 0), len(_SCALES) - 1)]
         self.refresh()
 
     def go(self, direction: int) -> None:
         """Go to the next stop of the tour (1) or the one before (-1); without a tour, to the next or last barrier."""
         if self.session.tour.active:
-            self.session.tour.next(direction)
+            self.session.guide.next(direction)
         else:
             self.session.cursor.seek_phase(direction)
 

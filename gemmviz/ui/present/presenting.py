@@ -49,13 +49,13 @@ class Presenting(QObject):
         else:
             self.start()
 
-    @property
-    def scale(self) -> float:
-        """The size of its type, relative to the usual one."""
-        return self.presenter.scale if self.presenter is not None else 1.0
+    def resume(self) -> None:
+        """Begin it if it was on in the previous window."""
+        if self._session.sight.presented:
+            self.start()
 
-    def start(self, scale: float | None = None) -> None:
-        """Show the picture on the audience's screen; by default with type as large as it was there last."""
+    def start(self) -> None:
+        """Show the picture on the audience's screen, with type as large as it was there last."""
         if self.on:
             return
         if self.presenter is None:
@@ -63,8 +63,7 @@ class Presenting(QObject):
 
             self.presenter = Presenter(self._session)
             self.presenter.left.connect(self.end)
-        if scale is not None:
-            self.presenter.scale = scale
+        self._session.sight.presented = True
         self._focus = self._window.focusWidget()
         self._place()
 
@@ -72,6 +71,7 @@ class Presenting(QObject):
         """Go back to the window, with the focus where it was."""
         if self.presenter is None or self.presenter.isHidden():
             return
+        self._session.sight.presented = False
         self.presenter.hide()
         self._window.activateWindow()
         if self._focus is not None:

@@ -158,10 +158,9 @@ class BareFiles:
     def _say_guessed(self, kernel: Kernel, file: GuessedFile, corrected: Callable[[str, str], None]) -> None:
         """Offer the form for a guess that was taken at once."""
         message = tr(
-            "{file} has no front matter: its launch was guessed from the source. The guess is shown on top of the "
-            "text, so that line 1 of the file is line {line} here; the file stays as it is.",
+            "{file} has no front matter: its launch was guessed from the source. The guess is shown below the text; "
+            "the file stays as it is.",
             file=kernel.path.name,
-            line=kernel.code_line,
         )
         check = Answer(tr("Check the guess…"), lambda: self._ask(file, corrected))
         self._session.messages.tell(Message(message, "info", answers=(check,), lasting=True))
@@ -195,6 +194,7 @@ class BareFiles:
 
 
 def _is_text_with_comments(described: str, text: str) -> bool:
-    """Return whether a text is another one with nothing but comment lines before it."""
-    head = described.removesuffix(text)
-    return len(head) + len(text) == len(described) and all(line.startswith("//") for line in head.splitlines())
+    """Return whether a text is another one with nothing but comment lines before or after it."""
+    before, found, after = described.partition(text)
+    apart = before[-1:] in ("", "\n") and (not after or "\n" in (text[-1:], after[0]))
+    return bool(found) and apart and all(line.startswith("//") for line in f"{before}{after}".split("\n") if line)

@@ -79,7 +79,7 @@ class KernelFiles(QObject):
         def start() -> None:
             full = path.resolve()
             if full.suffix == lesson_file.SUFFIX:
-                self.session.tour.open(full)
+                self.session.guide.open(full)
             elif full.suffix == state_file.SUFFIX:
                 self.state_wanted.emit(full)
             else:

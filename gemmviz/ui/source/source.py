@@ -134,6 +134,8 @@ class Source(Editor):
         """Put the code in view rather than the front matter; where that is folded, its one line stays in view, too."""
         lines = self.text().splitlines()
         end = next((i for i, line in enumerate(lines) if line.replace(" ", "") == "//---"), 0)
+        if not any(line.strip() for line in lines[end + 1 :]):
+            end = 0  # a guess stands below the code
         top = next((first for first, last in self.folding.folded.items() if first <= end < last + 1), max(end, 1))
         self.verticalScrollBar().setValue(self.document().findBlockByNumber(top - 1).firstLineNumber())
 

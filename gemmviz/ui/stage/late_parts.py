@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 Part = Literal["lens", "words", "cells"]
 Prepare = Callable[[Moment], bool]
 _SLOW_S = 0.004  # of a lens: a quarter of a frame
-AHEAD_S = 0.0015
-"""Processor time in one frame for the next step, unless a single layer takes longer."""
+AHEAD_S = 0.002
+"""Processor time in one frame between two steps for the next one, unless a single layer takes longer."""
+_LAST_S = 0.006
+"""Processor time of a frame after which nothing is painted ahead in it: half of what a frame may take."""
 
 
 class LateParts:
@@ -38,6 +40,7 @@ class LateParts:
         self._now: Moment | None = None
         self._coming: Moment | None = None
         """The moment of the lens that is being prepared."""
+        self._lens_drawn = False
 
     def follow(
         self, moment: Moment, has_lens: bool, lens_seconds: float = 0.0, prepare: Prepare | None = None
@@ -54,6 +57,7 @@ class LateParts:
             Draws a part of the lens at a moment, and returns whether all of it is ready; None: it is drawn at once.
         """
         shown, before, now = self._shown, self._now, replace(moment, fraction=0.0, hovered=None)
+        self._lens_drawn = False
         if self.turns is None or not self.turns.on or shown is None or not _alike(shown.lens, now):
             return None
         behind = shown.cells != before  # the cells left the last frame to the lens
@@ -62,6 +66,7 @@ class LateParts:
             # Moving values are painted with the cells, which take all of the frame at a new step.
             waits = behind or (prepare is not None and now.motion != "none" and now != before)
             lens = shown.lens if waits else self._lens(shown.lens, now, prepare)
+        self._lens_drawn = lens != shown.lens or self._coming is not None
         seconds = thread_time() - begin if prepare is not None else lens_seconds * (lens != shown.lens)
         words = now if self._may("words", shown.words, now) else shown.words
         alone = has_lens and moment.motion == "none" and seconds > _SLOW_S
@@ -100,9 +105,12 @@ class LateParts:
         shown = self._shown
         return shown is not None and any(part != self._now for part in (shown.lens, shown.words, shown.cells))
 
-    def takes_idle_frame(self) -> bool:
-        """Take a frame in which no part is drawn, and for which none waits; return False if this is no such frame."""
-        return self.turns is not None and self.turns.idle and self.turns.may((self, "ahead"))
+    @property
+    def spare_seconds(self) -> float:
+        """How long this frame may paint the next step: 0 if it shows a new step or a new lens, or was slow so far."""
+        if self.turns is None or not self.turns.between or self._lens_drawn:
+            return 0.0
+        return max(min(AHEAD_S, _LAST_S - self.turns.spent), 0.0)
 
     def forget(self) -> None:
         """Let all parts show the stage's moment in the next frame."""
@@ -158,7 +166,7 @@ def changed_places(
 
 
 def look_ahead(late: LateParts, painter: "StagePainter | None", rect: QRectF, ahead: Moment, ratio: float) -> None:
-    """In a frame that no part needs, paint some of the next step.
+    """Between two steps, paint some of the next one, so that its frame has less to do; after the frame's own places.
 
     Parameters
     ----------
@@ -169,5 +177,6 @@ def look_ahead(late: LateParts, painter: "StagePainter | None", rect: QRectF, ah
     ahead
         The moment of the next step.
     """
-    if painter is not None and ahead.step < painter.playable.timeline.steps and late.takes_idle_frame():
-        painter.look_ahead(rect, ahead, ratio, AHEAD_S)
+    seconds = late.spare_seconds
+    if painter is not None and ahead.step < painter.playable.timeline.steps and seconds > 0:
+        painter.look_ahead(rect, ahead, ratio, seconds)

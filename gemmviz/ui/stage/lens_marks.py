@@ -5,7 +5,7 @@ from PySide6.QtGui import QFont, QPainter
 
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.box_pictures import BoxPictures
-from gemmviz.ui.lenses.lens import Lens, Marking, Place
+from gemmviz.ui.lenses.lens import Lens, MarkedPlaces, Marking, Place
 from gemmviz.ui.look.theme import Theme
 from gemmviz.ui.stage.cell_text import SUM_CELL
 from gemmviz.ui.stage.moment import Moment
@@ -91,4 +91,5 @@ class LensMarks:
         if boxes:
             with_values = placed[boxes[0][0].matrix].cell >= SUM_CELL
             self.pictures.begin(None if self._vector else ratio, seen)
-            marking.mark(painter, boxes, whole, with_values, self._theme, self._font, self.pictures)
+            marked = MarkedPlaces(boxes, whole, with_values, self._theme, self._font, self.pictures)
+            marking.mark(painter, marked)

@@ -239,7 +239,7 @@ class Score(QSlider):
         place = self._layout()
         flag = self._flag_at(x, y)
         if flag is not None:
-            self.session.tour.go(flag)
+            self.session.guide.go(flag)
             return
         if x < place.left - _NEAR:
             return

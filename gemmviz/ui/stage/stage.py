@@ -22,6 +22,7 @@ from gemmviz.session.models.frozen_warp import FrozenWarp
 from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.session.models.permission import Permission
+from gemmviz.session.models.sight import StageSight
 from gemmviz.session.rules.staged import Staged
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.connections import listen
@@ -31,6 +32,7 @@ from gemmviz.ui.stage.blank import blank, blank_text, outdated, outdated_text
 from gemmviz.ui.stage.drag import Drag
 from gemmviz.ui.stage.late_parts import LateParts, changed_places, look_ahead
 from gemmviz.ui.stage.moment import Moment
+from gemmviz.ui.stage.own_moment import own_moment
 from gemmviz.ui.stage.own_title import own_title
 from gemmviz.ui.stage.picking import Picking
 from gemmviz.ui.stage.scene import Panel
@@ -59,6 +61,8 @@ class Stage(QWidget):
         Whether the chosen text may run; None: not shown here.
     lens
         Which lens is shown, here or beside a stage that is presented; None: none ever is.
+    sight
+        Keeps the visible part for the next window; None: it is not kept.
     """
 
     arranged = Signal()
@@ -73,9 +77,10 @@ class Stage(QWidget):
         inspection: Inspection | None = None,
         permission: Permission | None = None,
         lens: LensChoice | None = None,
+        sight: StageSight | None = None,
     ) -> None:
         super().__init__()
-        self.staged, self.picking, self.view = staged, Picking(staged.cursor), View()
+        self.staged, self.picking, self._sight = staged, Picking(staged.cursor), sight or StageSight()
         self._colours: Theme | None = None
         self.base_font: QFont | None = None
         self.captioned = True
@@ -105,6 +110,15 @@ class Stage(QWidget):
         for change in (staged.cursor.picked, staged.choice.chosen, staged.choice.drafted):
             listen(self, change, lambda: self.update())
         listen(self, staged.progress.changed, lambda engine: self.update() if engine == "record" else None)
+
+    @property
+    def view(self) -> View:
+        """The visible part."""
+        return View(self._sight.zoom, self._sight.dx, self._sight.dy)
+
+    @view.setter
+    def view(self, view: View) -> None:
+        self._sight.zoom, self._sight.dx, self._sight.dy = view.zoom, view.dx, view.dy
 
     def follow(self, turns: Turns) -> None:
         """Draw the slow parts in turns with the other parts of the window."""
@@ -193,7 +207,9 @@ class Stage(QWidget):
             self._painter.words, self._painter.title_taken, self._painter.narrow = self._taken
 
     def _on_recorded(self) -> None:
-        self._hovered, self.view = None, View()
+        self._hovered = None
+        if self._sight.of is not self.staged.cursor.playable:
+            self._sight.of, self.view = self.staged.cursor.playable, View()
         self._on_recorded_same_view()
 
     def _on_recorded_same_view(self) -> None:
@@ -205,13 +221,19 @@ class Stage(QWidget):
     def _on_moved(self) -> None:
         if self.staged.motion() not in ("none", "line") or self.late.waits:
             self._update_places()
-        look_ahead(self.late, self._painter, QRectF(self.rect()), self.moment(ahead=1), self.devicePixelRatioF())
+        else:
+            self._look_ahead()
 
     def _update_places(self) -> None:
         ratio = self.devicePixelRatioF()
         places = changed_places(self.late, self._painter, QRectF(self.rect()), self.moment(), ratio)
         for place in places if places is not None else [self.rect()]:
             self.update(place)
+        if places == []:
+            self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        look_ahead(self.late, self._painter, QRectF(self.rect()), self.moment(ahead=1), self.devicePixelRatioF())
 
     def _painter_now(self) -> "StagePainter | None":
         shown = self.staged.cursor.playable
@@ -251,6 +273,7 @@ class Stage(QWidget):
             self._paint(painter, event.region())
         finally:
             painter.end()  # one left open would break every later frame as well
+        self._look_ahead()  # in the time that this frame has left
 
     def _paint(self, painter: QPainter, part: QRegion) -> None:
         staged, stage = self.staged, self._painter_now()
@@ -278,22 +301,7 @@ class Stage(QWidget):
 
     def moment(self, ahead: int = 0) -> Moment:
         """Return the moment that is shown now, or some steps later."""
-        staged, step = self.staged, self.staged.cursor.step + ahead
-        return Moment(
-            step,
-            staged.cursor.block_at(step),
-            staged.cursor.cell,
-            staged.trail(),
-            self.view,
-            staged.cursor.warp,
-            staged.outdated,
-            self._freeze is not None and self._freeze.on,
-            self._inspected.hop if self._inspected is not None else None,
-            0.0 if ahead else staged.cursor.fraction,
-            staged.motion(),
-            self._inspected.lane if self._inspected is not None else 0,
-            self._hovered,
-        )
+        return own_moment(self.staged, self.view, self._hovered, self._freeze, self._inspected, ahead)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep a part of a zoomed picture visible."""

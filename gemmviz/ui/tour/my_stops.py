@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMoveEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -114,11 +115,35 @@ class MyStops(QDialog):
         left.addWidget(self.list, 1)
         row.addLayout(left, 1)
         row.addLayout(side)
-        self.resize(_LIST_WIDTH, _LIST_HEIGHT)
+        sight = session.sight
+        if sight.stops_place is None:
+            self.resize(_LIST_WIDTH, _LIST_HEIGHT)
+        else:
+            self.setGeometry(*sight.stops_place)
         self.list.currentRowChanged.connect(self._enable)
         listen(self, session.tour.changed, self.refresh)
         listen(self, session.choice.chosen, self.refresh)
         self.refresh()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Keep for the next window that the list is open."""
+        super().showEvent(event)
+        self.session.sight.stop = self.list.currentRow()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """Keep the place on the screen for the next window."""
+        super().moveEvent(event)
+        self._keep_place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the size for the next window."""
+        super().resizeEvent(event)
+        self._keep_place()
+
+    def _keep_place(self) -> None:
+        if self.isVisible():
+            place = self.geometry()
+            self.session.sight.stops_place = place.x(), place.y(), place.width(), place.height()
 
     def refresh(self) -> None:
         """Show the stops as they are now; the same line stays chosen."""
@@ -135,6 +160,8 @@ class MyStops(QDialog):
 
     def _enable(self, *_: object) -> None:
         row, count = self.list.currentRow(), self.list.count()
+        if self.isVisible():
+            self.session.sight.stop = row
         usable = {
             "up": row > 0,
             "down": 0 <= row < count - 1,
@@ -147,7 +174,7 @@ class MyStops(QDialog):
     def go(self) -> None:
         """Go to the chosen stop."""
         if self.list.currentRow() >= 0:
-            self.session.tour.show_own(self.list.currentRow())
+            self.session.guide.show_own(self.list.currentRow())
 
     def edit(self) -> None:
         """Change the sentence of the chosen stop."""
@@ -231,23 +258,25 @@ class StopsList:
         """Show the list of one's own stops beside the window."""
         if self.list_box is None:
             self.list_box = MyStops(self.session, self.window)
+            self.list_box.finished.connect(self._on_closed)
         self.list_box.show()
         self.list_box.raise_()
         self.list_box.list.setFocus()
         return self.list_box
 
-    @property
-    def listed(self) -> tuple[QRect, int] | None:
-        """Where the list is and which of its lines is chosen; None while it is closed."""
-        box = self.list_box
-        return (box.geometry(), box.list.currentRow()) if box is not None and box.isVisible() else None
+    def _on_closed(self) -> None:
+        self.session.sight.stop = None
 
-    def list_again(self, listed: tuple[QRect, int] | None) -> None:
-        """Show the list in the state of another window's (see `listed`)."""
-        if listed is not None:
-            box = self.show_list()
-            box.setGeometry(listed[0])
-            box.list.setCurrentRow(listed[1])
+    def retire(self) -> None:
+        """Keep the list as open, although the window's dialogs are closed now."""
+        if self.list_box is not None:
+            self.list_box.finished.disconnect(self._on_closed)
+
+    def resume(self) -> None:
+        """Show the list if it was open in the previous window."""
+        row = self.session.sight.stop
+        if row is not None:
+            self.show_list().list.setCurrentRow(row)
 
 
 def _saying(stop: OwnStop, sentence: str) -> OwnStop:

@@ -10,7 +10,6 @@ MENU = mark("Lesson")
 
 def actions(session: Session, stops: StopsList) -> list[Action]:
     """Return the actions of a rung's demo, of a tour and of one's own stops."""
-    tour = session.tour
     return [
         Action(
             "demo",
@@ -19,9 +18,11 @@ def actions(session: Session, stops: StopsList) -> list[Action]:
             ("Ctrl+Shift+L",),
             session.demonstration.show,
         ),
-        Action("lesson", MENU, tr("The lesson of this kernel: begin / leave"), ("Ctrl+L",), tour.toggle_lesson),
-        Action("next_stop", MENU, tr("Next stop"), ("Ctrl+PgDown",), lambda: tour.next(1)),
-        Action("previous_stop", MENU, tr("Previous stop"), ("Ctrl+PgUp",), lambda: tour.next(-1)),
+        Action(
+            "lesson", MENU, tr("The lesson of this kernel: begin / leave"), ("Ctrl+L",), session.guide.toggle_lesson
+        ),
+        Action("next_stop", MENU, tr("Next stop"), ("Ctrl+PgDown",), lambda: session.guide.next(1)),
+        Action("previous_stop", MENU, tr("Previous stop"), ("Ctrl+PgUp",), lambda: session.guide.next(-1)),
         Action("bookmark", MENU, tr("Set a stop here…"), ("B",), stops.bookmark),
         Action("my_stops", MENU, tr("My stops…"), ("Ctrl+Shift+B",), stops.show_list),
     ]

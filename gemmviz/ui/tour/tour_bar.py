@@ -48,12 +48,14 @@ class TourBar(QFrame):
         self.title.setAlignment(Qt.AlignmentFlag.AlignVCenter)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.where = QLabel()
-        self.back = _button("◀", tr("Previous stop (Ctrl+Page Up)"), lambda: tour.next(-1))
+        self.back = _button("◀", tr("Previous stop (Ctrl+Page Up)"), lambda: session.guide.next(-1))
         onward = tr("To the next kernel and its lesson (Ctrl+Page Down)")
         self._tips = {True: tr("Next stop (Ctrl+Page Down)"), False: onward}
-        self.on = _button("▶", self._tips[True], lambda: tour.next(1))
-        self.onward = _button("", onward, lambda: tour.next(1))
-        self.close_button = _button("×", tr("Leave: size and parameters as they were before (Ctrl+L)"), tour.leave)
+        self.on = _button("▶", self._tips[True], lambda: session.guide.next(1))
+        self.onward = _button("", onward, lambda: session.guide.next(1))
+        self.close_button = _button(
+            "×", tr("Leave: size and parameters as they were before (Ctrl+L)"), session.guide.leave
+        )
         self.sentence = QLabel()
         self.sentence.setWordWrap(True)
         self.sentence.setTextFormat(Qt.TextFormat.PlainText)
@@ -140,7 +142,7 @@ class TourBar(QFrame):
         return stop.say
 
     def _toggle(self) -> None:
-        self.session.tour.toggle_lesson()
+        self.session.guide.toggle_lesson()
         self._show_button()  # a lesson that cannot begin leaves the button unchanged
 
     def has_buttons(self) -> bool:

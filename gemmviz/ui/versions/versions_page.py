@@ -72,7 +72,7 @@ class VersionsPage(QWidget):
             chooser.file_wanted.connect(lambda later=later: self.file_wanted.emit(later))
         self.extent.valueChanged.connect(self._on_wanted)
         self.measures.toggled.connect(self._on_wanted)
-        self.changed_only.toggled.connect(self.refresh)
+        self.changed_only.toggled.connect(self._on_changed_only)
         self.compare.clicked.connect(lambda *_: self._compare())
         self.stop.clicked.connect(lambda *_: self.versions.drop())
         self.run.clicked.connect(lambda *_: self.versions.allow())
@@ -92,7 +92,9 @@ class VersionsPage(QWidget):
         self.extent.setToolTip(tr("M = N = K; automatic: a small size that both take, with several blocks"))
         self.extent.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
         self.measures.setToolTip(tr("Verify both on this machine, and measure them in turns"))
-        self.changed_only.setChecked(True)
+        self.changed_only.setChecked(self.session.sight.changed_only)
+        self.measures.setChecked(self.versions.measures)
+        self.extent.setValue(self.versions.problem.m if self.versions.problem is not None else 0)
         self.changed_only.setToolTip(tr("Leave out the figures that are equal in both"))
         self.compare.setObjectName("primary")
         self.compare.setToolTip(tr("Record, check and compile both versions at one size"))
@@ -159,6 +161,10 @@ class VersionsPage(QWidget):
 
     def _on_chosen(self) -> None:
         self.versions.choose(self.before.side, self.after.side)
+
+    def _on_changed_only(self, on: bool) -> None:
+        self.session.sight.changed_only = on
+        self.refresh()
 
     def _on_wanted(self) -> None:
         side = self.extent.value()

@@ -54,7 +54,6 @@ from gemmviz.ui.window.saver import Saver
 from gemmviz.ui.window.window_actions import PAGES, window_actions
 
 if TYPE_CHECKING:
-    from gemmviz.control.claims_runner import ClaimsRunner
     from gemmviz.ui.charts.measure_page import MeasurePage
     from gemmviz.ui.claims.claims_page import ClaimsPage
     from gemmviz.ui.versions.versions_page import VersionsPage
@@ -71,15 +70,12 @@ class Window(QMainWindow):
         The session to show.
     controller
         Records and measures for it; closed with the window.
-    claims_runner
-        The runner of the previous window (see `Windows`), whose run continues. By default it is made on demand.
     """
 
-    def __init__(self, session: Session, controller: Controller, claims_runner: "ClaimsRunner | None" = None) -> None:
+    def __init__(self, session: Session, controller: Controller) -> None:
         super().__init__()
         self.session = session
         self.controller = controller
-        self.claims_runner = claims_runner
         self._ended = self._at_once = False
         # This comes before the widgets, because they depend on the size of type that it sets.
         listen(self, session.preferences.themed, self._on_theme)
@@ -90,7 +86,8 @@ class Window(QMainWindow):
         turns = Turns(session, self)
         self.ladder = Ladder(session)
         self.rail = Rail(self.ladder)
-        self.stage = Stage(session.staged, session.frozen_warp, session.inspection, session.permission, session.lens)
+        shown = session.frozen_warp, session.inspection, session.permission, session.lens
+        self.stage = Stage(session.staged, *shown, sight=session.sight.stage)
         self.stage.follow(turns)
         Arrival(self.stage, session.cursor)
         self.run_question = RunQuestion(session.permission, session.messages, self.stage)
@@ -227,12 +224,9 @@ class Window(QMainWindow):
         return page
 
     def _make_claims(self) -> QWidget:
-        """Build the page of claims: it reads files that no other part needs."""
-        from gemmviz.control.claims_runner import ClaimsRunner  # late: made when it is first shown
         from gemmviz.ui.claims.claims_page import ClaimsPage
 
-        self.claims_runner = self.claims_runner or ClaimsRunner(self.session, self.controller.engines)
-        page = ClaimsPage(self.session, self.claims_runner)
+        page = ClaimsPage(self.session, self.controller.claims)
         self._keys.guard(page)
         return page
 
@@ -371,6 +365,7 @@ class Window(QMainWindow):
     def retire(self) -> None:
         """End all automatic work, because the window is closed or replaced."""
         self.presenting.close()
+        self.stops.retire()
         self.files.close()
         connections.close(self)
         for timer in self.findChildren(QTimer):

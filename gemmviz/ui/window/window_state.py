@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QSplitter, QWidget
 
-from gemmviz.ui.stage.stage import Stage
-
 if TYPE_CHECKING:
     from gemmviz.ui.window.window import Window
 
@@ -64,8 +62,6 @@ def give_scrolls(window: "Window", state: WindowState) -> None:
 def _state(widget: QWidget) -> Any:
     if isinstance(widget, QSplitter):
         return widget.saveState()
-    if isinstance(widget, Stage):
-        return widget.view
     if isinstance(widget, QAbstractScrollArea):
         return widget.horizontalScrollBar().value(), widget.verticalScrollBar().value()
     return None
@@ -74,9 +70,6 @@ def _state(widget: QWidget) -> Any:
 def _set_state(widget: QWidget, state: Any) -> None:
     if isinstance(widget, QSplitter):
         widget.restoreState(state)
-    elif isinstance(widget, Stage):
-        widget.view = state
-        widget.update()
 
 
 def _children(widget: QWidget) -> list[QWidget]:

@@ -54,25 +54,18 @@ class Windows(QObject):
             return  # the window was closed in the meantime
         open_fonts(qt()).open_all()
         speak_qt(self.session.preferences.language)
-        state, listed = window_state.take(old), old.stops.listed
-        presenting, scale = old.presenting.on, old.presenting.scale
+        state = window_state.take(old)
         old.retire()
-        self.window = new = Window(self.session, self._controller, old.claims_runner)
+        self.window = new = Window(self.session, self._controller)
         new.setGeometry(state.geometry)
         new.setWindowState(state.screen_state)
         self._tell_all()
-        for page in ("charts", "claims", "versions"):
-            if old.pages.made(page):
-                new.pages.page(page)
-        for panel in old.inspector.made:
-            new.inspector.made_panel(panel)
         new.source.adopt(old.source)
         new.show()
         window_state.give(new, state)
         new.activateWindow()
-        new.stops.list_again(listed)
-        if presenting:
-            new.presenting.start(scale)
+        new.stops.resume()
+        new.presenting.resume()
         QTimer.singleShot(0, new, lambda: window_state.give_scrolls(new, state))
         discard(old)
         self.exchanged.emit()

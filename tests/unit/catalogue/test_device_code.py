@@ -171,3 +171,32 @@ def test_parts_of_the_library_that_kernels_do_not_have_are_left_out() -> None:
     text = headers + "__global__ void product(float *C) {}\n"
     code = device_code(text, "product")
     assert "using namespace std;" in code and "chrono" not in code and "stdbool" not in code
+
+
+def test_code_of_the_host_is_left_out_of_the_second_branch_of_a_condition_too() -> None:
+    """Its brackets match in each branch alone: a library names its space by a condition."""
+    text = """
+#ifdef TESTED
+namespace tested {
+#else
+namespace library {
+#endif
+#ifdef QUIET
+enum class Error { None };
+#else
+class Error : public std::runtime_error { using std::runtime_error::runtime_error; };
+class Usage : public Error {};
+#endif
+}
+#ifdef WIDE
+constexpr int TILE = 32;
+#else
+constexpr int TILE = 16;
+#endif
+__global__ void gemm(float *c) { c[0] = TILE; }
+"""
+    code = device_code(text, "gemm")
+    assert "runtime_error" not in code
+    assert "Usage" not in code
+    assert "TILE = 32" in code
+    assert "TILE = 16" in code

@@ -10,6 +10,8 @@ from small_kernel import CODE, kernel, source
 from gemmviz.catalogue.demo import Demo
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.front_matter import VERSION
+from gemmviz.catalogue.guessing.guess import guess
+from gemmviz.catalogue.guessing.guessed_kernel import guessed_below, guessed_kernel
 from gemmviz.catalogue.kernel import parse
 from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
@@ -213,6 +215,13 @@ def test_every_rung_and_the_launch_of_its_demo_are_its_own() -> None:
         if rung.demo is not None:
             assert rung.version >= 2
             assert launch(rung, Problem(*rung.demo.size), rung.demo.params).blocks
+
+
+def test_front_matter_below_the_code_changes_no_digest() -> None:
+    made = guess(f"{CODE}\n", Path("it.cu"))
+    assert made.entry and guessed_below(made).sha256 == guessed_kernel(made).sha256
+    other = replace(made, text=f"{CODE} \n")
+    assert guessed_below(other).sha256 != guessed_below(made).sha256
 
 
 # Lines

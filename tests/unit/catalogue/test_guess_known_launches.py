@@ -135,3 +135,19 @@ def test_a_guessed_block_that_is_wrong_with_several_blocks_is_not_called_right()
     made = settle(guess(TILES, Path("mine.cu")), wrong_where_large)
     assert not made.right
     assert made.settled.endswith("elements of C are wrong")
+
+
+def test_a_launch_through_a_pointer_has_the_sizes_of_the_parameters_that_take_them() -> None:
+    """Here N is the number of products of a sum, and K the number of columns."""
+    text = (
+        "using Whole = const int;\n"
+        "__global__ void gemm(const float *A, const float *B, float *C, Whole M, Whole N, Whole K)\n{\n"
+        "    Whole row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;\n"
+        "    float sum = 0;\n    if (row >= M || col >= K) return;\n"
+        "    for (int k = 0; k < N; k++) sum += A[row * N + k] * B[k * K + col];\n    C[row * K + col] = sum;\n}\n"
+        "int main() {\n    Whole M = 1024, N = 512, K = 256;\n    Timed timed(M, N, K);\n"
+        "    const dim3 block(8, 8), grid((K + 7) / 8, (M + 7) / 8);\n    timed.measure(gemm, grid, block);\n}\n"
+    )
+    made = guess(text, Path("mine.cu"))
+    assert made.roles[-3:] == ("M", "K", "N")
+    assert made.grid == ("ceil(N / 8)", "ceil(M / 8)")

@@ -76,6 +76,23 @@ def test_a_kernel_for_square_matrices_is_found_and_only_what_has_to_be_equal_is_
     assert "M == N" not in found.requires
 
 
+def test_a_launch_that_is_right_at_its_first_sizes_only_gives_way_to_one_that_is_right_at_others_too() -> None:
+    """A trial of the first conditions costs many recordings: a later launch is tried at its odd size before."""
+    tried: list[Problem] = []
+
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        tried.append(size)
+        return "" if kernel.shared.evaluate({}) > 8 or size.k == 64 else "C is right for K = 64 only"
+
+    first = settle(made(), try_one, alternatives=False)
+    assert not first.right
+    assert first.settled.startswith("recorded: C is right at ")
+    alone = len(tried)
+    found = settle(made(), try_one)
+    assert found.right
+    assert len(tried) < 2 * alone + 12
+
+
 @pytest.mark.parametrize(
     ("text", "capability"),
     [

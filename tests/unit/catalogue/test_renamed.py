@@ -146,7 +146,7 @@ def test_an_old_lesson_opens_and_goes_on(tmp_path):
     path.write_text(LESSON, encoding="utf-8")
     assert (load_lesson(path).kernel, load_lesson(path).next) == ("stream_k_tma", "stream_k_tma_bf16")
     session = Session(ladder())
-    session.tour.open(path)
+    session.guide.open(path)
     assert session.choice.kernel.name == "stream_k_tma" and session.tour.title == "Mine"
 
 

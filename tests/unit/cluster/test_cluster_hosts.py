@@ -26,7 +26,9 @@ def test_each_host_gets_a_command_with_the_same_certificates(monkeypatch, tmp_pa
     monkeypatch.chdir(tmp_path)
     certificates = ["--ca", "ca.pem", "--certificate", "my own.pem", "--key", "/keys/own.key"]
     assert run(["cluster", "ssh", "a", "me@b", "--host", "desk", "--port", "9", "--workers", "2", *certificates]) == 0
-    ((place, tls, here, commands),) = started
+    ((place, tls, here, elsewhere),) = started
+    assert [one.host for one in elsewhere] == ["a", "me@b"]
+    commands = [one.command for one in elsewhere]
     assert (place, here) == (serving.Place("desk", 9), [])
     assert [command[:5] for command in commands] == [
         ["ssh", "-tt", "-o", "BatchMode=yes", host] for host in ("a", "me@b")
@@ -40,6 +42,24 @@ def test_each_host_gets_a_command_with_the_same_certificates(monkeypatch, tmp_pa
 def test_the_number_of_workers_has_limits(count, capsys):
     assert run(["cluster", "local", "--workers", count]) == 2
     assert "from 1 to 1024" in capsys.readouterr().err
+
+
+@pytest.mark.thorough
+def test_a_host_that_ssh_does_not_reach_is_named_and_the_others_stay(tmp_path):
+    pytest.importorskip("distributed")
+    (tmp_path / "ssh").write_text('#!/bin/sh\ncase "$*" in *" away "*) exit 255;; esac\nexec sleep 600\n')
+    (tmp_path / "ssh").chmod(0o755)
+    command = [*GEMMVIZ, "cluster", "ssh", "there", "away", "--host", "127.0.0.1", "--port", "0"]
+    environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert "2 hosts" in process.stdout.readline()
+        assert process.stdout.readline() == "away has no workers: ssh ended with code 255\n"
+        assert process.poll() is None
+    finally:
+        process.terminate()
+        left, _ = process.communicate(timeout=60)
+    assert left == ""  # nothing is said about the host whose ssh was ended with the scheduler
 
 
 @pytest.mark.thorough

@@ -11,7 +11,7 @@ from gemmviz.engine.messages import Failed, Progress
 def recorder(session, engines):
     made = SecondRecorder(session, engines)
     session.progress.set("record", ("Recording gputiled", None))
-    session.comparison.start(find("gputiled_more_work", session.choice.kernels))
+    session.side_by_side.start(find("gputiled_more_work", session.choice.kernels))
     return made
 
 
@@ -22,7 +22,7 @@ def test_it_waits_until_the_first_recording_is_there_or_has_failed(session, engi
     engines.loop.let_pass(1000)
     (request,) = engines.second.requests
     assert request.path.endswith("gputiled_more_work.cu") and not engines.recorder.requests
-    beside = session.comparison.second
+    beside = session.second
     engines.second.replied.emit(Progress(request.run, "recording", 0.5))
     assert beside.progress["record"] == ("recording", 0.5)
     engines.second.replied.emit(Failed(request.run, "oom", "too large"))
@@ -30,7 +30,7 @@ def test_it_waits_until_the_first_recording_is_there_or_has_failed(session, engi
 
 
 def test_it_is_given_up_with_the_comparison(session, engines, recorder):
-    session.comparison.stop()
+    session.side_by_side.stop()
     session.progress.set("record", None)
     engines.loop.let_pass(1000)
     assert not engines.second.requests and engines.second.cancels == 1

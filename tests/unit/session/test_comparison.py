@@ -32,23 +32,30 @@ def recorded(name, n, params=(), as_written=False):
     return Playable(recording, order, traffic.measure(recording, order))
 
 
+def steps(session):
+    """Return the steps of the chosen and of the second rung."""
+    return session.cursor.step, session.second.cursor.step
+
+
 class Pair:
     """A session with two recordings, made at once, as the window's recorders would."""
 
     def __init__(self, left, right, n, pace="work", **params):
         self.session = session = Session(ladder())
-        self.comparison = comparison = session.comparison
+        self.comparison = session.comparison
         session.choice.choose(problem=Problem.cube(n))
         session.choice.choose_kernel(find(left, session.choice.kernels), params)
         session.cursor.show(recorded(left, n, tuple(session.choice.params.items())))
-        comparison.paired.connect(lambda: comparison.meet(comparison.pair))
-        comparison.wanted.connect(self.record)
-        comparison.start_named(right, pace)
+        session.side_by_side.paired.connect(lambda: session.side_by_side.meet(session.side_by_side.pair))
+        session.side_by_side.wanted.connect(self.record)
+        session.side_by_side.start_named(right, pace)
 
     def record(self):
-        beside = self.comparison.second
+        beside = self.session.second
         name, n = beside.choice.kernel.name, beside.choice.problem.m
-        self.comparison.show(recorded(name, n, tuple(beside.choice.params.items()), self.session.choice.as_written))
+        self.session.side_by_side.show(
+            recorded(name, n, tuple(beside.choice.params.items()), self.session.choice.as_written)
+        )
 
 
 def session_at(name, n=8, **params):
@@ -70,8 +77,8 @@ def test_beside_a_broken_rung_comes_the_one_on_file():
     session = session_at(TILED)
     session.choice.break_it(("no-second-barrier",))
     assert next_to(session.choice) is session.choice.base
-    session.comparison.start()
-    assert session.comparison.second.choice.kernel is session.choice.base
+    session.side_by_side.start()
+    assert session.second.choice.kernel is session.choice.base
 
 
 def test_variants_are_offered_beside_their_base_and_nothing_twice():
@@ -101,41 +108,41 @@ def test_both_get_one_size_and_equal_values_of_common_parameters():
 
 def test_a_size_that_suits_both_is_chosen_said_and_taken_back():
     session = session_at(TILED, TS=4)
-    session.comparison.start_named("matmul_tc")
-    assert session.choice.problem == Problem.cube(16) == session.comparison.second.choice.problem
+    session.side_by_side.start_named("matmul_tc")
+    assert session.choice.problem == Problem.cube(16) == session.second.choice.problem
     assert "16 x 16 x 16" in session.comparison.note
-    session.comparison.stop()
+    session.side_by_side.stop()
     assert (session.choice.problem, session.comparison.note, session.comparison.on) == (Problem.cube(8), "", False)
 
 
 def test_a_size_that_people_choose_meanwhile_stays():
     session = session_at(TILED, TS=4)
-    session.comparison.start_named("matmul_tc")
+    session.side_by_side.start_named("matmul_tc")
     session.choice.choose(problem=Problem.cube(32))
     assert session.comparison.note == ""
-    session.comparison.stop()
+    session.side_by_side.stop()
     assert session.choice.problem == Problem.cube(32)
 
 
 def test_a_library_call_has_nothing_to_compare_and_says_so():
     session = Session(ladder())
     session.choice.choose_kernel(next(k for k in session.choice.kernels if not k.recordable))
-    session.comparison.toggle()
+    session.side_by_side.toggle()
     assert not session.comparison.on
     assert "library call" in session.messages.current.text
 
 
 def test_an_unknown_rung_is_refused():
     with pytest.raises(UnknownKernel):
-        session_at(TILED).comparison.start_named("nobody")
+        session_at(TILED).side_by_side.start_named("nobody")
 
 
 def test_choosing_the_rung_beside_on_the_left_puts_another_beside():
     session = session_at(TILED, TS=4)
-    session.comparison.start_named(COALESCED)
+    session.side_by_side.start_named(COALESCED)
     session.choice.choose_kernel(find(COALESCED, session.choice.kernels))
     assert session.comparison.kernel.name != COALESCED
-    assert session.comparison.second.choice.kernel is session.comparison.kernel
+    assert session.second.choice.kernel is session.comparison.kernel
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
@@ -143,34 +150,34 @@ def test_every_move_of_the_session_moves_the_one_beside(pace):
     pair = Pair(NAIVE, COALESCED, 16, pace)
     for step in (0, 5, 20, 3, pair.session.cursor.steps - 1):
         pair.session.cursor.seek(step)
-        assert pair.comparison.second.cursor.step == pair.comparison.match.step(step)
+        assert pair.session.second.cursor.step == pair.comparison.match.step(step)
     pair.session.cursor.seek_phase(-1)
-    assert pair.comparison.second.cursor.step == pair.comparison.match.step(pair.session.cursor.step)
+    assert pair.session.second.cursor.step == pair.comparison.match.step(pair.session.cursor.step)
 
 
 def test_changing_the_measure_moves_only_the_one_beside():
     pair = Pair(NAIVE, COALESCED, 32)
     pair.session.cursor.seek(20)
-    by_work = pair.comparison.second.cursor.step
+    by_work = pair.session.second.cursor.step
     pair.comparison.next_pace()
     assert pair.session.cursor.step == 20
-    assert pair.comparison.second.cursor.step == pair.comparison.match.step(20) > by_work
+    assert pair.session.second.cursor.step == pair.comparison.match.step(20) > by_work
 
 
 @pytest.mark.parametrize("pace", ["work", "bytes"])
 def test_a_broken_rung_goes_along_with_its_base(pace):
     pair = Pair(TILED, "gputiled~no-second-barrier", 8, pace, TS=4)
-    assert pair.comparison.second.choice.params == {"TS": 4}
+    assert pair.session.second.choice.params == {"TS": 4}
     pair.session.cursor.seek(pair.session.cursor.steps - 1)
-    assert pair.comparison.finished
-    assert f"{pair.comparison.second.cursor.playable.recording.wrong} wrong elements" in sentence(
-        pair.comparison, pair.session.cursor.step, NAMES
+    assert pair.session.comparison.finished(pair.session.cursor.step, pair.session.second.cursor.step)
+    assert f"{pair.session.second.cursor.playable.recording.wrong} wrong elements" in sentence(
+        pair.comparison, steps(pair.session), NAMES
     )
 
 
 def test_a_cell_of_a_matrix_is_chosen_on_both():
     pair = Pair(TILED, COALESCED, 16)
-    session, beside = pair.session, pair.comparison.second
+    session, beside = pair.session, pair.session.second
     session.cursor.pick((2, 3 * 16 + 5))
     assert beside.cursor.cell == (2, 3 * 16 + 5)
     assert beside.cursor.block == beside.cursor.playable.recording.owners[0][3, 5]
@@ -185,7 +192,7 @@ def test_a_cell_of_a_matrix_is_chosen_on_both():
 
 def test_the_dearer_one_plays_on_when_the_other_has_finished():
     pair = Pair(COALESCED, NAIVE, 16, "bytes")
-    session, beside = pair.session, pair.comparison.second
+    session, beside = pair.session, pair.session.second
     session.playback.set_loop(False)
     session.cursor.seek(session.cursor.steps - 1)
     where = beside.cursor.step
@@ -197,7 +204,7 @@ def test_the_dearer_one_plays_on_when_the_other_has_finished():
     for _ in range(1000):
         session.advance(0.2)
     assert beside.cursor.step == beside.cursor.steps - 1 and not session.playback.playing
-    assert pair.comparison.finished
+    assert pair.session.comparison.finished(pair.session.cursor.step, pair.session.second.cursor.step)
 
 
 def test_by_work_playing_starts_again_as_it_does_alone():
@@ -208,22 +215,22 @@ def test_by_work_playing_starts_again_as_it_does_alone():
     for _ in range(5):
         session.advance(0.25)
     assert session.cursor.step < session.cursor.steps - 1
-    assert pair.comparison.second.cursor.step == pair.comparison.match.step(session.cursor.step)
+    assert pair.session.second.cursor.step == pair.comparison.match.step(session.cursor.step)
 
 
 def test_two_recordings_that_do_not_fit_together_are_refused_with_a_size_that_does(monkeypatch):
     session = session_at(TILED, 32, TS=8)
     session.cursor.show(recorded(TILED, 32, (("TS", 8),)))
     monkeypatch.setattr(comparison_match, "MOST_BYTES", 6_000_000)
-    session.comparison.start_named(COALESCED)
-    assert session.comparison.too_large()
-    message = session.comparison.second.messages.current
+    session.side_by_side.start_named(COALESCED)
+    assert session.side_by_side.too_large()
+    message = session.second.messages.current
     assert "8 MB" in message.text and "6 MB" in message.text
     message.answers[0].act()
     assert session.choice.problem == Problem.cube(16)
     session.cursor.show(recorded(TILED, 16, (("TS", 8),)))
-    assert not session.comparison.too_large()
-    assert 0 < session.comparison.room < 60_000
+    assert not session.side_by_side.too_large()
+    assert 0 < session.side_by_side.room < 60_000
 
 
 def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
@@ -232,15 +239,15 @@ def test_the_race_shows_both_on_one_scale_and_says_where_figures_come_from():
     session.cursor.seek(session.cursor.steps - 1)
     shown = {
         lane.id: lane
-        for lane in figure_pairs(pair.comparison, session.cursor.step, session.results, session.choice.bench_problem)
+        for lane in figure_pairs(pair.comparison, steps(session), session.results, session.choice.bench_problem)
     }
     assert "wavefronts" not in shown and "gflops" not in shown
     assert {lane.origin for lane in shown.values()} == {"recorded as compiled"}
     moved = shown["bytes"]
-    assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.comparison.pair)
+    assert moved.now == moved.total == tuple(int(p.moved_bytes[-1]) for p in pair.session.side_by_side.pair)
     assert ratio_text(moved.ratio) == "1/6.62"
     assert shown["done"].now == (100, 100)
-    assert sentence(pair.comparison, session.cursor.step, NAMES) == "right moves 1/6.62 of the bytes of left."
+    assert sentence(pair.comparison, steps(session), NAMES) == "right moves 1/6.62 of the bytes of left."
 
 
 def test_both_are_recorded_in_the_sessions_view_which_the_race_names():
@@ -249,10 +256,15 @@ def test_both_are_recorded_in_the_sessions_view_which_the_race_names():
     session.choice.choose(as_written=True)
     session.cursor.show(recorded("gpumult0", 8, tuple(session.choice.params.items()), True))
     assert comparison.match is not None
-    assert [playable.recording.as_written for playable in comparison.pair] == [True, True]
+    assert [playable.recording.as_written for playable in session.side_by_side.pair] == [True, True]
     shown = {
         lane.id: lane
-        for lane in figure_pairs(comparison, session.cursor.steps - 1, session.results, session.choice.bench_problem)
+        for lane in figure_pairs(
+            comparison,
+            (session.cursor.steps - 1, session.second.cursor.step),
+            session.results,
+            session.choice.bench_problem,
+        )
     }
     assert {lane.origin for lane in shown.values()} == {"recorded as written"}
     session.choice.choose(as_written=False)
@@ -271,10 +283,15 @@ def test_measured_figures_stand_beside_only_where_both_were_measured_at_that_siz
     measure(TILED, 512, 900.0)
     measure(COALESCED, 256, 300.0)
     assert "gflops" not in [
-        lane.id for lane in figure_pairs(pair.comparison, 0, session.results, session.choice.bench_problem)
+        lane.id
+        for lane in figure_pairs(
+            pair.comparison, (0, session.second.cursor.step), session.results, session.choice.bench_problem
+        )
     ]
     measure(COALESCED, 512, 450.0)
-    lane = figure_pairs(pair.comparison, 0, session.results, session.choice.bench_problem)[-1]
+    lane = figure_pairs(
+        pair.comparison, (0, session.second.cursor.step), session.results, session.choice.bench_problem
+    )[-1]
     assert (lane.id, lane.origin, lane.now, lane.ratio) == ("gflops", "measured", (900.0, 450.0), 0.5)
     assert "512" in lane.name
 
@@ -284,7 +301,10 @@ def test_a_cpu_has_bytes_and_no_warps():
     shown = {
         lane.id: lane
         for lane in figure_pairs(
-            pair.comparison, pair.session.cursor.steps - 1, pair.session.results, pair.session.choice.bench_problem
+            pair.comparison,
+            (pair.session.cursor.steps - 1, pair.session.second.cursor.step),
+            pair.session.results,
+            pair.session.choice.bench_problem,
         )
     }
     assert shown["requests"].total[0] is None and shown["requests"].total[1] > 0
@@ -298,18 +318,18 @@ def test_bytes_requested_by_a_cpu_are_not_compared_with_bytes_moved_by_a_gpu():
         pair = Pair(*names, 8, "bytes")
         session = pair.session
         session.cursor.seek(0)
-        assert "a CPU's bytes are asked for, a GPU's are moved" in sentence(pair.comparison, 0, NAMES)
+        assert "a CPU's bytes are asked for, a GPU's are moved" in sentence(
+            pair.comparison, (0, session.second.cursor.step), NAMES
+        )
         session.cursor.seek(session.cursor.steps - 1)
         shown = {
             lane.id: lane
-            for lane in figure_pairs(
-                pair.comparison, session.cursor.step, session.results, session.choice.bench_problem
-            )
+            for lane in figure_pairs(pair.comparison, steps(session), session.results, session.choice.bench_problem)
         }
         assert all(shown["bytes"].total) and shown["bytes"].ratio is None
         pair.comparison.set_pace("work")
         session.cursor.seek(session.cursor.steps - 1)
-        text = sentence(pair.comparison, session.cursor.step, NAMES)
+        text = sentence(pair.comparison, steps(session), NAMES)
         assert text == "Both have finished. What a CPU asks for cannot be compared with what a GPU moves."
 
 
@@ -317,19 +337,18 @@ def test_two_loops_of_a_cpu_ask_for_bytes():
     pair = Pair("hostmult0", "hostmult1_opt", 8, "bytes")
     session = pair.session
     session.cursor.seek(session.cursor.steps // 8)
-    assert sentence(pair.comparison, session.cursor.step, NAMES) == (
+    assert sentence(pair.comparison, steps(session), NAMES) == (
         "right is at the step at which it has asked for as many bytes as left."
     )
     session.cursor.seek(session.cursor.steps - 1)
     ratio = next(
         lane
-        for lane in figure_pairs(pair.comparison, session.cursor.step, session.results, session.choice.bench_problem)
+        for lane in figure_pairs(pair.comparison, steps(session), session.results, session.choice.bench_problem)
         if lane.id == "bytes"
     ).ratio
     assert ratio < 1
     assert (
-        sentence(pair.comparison, session.cursor.step, NAMES)
-        == f"right asks for {ratio_text(ratio)} of the bytes of left."
+        sentence(pair.comparison, steps(session), NAMES) == f"right asks for {ratio_text(ratio)} of the bytes of left."
     )
 
 
@@ -352,7 +371,7 @@ def test_ratios_are_written_as_people_say_them():
 
 def test_between_two_steps_the_one_beside_is_between_its_own():
     pair = Pair(TILED, "gputiled~no-second-barrier", 8, TS=4)
-    session, beside = pair.session, pair.comparison.second
+    session, beside = pair.session, pair.session.second
     for step in range(session.cursor.steps - 1):
         begin, end = pair.comparison.match.step(step), pair.comparison.match.step(step + 1)
         for fraction in (0.0, 0.25, 0.75):

@@ -49,6 +49,6 @@ def test_without_figures_there_is_none():
 
 def test_a_comparison_opens_with_it(session):
     session.choice.choose_kernel(find("gputiled", session.choice.kernels))
-    session.comparison.start()
-    assert session.comparison.second.choice.kernel.name == "matmul_kernel_block_tiling"
-    session.comparison.stop()
+    session.side_by_side.start()
+    assert session.second.choice.kernel.name == "matmul_kernel_block_tiling"
+    session.side_by_side.stop()

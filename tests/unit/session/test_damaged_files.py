@@ -54,7 +54,7 @@ def states() -> list[dict]:
         lambda session: None,
         lambda session: session.choice.break_it(("no-second-barrier",)),
         lambda session: session.choice.edit(session.choice.text + "// mine\n"),
-        lambda session: session.comparison.start_named("gpumult1", "bytes"),
+        lambda session: session.side_by_side.start_named("gpumult1", "bytes"),
         lambda session: session.choice.choose(Problem(8, 12, 8), {"TS": 2}, "block", as_written=True),
     ):
         session = new_session()
@@ -105,7 +105,7 @@ def test_a_damaged_lesson_is_taught_or_refused_with_a_sentence(damaged: Damaged,
         return
     session = new_session()
     session.cursor.show(playable())
-    session.tour.start(lesson)
+    session.guide.start(lesson)
     assert len(stops) == len(lesson.stops)
     assert all(0 <= stop.step < playable().timeline.steps for stop in stops)
 
@@ -122,7 +122,7 @@ def test_a_name_that_no_file_can_have_is_refused_with_a_sentence(kind: str, name
     session = new_session()
     before = session.choice.kernel
     if kind == "lesson":
-        session.tour.open(path)
+        session.guide.open(path)
         assert session.messages.current is not None and session.messages.current.text
     else:
         with pytest.raises(GemmvizError):

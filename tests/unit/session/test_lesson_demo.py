@@ -65,6 +65,6 @@ def test_a_missing_demo_has_a_message(session, tmp_path):
         at_demo(stop=[{"at": {"demo": 1}, "say": "x"}])
     path = tmp_path / "mine.toml"
     path.write_text(write_lesson(at_demo(size=None, kernel="cublas")), encoding="utf-8")
-    session.tour.open(path)
+    session.guide.open(path)
     assert session.messages.current.text.startswith("mine.toml: say which size")
     assert not session.tour.active

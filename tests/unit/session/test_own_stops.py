@@ -35,8 +35,8 @@ def test_going_to_an_own_stop_records_the_size_that_it_was_set_at(session):
     session.cursor.seek(11)
     session.own_stops.add(stop_here(session.staged))
     session.choice.choose(params={"TS": 2})
-    session.tour.recording_wanted.emit()
-    session.tour.show_own(0)
+    session.guide.recording_wanted.emit()
+    session.guide.show_own(0)
     assert session.choice.params == {"TS": 4}
     assert session.cursor.playable.recording.params == {"TS": 4}
     assert session.cursor.step == 11
@@ -50,7 +50,7 @@ def test_own_stops_become_a_lesson_that_leads_to_the_same_steps(session, tmp_pat
         own.say(own.add(stop_here(session.staged)), f"At {step}: a {{brace}} and “quotes\\”")
     path = tmp_path / "saved.toml"
     path.write_text(write_lesson(as_lesson(session.staged, own, path, "My tiles")), encoding="utf-8")
-    tour.open(path)
+    session.guide.open(path)
     assert tour.title == "My tiles"
     assert [stop.step for stop in tour.stops] == [1, 6, 12]
     assert tour.stop.say == "At 1: a {brace} and “quotes\\”"
@@ -62,9 +62,9 @@ def test_ones_own_stops_are_walked_until_another_rung_is_chosen(session):
     for step in (3, 9):
         session.cursor.seek(step)
         own.add(stop_here(session.staged))
-    tour.next(1)
+    session.guide.next(1)
     assert (tour.title, session.cursor.step) == ("My stops", 3)
-    tour.next(1)
+    session.guide.next(1)
     own.remove(1)
     assert tour.at == 0
     session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
@@ -74,6 +74,6 @@ def test_ones_own_stops_are_walked_until_another_rung_is_chosen(session):
 def test_stops_of_two_sizes_are_no_lesson(session, tmp_path):
     session.own_stops.add(stop_here(session.staged))
     session.choice.choose(params={"TS": 2})
-    session.tour.recording_wanted.emit()
+    session.guide.recording_wanted.emit()
     with pytest.raises(GemmvizError, match="one size"):
         as_lesson(session.staged, session.own_stops, tmp_path / "x.toml", "x")

@@ -58,7 +58,7 @@ def busy_session():
     session.cursor.pick((2, 30), 1)
     session.inspection.choose_lane(1)
     session.warp_steps.toggle()
-    session.comparison.start_named("gpumult1", "bytes")
+    session.side_by_side.start_named("gpumult1", "bytes")
     session.playback.set_loop_range(3, 20)
     session.cursor.seek(11)
     session.playback.set_speed(0.25)
@@ -148,9 +148,9 @@ def test_a_stop_of_ones_own_keeps_the_view_in_which_it_was_set(tmp_path):
     assert session.cursor.steps <= 30  # as compiled there is no such step
     again = reopened(read_state(tmp_path / "my.gemmviz")[0])
     assert again.choice.as_written
-    again.tour.show_own(0)
+    again.guide.show_own(0)
     assert again.cursor.step == 30
-    session.tour.show_own(0)
+    session.guide.show_own(0)
     arrive(session)
     assert session.choice.as_written and session.cursor.step == 30
 

@@ -27,27 +27,27 @@ def session(monkeypatch, tmp_path):
 
 def test_a_lesson_at_the_demo_is_walked(session):
     session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
-    session.tour.start(at_demo(kernel="gpumult1", size=None, params=None))
+    session.guide.start(at_demo(kernel="gpumult1", size=None, params=None))
     assert session.tour.stop.say == "32 x 32 x 32."
     assert (session.cursor.block, session.cursor.warp, session.inspection.lane) == (1, 1, 3)
 
 
 def test_a_lesson_is_recorded_at_its_own_size_and_leaving_brings_the_old_one_back(session):
     session.choice.choose(problem=Problem.cube(12), params={"TS": 2})
-    session.tour.recording_wanted.emit()
+    session.guide.recording_wanted.emit()
     tour, before = session.tour, (session.choice.problem, dict(session.choice.params))
     session.playback.play()
-    tour.toggle_lesson()
+    session.guide.toggle_lesson()
     assert tour.lesson is not None
     assert not session.playback.playing
     assert (session.choice.problem.m, session.choice.params) == (8, {"TS": 4})
     assert (tour.at, session.cursor.step) == (0, tour.stops[0].step)
-    tour.next(1)
-    tour.next(1)
+    session.guide.next(1)
+    session.guide.next(1)
     assert (tour.at, session.cursor.step) == (2, tour.stops[2].step)
-    tour.next(-1)
+    session.guide.next(-1)
     assert tour.at == 1
-    tour.toggle_lesson()
+    session.guide.toggle_lesson()
     assert (session.choice.problem, session.choice.params) == before
     assert not tour.active
     assert session.cursor.playable.recording.m == before[0].m
@@ -55,12 +55,12 @@ def test_a_lesson_is_recorded_at_its_own_size_and_leaving_brings_the_old_one_bac
 
 def test_a_lesson_is_recorded_as_compiled_and_leaving_brings_the_view_back(session):
     session.choice.choose(as_written=True)
-    session.tour.recording_wanted.emit()
-    session.tour.toggle_lesson()
+    session.guide.recording_wanted.emit()
+    session.guide.toggle_lesson()
     assert not session.cursor.playable.recording.as_written
-    session.tour.leave()
+    session.guide.leave()
     assert session.choice.as_written and session.cursor.playable.recording.as_written
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     session.choice.choose(as_written=True)
     assert not session.tour.active
 
@@ -68,14 +68,14 @@ def test_a_lesson_is_recorded_as_compiled_and_leaving_brings_the_view_back(sessi
 def test_a_lesson_may_be_recorded_as_written(session, tmp_path):
     session.choice.choose_kernel(find("gpumult0", session.choice.kernels))
     session.choice.choose(as_written=True)
-    session.tour.recording_wanted.emit()
+    session.guide.recording_wanted.emit()
     session.cursor.seek(session.cursor.steps - 1)
     session.own_stops.say(session.own_stops.add(stop_here(session.staged)), "C is done.")
     path = tmp_path / "mine.toml"
     path.write_text(write_lesson(as_lesson(session.staged, session.own_stops, path, "Mine")), encoding="utf-8")
     assert load_lesson(path).as_written
     session.choice.choose(as_written=False)
-    session.tour.open(path)
+    session.guide.open(path)
     assert session.cursor.playable.recording.as_written and session.cursor.step == session.cursor.steps - 1
     assert not load_lesson(data.root("resources") / "lessons/gpumult0.toml").as_written
 
@@ -83,20 +83,20 @@ def test_a_lesson_may_be_recorded_as_written(session, tmp_path):
 def test_a_stop_picks_its_cell_and_asks_for_its_panel(session):
     wanted = []
     session.inspection.panel_wanted.connect(wanted.append)
-    session.tour.toggle_lesson()
-    session.tour.go(5)
+    session.guide.toggle_lesson()
+    session.guide.go(5)
     assert session.cursor.cell == (2, 14)
     assert wanted == ["origin"]
 
 
 def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
     tour = session.tour
-    tour.start_rung("mm_bounds_printed")
-    tour.go(len(tour.stops) - 1)
+    session.guide.start_rung("mm_bounds_printed")
+    session.guide.go(len(tour.stops) - 1)
     assert tour.onward == "matmul_kernel_naive"
-    tour.next(1)
+    session.guide.next(1)
     assert (session.choice.base.name, tour.at) == ("matmul_kernel_naive", 0)
-    tour.leave()
+    session.guide.leave()
     assert session.choice.base.name == "matmul_kernel_naive"
     assert (
         session.choice.problem.m,
@@ -106,7 +106,7 @@ def test_behind_the_last_stop_comes_the_next_rungs_lesson(session):
 
 
 def test_another_choice_ends_the_lesson_and_is_kept(session):
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     session.choice.choose_kernel(find("gpumult1", session.choice.kernels))
     assert not session.tour.active
     assert (session.choice.base.name, session.choice.problem.n) == ("gpumult1", 32)
@@ -114,8 +114,8 @@ def test_another_choice_ends_the_lesson_and_is_kept(session):
 
 def test_the_demo_ends_a_lesson_that_led_to_another_rung_and_is_shown(session):
     tour, shown = session.tour, session.demonstration
-    shown.recording_wanted.connect(tour.recording_wanted.emit)
-    tour.start_rung("matmul_kernel_thread_tiling")
+    shown.recording_wanted.connect(session.guide.recording_wanted.emit)
+    session.guide.start_rung("matmul_kernel_thread_tiling")
     shown.show()
     assert not tour.active and not shown.waiting
     assert session.choice.base.name == "matmul_kernel_thread_tiling"
@@ -125,16 +125,16 @@ def test_the_demo_ends_a_lesson_that_led_to_another_rung_and_is_shown(session):
 
 def test_breaking_the_kernel_stays_at_the_stop(session):
     tour = session.tour
-    tour.toggle_lesson()
-    tour.go(3)
+    session.guide.toggle_lesson()
+    session.guide.go(3)
     session.choice.break_it(("no-second-barrier",))
-    tour.recording_wanted.emit()
+    session.guide.recording_wanted.emit()
     assert (tour.at, session.cursor.step) == (3, tour.stops[3].step)
     assert tour.active
 
 
 def test_the_sentences_follow_the_language(session, english):
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     before = session.tour.stop.say
     session.preferences.speak("es")
     assert session.tour.stop.say != before
@@ -142,7 +142,7 @@ def test_the_sentences_follow_the_language(session, english):
 
 
 def test_a_rung_without_a_lesson_says_so(session):
-    session.tour.start_rung("cublas")
+    session.guide.start_rung("cublas")
     assert "library call" in session.messages.current.text
     assert not session.tour.active
 
@@ -150,7 +150,7 @@ def test_a_rung_without_a_lesson_says_so(session):
 def test_a_users_own_lesson_comes_before_the_shipped_one(session):
     own_folder().mkdir(parents=True)
     (own_folder() / "gputiled.toml").write_text(write_lesson(parsed()), encoding="utf-8")
-    session.tour.toggle_lesson()
+    session.guide.toggle_lesson()
     assert (session.tour.title, session.choice.problem.m) == ("Mine", 8)
 
 
@@ -160,8 +160,8 @@ def test_a_lesson_on_a_kernel_beside_it_opens(session, tmp_path):
     lesson = parsed(kernel="mykernel.cu", params={"BX": 4, "BY": 4}, stop=[{"at": {"end": True}, "say": "The end."}])
     path = tmp_path / "mine.toml"
     path.write_text(write_lesson(lesson).replace(lesson.kernel, "mykernel.cu"), encoding="utf-8")
-    session.tour.open(path)
+    session.guide.open(path)
     assert (session.choice.base.name, session.tour.stop.say) == ("mykernel", "The end.")
     path.write_text("stop = [", encoding="utf-8")
-    session.tour.open(path)
+    session.guide.open(path)
     assert session.messages.current.text.startswith("mine.toml is not TOML")

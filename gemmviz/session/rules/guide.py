@@ -1,4 +1,4 @@
-"""Tours: they go through the stops of a lesson, or through the user's own stops."""
+"""Leads through a tour: records what a stop needs, and goes to its step, cell, block, warp and panel."""
 
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from gemmviz.session.models.inspection import Inspection
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.session.models.own_stops import OwnStops
 from gemmviz.session.models.playback import Playback
+from gemmviz.session.models.tour import RungSetting, Tour
 from gemmviz.session.rules.staged import Staged
 from gemmviz.session.tour.lesson_file import Lesson, load_lesson
 from gemmviz.session.tour.lessons import find_lesson, recorded_at, resolve
@@ -18,14 +19,16 @@ from gemmviz.session.tour.stop import OwnStop, Setting
 from gemmviz.session.values.message import Message
 
 
-class Tour:
-    """Goes through the stops of a lesson, or through the user's own stops on the chosen rung.
+class Guide:
+    """Goes through the stops of a tour, and has no state of its own.
 
     A lesson is recorded at its own size with its own parameters, as compiled unless its file says otherwise. At its end
     the previous choice is restored.
 
     Parameters
     ----------
+    tour
+        The tour.
     staged, playback
         The stage of the tour, and its playback.
     inspection
@@ -36,73 +39,29 @@ class Tour:
         The lens on the stage: in a lesson each stop chooses it.
     """
 
-    changed = Signal()
-    """The stops, or their sentences."""
-    moved = Signal()
-    """The current stop."""
     recording_wanted = Signal()
     """Emitted when the choice has to be recorded at once."""
 
     def __init__(
-        self, staged: Staged, playback: Playback, inspection: Inspection, own_stops: OwnStops, lens: LensChoice
+        self,
+        tour: Tour,
+        staged: Staged,
+        playback: Playback,
+        inspection: Inspection,
+        own_stops: OwnStops,
+        lens: LensChoice,
     ) -> None:
-        self._staged, self._playback, self._inspection, self._own_stops = staged, playback, inspection, own_stops
-        self._choice, self._lens = staged.choice, lens
-        self.lesson: Lesson | None = None
-        self.own = False
-        """Whether the tour goes through the user's own stops."""
-        self.at: int | None = None
-        """The last visited stop; None: none yet."""
-        self._resolved: tuple[OwnStop, ...] = ()
-        self._wanted: tuple[str, Setting] | None = None
-        self._before: tuple[str, Setting] | None = None
-        self._awaited: int | None = None
-        self._own_rung = ""
+        self._tour, self._staged, self._playback, self._inspection = tour, staged, playback, inspection
+        self._own_stops, self._choice, self._lens = own_stops, staged.choice, lens
         self._choice.chosen.connect(self._on_chosen)
         staged.preferences.spoken.connect(self._resolve_again)
         own_stops.changed.connect(self._on_own_stops)
-
-    @property
-    def active(self) -> bool:
-        """Whether there is a tour to show."""
-        return self.lesson is not None or self.own
-
-    @property
-    def waiting(self) -> bool:
-        """Whether the tour waits for the recording of the next stop."""
-        return self._awaited is not None
-
-    @property
-    def title(self) -> str:
-        """The title of the tour; empty if there is none."""
-        if self.lesson is not None:
-            return self.lesson.title(language())
-        return tr("My stops") if self.own else ""
-
-    @property
-    def stops(self) -> list[OwnStop]:
-        """The stops of the tour."""
-        if self.lesson is not None:
-            return list(self._resolved)
-        return list(self._own_stops.here) if self.own else []
-
-    @property
-    def stop(self) -> OwnStop | None:
-        """The current stop."""
-        stops = self.stops
-        return stops[self.at] if self.at is not None and self.at < len(stops) else None
-
-    @property
-    def onward(self) -> str:
-        """The rung that follows the last stop of a lesson; empty if there is none, or if more stops come first."""
-        at_end = self.lesson is not None and self.at is not None and self.at >= len(self._resolved) - 1
-        return self.lesson.next if at_end and self.lesson is not None else ""
 
     # Lessons
 
     def toggle_lesson(self) -> None:
         """Begin the lesson of the chosen rung, or leave it."""
-        if self.lesson is not None:
+        if self._tour.lesson is not None:
             self.leave()
         else:
             self.start_rung(self._choice.base.name)
@@ -142,41 +101,35 @@ class Tour:
             self._tell(f"{lesson.path.name}: {error}", "warning")
             return
         self._playback.pause()
-        if self._before is None:
-            rung = self._choice.kernel if self._choice.breaks else self._choice.base
-            self._before = rung.name, self._choice.setting
-        self.lesson, self.own, self._resolved, self.at = lesson, False, (), None
-        self.changed.emit()
-        self.moved.emit()
-        self._awaited = 0
-        self._wanted = kernel.name, Setting.of(problem, params, lesson.order, lesson.as_written)
-        self._show(*self._wanted)
+        rung = self._choice.kernel if self._choice.breaks else self._choice.base
+        wanted = kernel.name, Setting.of(problem, params, lesson.order, lesson.as_written)
+        self._tour.begin_lesson(lesson, wanted, (rung.name, self._choice.setting))
+        self._show(wanted)
 
     def leave(self, *, restore: bool = True) -> None:
         """End the tour; restore size, parameters, order and view from before a lesson, unless `restore` is False."""
-        before, self._before, lesson = self._before, None, self.lesson
-        self.lesson, self.own, self.at, self._resolved, self._awaited = None, False, None, (), None
-        self.changed.emit()
-        self.moved.emit()
+        before, lesson = self._tour.before, self._tour.lesson
+        self._tour.end()
         if lesson is not None:
             self._lens.show_own()
         if lesson is None or before is None or not restore:
             return
         rung, setting = before
         if rung.partition("~")[0] == self._choice.base.name:
-            self._show(rung, setting)
+            self._show(before)
         else:
             self._choice.order, self._choice.as_written = setting.order, setting.as_written
             self._choice.choose_kernel(self._choice.kernel)
 
-    def _show(self, rung: str, setting: Setting) -> None:
+    def _show(self, rung_setting: RungSetting) -> None:
         """Choose a rung at a setting; record it unless its recording is on the stage already."""
+        rung, setting = rung_setting
         kernel = find(rung, self._choice.kernels)
         if kernel.name != self._choice.kernel.name or self._choice.setting != setting:
             self._choice.order, self._choice.as_written = setting.order, setting.as_written
             self._choice.choose_kernel(kernel, dict(setting.params), setting.problem)
         if self._staged.current is not None:
-            if self.lesson is not None:
+            if self._tour.lesson is not None:
                 self._staged.messages.tell(None)  # a lesson needs the space
             self.arrive()
         else:
@@ -184,78 +137,77 @@ class Tour:
 
     def _on_chosen(self) -> None:
         """End the tour when the user chooses another rung, size, parameters or view."""
-        if self.own and self._own_rung != self._choice.base.name:
+        tour, rung = self._tour, self._choice.base.name
+        if tour.own_rung and tour.own_rung != rung:
             self.leave()
-        elif self.lesson is not None and self._wanted is not None:
-            rung, setting = self._wanted
-            if rung.partition("~")[0] != self._choice.base.name or setting != self._choice.setting:
-                self._before = None
-                self.leave()
+        elif tour.lesson is not None and tour.wanted is not None:
+            name, setting = tour.wanted
+            if name.partition("~")[0] != rung or setting != self._choice.setting:
+                self.leave(restore=False)
 
     def arrive(self) -> None:
         """Take a new recording: find the stops in it, and go to the awaited one, or the current one again."""
-        if self.lesson is not None and not self._resolve_again():
+        tour = self._tour
+        if tour.lesson is not None and not self._resolve_again():
             return
-        awaited, self._awaited = self._awaited, None
+        awaited, tour.awaited = tour.awaited, None
         if awaited is not None:
             self.go(awaited)
-        elif self.lesson is not None and self.at is not None:
-            self.go(self.at)
+        elif tour.lesson is not None and tour.at is not None:
+            self.go(tour.at)
 
     def _resolve_again(self) -> bool:
         """Find a lesson's stops in the recording on the stage, with sentences in the chosen language."""
-        playable = self._staged.current
-        if self.lesson is None or playable is None:
+        playable, lesson = self._staged.current, self._tour.lesson
+        if lesson is None or playable is None:
             return False
         try:
-            found = resolve(self.lesson, playable, language(), self._choice.kernel.demo)
+            found = resolve(lesson, playable, language(), self._choice.kernel.demo)
         except GemmvizError as error:
             self.leave()
             self._tell(str(error), "warning")
             return False
-        self._resolved = tuple(
+        self._tour.show(
             OwnStop(s.step, s.say, s.cell, s.block, s.warp, s.panel, lane=s.lane, lens=s.lens) for s in found
         )
-        self.changed.emit()
         return True
 
     # Moving
 
     def go(self, index: int) -> None:
         """Go to a stop: playing ends, and its step, cell, block, warp and panel are chosen."""
-        stops = self.stops
-        if not 0 <= index < len(stops):
+        tour = self._tour
+        if not 0 <= index < len(tour.stops):
             return
-        stop = stops[index]
+        stop = tour.stops[index]
         self._playback.pause()
-        if self.at != index:
-            self.at = index
-            self.moved.emit()
+        tour.move(index)
         if stop.setting is not None and (stop.setting != self._choice.setting or self._staged.current is None):
-            self._awaited = index
+            tour.awaited = index
             wanted = stop.setting
             self._choice.choose(wanted.problem, dict(wanted.params), wanted.order, wanted.as_written, stays=False)
             if self._staged.current is None:
                 self.recording_wanted.emit()
                 return
-            self._awaited = None
+            tour.awaited = None
         self.point_at(stop)
-        if self.lesson is not None:
+        if tour.lesson is not None:
             self._lens.show(stop.lens)
 
     def next(self, direction: int) -> None:
         """Go to the next (1) or the previous (-1) stop; after a lesson's last stop, to the next rung's lesson."""
-        if not self.active:
+        tour = self._tour
+        if not tour.active:
             if self._own_stops.here:
                 self.show_own(0)
             else:
                 self.toggle_lesson()
-        elif self.at is None:
+        elif tour.at is None:
             self.go(0)
-        elif direction > 0 and self.onward:
-            self.start_rung(self.onward)
+        elif direction > 0 and tour.onward:
+            self.start_rung(tour.onward)
         else:
-            self.go(self.at + direction)
+            self.go(tour.at + direction)
 
     def point_at(self, stop: OwnStop) -> None:
         """Go to the moment of a stop, with all its choices."""
@@ -269,23 +221,15 @@ class Tour:
         if stop.panel is not None:
             self._inspection.turn_to(stop.panel)
 
-    # The user's own stops
-
     def show_own(self, index: int = 0) -> None:
         """Go through the user's own stops, from one of them on."""
-        if self.lesson is not None:
+        if self._tour.lesson is not None:
             self.leave()
-        self.own, self.at, self._own_rung = True, None, self._choice.base.name
-        self.changed.emit()
+        self._tour.begin_own(self._choice.base.name, self._own_stops.here)
         self.go(index)
 
     def _on_own_stops(self) -> None:
-        """Emit that the user's own stops changed; a tour at a deleted stop goes to the last one."""
-        self.changed.emit()
-        count = len(self._own_stops.here)
-        if self.own and self.at is not None and self.at >= count:
-            self.at = count - 1 if count else None
-            self.moved.emit()
+        self._tour.show(self._own_stops.here if self._tour.own_rung else self._tour.stops)
 
     def _tell(self, text: str, kind: str = "info") -> None:
         self._staged.messages.tell(Message(text, kind, lasting=True))

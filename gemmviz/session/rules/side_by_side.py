@@ -10,93 +10,70 @@ from gemmviz.catalogue.kernel import Kernel
 from gemmviz.catalogue.ladder import find
 from gemmviz.catalogue.problem import Problem
 from gemmviz.language import tr
-from gemmviz.session.models.choice import Choice
-from gemmviz.session.models.cursor import Cursor
-from gemmviz.session.models.messages import Messages
-from gemmviz.session.models.playback import Playback
-from gemmviz.session.models.progress import Progress
+from gemmviz.session.models.comparison import Comparison, Pair
 from gemmviz.session.rules import comparison_match
 from gemmviz.session.rules.following import Follower, same_cell
-from gemmviz.session.rules.player import Player
 from gemmviz.session.rules.staged import Staged, is_of
 from gemmviz.session.values.message import Answer, Message
-from gemmviz.trace.order.progress import Match, Pace
+from gemmviz.trace.order.progress import Pace
 from gemmviz.trace.playable import Playable
 
-Pair = tuple[Playable, Playable]
 _REFUSAL_END = re.compile(r" \([^()]*\)(;.*)?$")
-PACES: tuple[Pace, ...] = ("work", "bytes")
-# After the end of the chosen kernel's recording (in step by bytes), the second one continues at another speed.
-_PLAY_SECONDS, _SLOWEST, _LONGEST_TICK_S, _CALM_S = 30.0, 3.0, 0.25, 0.5
 
 
-class Comparison:
-    """A second rung beside the chosen rung.
+class SideBySide:
+    """Shows a second rung beside the chosen rung.
 
     Both are recorded at the same size, in the same view, with the same values of the parameters that both have. The
     second stage follows the first one.
 
     Parameters
     ----------
-    mine
-        The stage of the chosen rung, on the left.
-    playback, player
-        The playback of that stage.
+    comparison
+        The second rung, and whether both are in step.
+    mine, second
+        The stage of the chosen rung, on the left, and the stage of the second one.
+    follower
+        Moves the cursor of the second stage.
     slower
         Returns the kernel that is compared by default; None: the next rung of the ladder.
     """
 
-    changed = Signal()
-    """The second rung, whether it is shown, or the measure that keeps both in step."""
     wanted = Signal()
-    """Emitted when the choice of `second` has to be recorded."""
+    """Emitted when the choice of the second stage has to be recorded."""
     paired = Signal()
     """Emitted when both recordings exist: the listener computes their courses, and calls `meet`."""
-    matched = Signal()
-    """Emitted when both recordings are played in step."""
 
     def __init__(
-        self, mine: Staged, playback: Playback, player: Player, slower: Callable[[], Kernel | None] = lambda: None
+        self,
+        comparison: Comparison,
+        mine: Staged,
+        second: Staged,
+        follower: Follower,
+        slower: Callable[[], Kernel | None] = lambda: None,
     ) -> None:
-        self._mine, self._playback, self._slower = mine, playback, slower
-        self.on = False
-        self.kernel: Kernel | None = None
-        """The second rung; it stays chosen while it is not shown."""
-        self.pace: Pace = "work"
-        cursor = Cursor()
-        self._follower = Follower(cursor, playback, player, mine.preferences)
-        self.second = Staged(
-            Choice(mine.choice.kernels),
-            cursor,
-            Progress("record"),
-            Messages(),
-            mine.preferences,
-            self._follower.trail,
-            mine.motion,
-        )
-        """The stage of the second rung."""
-        self.note = ""
-        """The reason why both have another size than the chosen one; empty if they have the chosen size."""
-        self.match: Match | None = None
-        self._met: Pair | None = None
-        self._size_before: tuple[Problem, Problem] | None = None
-        self._overtime = self._still_s = 0.0
+        self._comparison, self._mine, self._second = comparison, mine, second
+        self._follower, self._slower = follower, slower
         self._pointing = False
+        comparison.switched.connect(self._on_switched)
+        comparison.changed.connect(self._follow)
+        comparison.matched.connect(self._on_picked)
+        comparison.matched.connect(self._follow)
         mine.choice.chosen.connect(self._on_chosen)
         mine.cursor.recorded.connect(self._on_recorded)
         mine.cursor.stepped.connect(self._follow)
         mine.cursor.moved.connect(self._glide)
         mine.cursor.picked.connect(self._on_picked)
-        cursor.picked.connect(self._on_pointed)
+        second.cursor.picked.connect(self._on_pointed)
 
     # The second rung
 
     def toggle(self) -> None:
         """Show a second rung beside the chosen one, or only the chosen one again."""
-        if self.on:
+        if self._comparison.on:
             self.stop()
         else:
-            self.start(self.kernel)
+            self.start(self._comparison.kernel)
 
     def start(self, kernel: Kernel | None = None, pace: Pace | None = None) -> None:
         """Show a second rung beside the chosen one.
@@ -123,10 +100,7 @@ class Comparison:
         if kernel is None or kernel.name == mine.choice.kernel.name:
             self._tell(tr("There is no other kernel to show beside {rung}.", rung=mine.choice.kernel.alias))
             return
-        self.on, self.kernel = True, kernel
-        self.pace = pace or self.pace
-        self._arrange()
-        self.changed.emit()
+        self._comparison.begin(kernel, pace)
 
     def default(self) -> Kernel | None:
         """Return the rung to compare with if none is given; None if there is no other.
@@ -149,38 +123,31 @@ class Comparison:
 
     def stop(self) -> None:
         """Show only the chosen rung; if the size was changed to suit both, restore it."""
-        if not self.on:
+        if not self._comparison.on:
             return
-        self.on, self.match, self._met, self.note = False, None, None, ""
-        self.second.messages.tell(None)
-        self.second.progress.set("record", None)
-        self.second.cursor.show(None)
-        self.changed.emit()
-        mine, before = self._mine, self._size_before
-        self._size_before = None
+        self._comparison.end()
+        mine, before = self._mine, self._comparison.size_before
+        self._comparison.size_before = None
         if before is not None and mine.choice.problem == before[0]:
             mine.choice.choose(problem=before[1], stays=False)
 
-    def set_pace(self, pace: Pace) -> None:
-        """Choose the measure that is equal in both: work on products (``"work"``) or bytes moved (``"bytes"``)."""
-        self.pace = pace
-        if self.match is not None:
-            self.match = Match(self.match.mine, self.match.other, pace)
-        self._follow()
-        self.changed.emit()
-
-    def next_pace(self) -> None:
-        """Choose the other measure."""
-        self.set_pace(PACES[(PACES.index(self.pace) + 1) % len(PACES)])
+    def _on_switched(self) -> None:
+        if self._comparison.on:
+            self._arrange()
+            return
+        self._second.messages.tell(None)
+        self._second.progress.set("record", None)
+        self._second.cursor.show(None)
 
     def _arrange(self) -> None:
         """Find the size for both, and request the missing recording."""
-        mine, kernel, beside = self._mine, self.kernel, self.second
-        if not self.on or kernel is None or not mine.choice.kernel.recordable:
+        comparison, mine, beside = self._comparison, self._mine, self._second
+        kernel = comparison.kernel
+        if not comparison.on or kernel is None or not mine.choice.kernel.recordable:
             return
         found = comparison_match.fit(mine.choice.kernel, mine.choice.params, kernel, mine.choice.problem)
         if found is None:
-            self.match = None
+            comparison.part()
             beside.cursor.show(None)
             self._want(kernel, mine.choice.problem, kernel.defaults)
             self._show_problem(
@@ -192,13 +159,13 @@ class Comparison:
             )
             return
         if found.problem != mine.choice.problem:
-            self._size_before = found.problem, mine.choice.problem
+            comparison.size_before = found.problem, mine.choice.problem
             # A refusal ends with the tried size and a size that this rung takes, which may not suit the other one.
-            self.note = tr("Both at {size}: {why}", size=found.problem, why=_REFUSAL_END.sub("", found.why))
+            comparison.note = tr("Both at {size}: {why}", size=found.problem, why=_REFUSAL_END.sub("", found.why))
             mine.choice.choose(problem=found.problem, stays=False)
             return  # the new choice calls this method again
-        if self._size_before is None or self._size_before[0] != mine.choice.problem:
-            self.note = ""
+        if comparison.size_before is None or comparison.size_before[0] != mine.choice.problem:
+            comparison.note = ""
         there = beside.cursor.playable
         wanted = kernel.text, found.problem, found.params, mine.choice.as_written
         if there is not None and is_of(there, *wanted) and there.timeline.order_by == mine.choice.order:
@@ -206,12 +173,12 @@ class Comparison:
             return
         beside.messages.tell(None)
         self._want(kernel, found.problem, found.params)
-        self.match = None
+        comparison.part()
         self.wanted.emit()
 
     def _want(self, kernel: Kernel, problem: Problem, params: dict[str, int]) -> None:
         """Choose the second kernel, in the view and order of the chosen rung."""
-        mine, beside = self._mine.choice, self.second.choice
+        mine, beside = self._mine.choice, self._second.choice
         beside.order, beside.as_written = mine.order, mine.as_written
         beside.choose_kernel(kernel, params, problem)
 
@@ -220,7 +187,7 @@ class Comparison:
     @property
     def room(self) -> int:
         """Return the largest number of accesses for the second recording in the remaining memory; less than 1: none."""
-        return comparison_match.room_beside(self._mine.cursor.playable, self.second.choice.kernel)
+        return comparison_match.room_beside(self._mine.cursor.playable, self._second.choice.kernel)
 
     def too_large(self) -> bool:
         """Return whether the memory has no room for a second recording; if so, show a message with a size."""
@@ -237,90 +204,58 @@ class Comparison:
             size=size,
         )
         use = Answer(tr("Use {size}", size=size), lambda: self._mine.choice.choose(problem=size))
-        self.second.cursor.show(None)
-        self.second.messages.tell(Message(text, "warning", answers=(use,)))
+        self._second.cursor.show(None)
+        self._second.messages.tell(Message(text, "warning", answers=(use,)))
         return True
 
     def show(self, playable: Playable) -> None:
         """Take the second recording."""
-        self.second.progress.set("record", None)
-        self.second.cursor.show(playable)
+        self._second.progress.set("record", None)
+        self._second.cursor.show(playable)
         self._meet()
 
     def meet(self, pair: Pair) -> None:
-        """Play two recordings in step from now on; ignore recordings that are no longer on a stage.
-
-        The first use of their progress takes time in proportion to their size; it may have been computed before.
-        """
-        if not _same(pair, self.pair):
-            return
-        self._met = pair
-        self.match = Match(pair[0].recording_progress, pair[1].recording_progress, self.pace)
-        self._overtime = 0.0
-        self._on_picked()
-        self._follow()
-        self.matched.emit()
+        """Play two recordings in step from now on; ignore recordings that are no longer on a stage."""
+        if _same(pair, self.pair):
+            self._comparison.meet(pair)
 
     @property
     def pair(self) -> Pair | None:
         """Both recordings, if they exist and have the same view."""
-        mine, other = self._mine.cursor.playable, self.second.cursor.playable
-        if not self.on or mine is None or other is None:
+        mine, other = self._mine.cursor.playable, self._second.cursor.playable
+        if not self._comparison.on or mine is None or other is None:
             return None
         return (mine, other) if mine.recording.as_written == other.recording.as_written else None
 
     def _meet(self) -> None:
         pair = self.pair
-        if pair is None or (self.match is not None and _same(self._met, pair)):
+        if pair is None or (self._comparison.match is not None and _same(self._comparison.met, pair)):
             return
-        self.match = None
+        self._comparison.part()
         self.paired.emit()
 
     # Playing
 
-    @property
-    def finished(self) -> bool:
-        """Whether both are at their last step."""
-        match, step = self.match, self._mine.cursor.step
-        return match is not None and step >= match.mine.last and self.second.cursor.step >= match.other.last
-
-    def overtime(self, seconds: float) -> bool:
-        """Continue the second recording after the end of the first one; return False if it does not continue.
-
-        In step by bytes, the kernel that moves fewer bytes ends first.
-        """
-        mine, match, beside = self._mine, self.match, self.second.cursor
-        waits = match is not None and self._playback.loop_range is None and mine.cursor.step >= match.mine.last
-        if match is None or not waits or beside.step >= match.other.last:
-            self._overtime = self._still_s = 0.0
-            return False
-        seconds = min(seconds, _LONGEST_TICK_S)
-        self._still_s += seconds
-        self._overtime += seconds * self._playback.speed * max(match.other.last / _PLAY_SECONDS, _SLOWEST)
-        steps = int(self._overtime)
-        if steps and not (mine.preferences.calm and self._still_s < _CALM_S):
-            self._overtime, self._still_s = self._overtime - steps, 0.0
-            self._follower.go(beside.step + steps)
-        return True
-
     def _follow(self) -> None:
-        if self.match is not None:
-            cursor, last = self._mine.cursor, self.match.mine.last
-            begin, end = (self.match.step(int(np.clip(step, 0, last))) for step in (cursor.step, cursor.step + 1))
+        match = self._comparison.match
+        if match is not None:
+            cursor, last = self._mine.cursor, match.mine.last
+            begin, end = (match.step(int(np.clip(step, 0, last))) for step in (cursor.step, cursor.step + 1))
             self._follower.go(begin + (end - begin) * cursor.fraction)
 
     def _glide(self) -> None:
         """Follow between two steps; after the last step, the second recording continues by itself."""
-        if self.match is not None and self._mine.cursor.step < self.match.mine.last:
+        match = self._comparison.match
+        if match is not None and self._mine.cursor.step < match.mine.last:
             self._follow()
 
     # Cells
 
     def _on_picked(self) -> None:
         """Choose on the second stage the cell that is chosen on the first."""
-        if not self.on or self._pointing:
+        if not self._comparison.on or self._pointing:
             return
-        mine, beside = self._mine.cursor, self.second.cursor
+        mine, beside = self._mine.cursor, self._second.cursor
         self._pointing = True
         try:
             beside.choose_warp(mine.warp)
@@ -332,7 +267,7 @@ class Comparison:
         """Choose on the first stage the cell that was chosen on the second, if the first stage has it."""
         if self._pointing:
             return
-        mine, beside = self._mine.cursor, self.second.cursor
+        mine, beside = self._mine.cursor, self._second.cursor
         cell, block = same_cell(beside.cell, beside.playable, mine.playable)
         if beside.cell is not None and cell is None:
             return
@@ -345,23 +280,23 @@ class Comparison:
     # Signals of the first stage
 
     def _on_chosen(self) -> None:
-        if not self.on:
+        kernel = self._comparison.kernel
+        if not self._comparison.on or kernel is None:
             return
-        if self.kernel is not None and self.kernel.name == self._mine.choice.kernel.name:
-            self.kernel = comparison_match.next_to(self._mine.choice) or self.kernel
-            self.changed.emit()
-        self._arrange()
+        if kernel.name == self._mine.choice.kernel.name:
+            self._comparison.begin(comparison_match.next_to(self._mine.choice) or kernel)
+        else:
+            self._arrange()
 
     def _on_recorded(self) -> None:
-        self.match = self._met = None
-        if self.on:
-            self._arrange()
+        self._comparison.part()
+        self._arrange()
 
     def _tell(self, text: str) -> None:
         self._mine.messages.tell(Message(text, "info", lasting=True))
 
     def _show_problem(self, text: str) -> None:
-        self.second.messages.tell(Message(text, "warning"))
+        self._second.messages.tell(Message(text, "warning"))
 
 
 def _same(one: Pair | None, other: Pair | None) -> bool:
