@@ -142,7 +142,7 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
 
 
 def _notes(found: Guess, guess: Guess) -> Iterator[str]:
-    """Yield what the file itself has and the launch that is right has not."""
+    """Yield the parts of the file that the right launch does not have."""
     if found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess):
         yield GRID_IS_TURNED
     if found.adds and not guess.adds:

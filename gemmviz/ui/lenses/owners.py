@@ -119,8 +119,8 @@ class _Picture:
         for owner in range(known.devices):
             panel = next((p for p in known.panels if (p.device, p.owner) == (device, owner)), None)
             held = panel is None or known.held(panel, self._step)
-            strength = (_OWN if panel is None else _COPIED) if held else _TO_COME
-            self._draw_band(self._band(a, owner, True), owner, strength, not held)
+            here = _OWN if panel is None else _COPIED
+            self._draw_band(self._band(a, owner, True), owner, here if held else _TO_COME, not held)
             for matrix, strength in ((b, _OWN), (c, _TO_COME)):
                 self._draw_band(self._band(matrix, owner, False), owner if owner == device else None, strength)
         for number, launch in enumerate(known.launches):

@@ -152,7 +152,9 @@ class StagePlaces:
     def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
         """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
         plan = self.plan(rect, view)
-        return regions.box(plan.words if name == "words" else plan.free if self.lens is not None else None)
+        if name == "words":
+            return regions.box(plan.words)
+        return regions.box(plan.free if self.lens is not None else None)
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""
