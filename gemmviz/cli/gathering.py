@@ -67,9 +67,9 @@ class Gathering:
         request = RecordRequest(self._run, job.path, job.text, *size, params, as_written=case.as_written)
         reply = self._driver.run(request, *place)
         if isinstance(reply, Recorded):
-            recording = untrusted.recording_of(reply.recording)
-            timeline = untrusted.timeline_of(reply.timeline, recording)
-            traffic = untrusted.traffic_of(reply.traffic, recording, timeline)
+            recording = untrusted.checked_recording(reply.recording)
+            timeline = untrusted.checked_timeline(reply.timeline, recording)
+            traffic = untrusted.checked_traffic(reply.traffic, recording, timeline)
             self._found.add_counts(counted(recording, traffic))
         elif isinstance(reply, Failed) and reply.kind != "cancelled":
             self._found.add_fault(case, reply.message, reply.kind)

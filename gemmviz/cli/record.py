@@ -89,8 +89,8 @@ def _run(args: argparse.Namespace) -> int:
         as_written=args.as_written,
     )
     reply = engine_reply(request, Named([kernel]))
-    recording = untrusted.recording_of(reply.recording)
-    traffic = untrusted.traffic_of(reply.traffic, recording, None)
+    recording = untrusted.checked_recording(reply.recording)
+    traffic = untrusted.checked_traffic(reply.traffic, recording, None)
     if args.json:
         text = json.dumps(document(recording, traffic, args.accesses), indent=None if args.accesses else 2) + "\n"
         if args.json == "-":

@@ -10,9 +10,9 @@ from gemmviz.trace.playable import Playable
 
 def playable_of(reply: Recorded) -> Playable:
     """Unpack a recording, ready to show; called in the worker's thread, so that the window's thread need not wait."""
-    recording = untrusted.recording_of(reply.recording)
-    timeline = untrusted.timeline_of(reply.timeline, recording)
-    return Playable(recording, timeline, untrusted.traffic_of(reply.traffic, recording, timeline)).prepare()
+    recording = untrusted.checked_recording(reply.recording)
+    timeline = untrusted.checked_timeline(reply.timeline, recording)
+    return Playable(recording, timeline, untrusted.checked_traffic(reply.traffic, recording, timeline)).prepare()
 
 
 def report_of(reply: Recorded, playable: Playable) -> Report | None:

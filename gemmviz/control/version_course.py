@@ -147,8 +147,8 @@ def _worked(version: Version, wanted: Wanted) -> Generator[Request, list[Reply],
             return replace(version, no_work=reply.message)
         raise RequestFailed(reply)
     assert isinstance(reply, Recorded)
-    recording = untrusted.recording_of(reply.recording)
-    traffic = untrusted.traffic_of(reply.traffic, recording, None)
+    recording = untrusted.checked_recording(reply.recording)
+    traffic = untrusted.checked_traffic(reply.traffic, recording, None)
     barriers = int(recording.accesses.phase.max(initial=0))
     return replace(version, work=Work(recording.without_accesses(), traffic, barriers))
 

@@ -141,7 +141,7 @@ class Worker:
         try:
             self._engine = self._engine or self._make_engine()
             for reply in self._engine.run(request, cancel):
-                if isinstance(reply, Recorded) and reply.timeline:
+                if isinstance(reply, Recorded) and reply.timeline is not None:
                     self._record(reply)
                 else:
                     self._reply(reply)

@@ -227,7 +227,7 @@ def _record(request: RecordRequest, send: Send) -> None:
         random=request.random,
     )
     if request.order == "verdict":
-        send(Recorded(request.run, recording.without_accesses().to_plain(), {}, {}))
+        send(Recorded(request.run, recording.without_accesses()))
         return
     progress(tr("Ordering {count} accesses", count=f"{len(recording.accesses):,}"), None)
     order = None
@@ -239,7 +239,7 @@ def _record(request: RecordRequest, send: Send) -> None:
         recording = recording.without_accesses()
     elif len(recording.accesses) <= _MOST_CHECKED_ALONG:
         found = hazards.find(recording, c_is_input=concrete.kernel.reads_result)
-    send(Recorded(request.run, recording.to_plain(), order.to_plain() if order else {}, counted.to_plain(), found))
+    send(Recorded(request.run, recording, order, counted, found))
 
 
 def _check(request: CheckRequest, cancel: threading.Event, send: Send) -> None:

@@ -18,10 +18,12 @@ from gemmviz.bench.entries import KernelEntry, ProfileEntry
 from gemmviz.bench.row import Profile, Row
 from gemmviz.bench.tuning.outcome import Candidate, Outcome
 from gemmviz.catalogue.errors import Defect
-from gemmviz.catalogue.plain import Plain
 from gemmviz.checking.plan import CheckEntry
 from gemmviz.checking.report import Report
+from gemmviz.trace.cost.traffic import Traffic
 from gemmviz.trace.hazards import Finding
+from gemmviz.trace.order.timeline import Timeline
+from gemmviz.trace.recording.recording import Recording
 
 MOST_SAMPLES, MOST_LABEL, MOST_ROUNDS = 1 << 16, 500, 1000
 """The most samples in one `Sample`, the longest label, and the highest number of a round."""
@@ -189,17 +191,16 @@ class Header:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A finished recording: `Recording.to_plain()`, `Timeline.to_plain()` and `Traffic.to_plain()`.
+    """A finished recording, as it arrives; `gemmviz.trace.untrusted` checks it before its numbers are used.
 
-    ``timeline`` is empty if the request has none, ``traffic`` if it asks for a verdict only. ``findings`` has its
-    defects (`gemmviz.trace.hazards.Finding` as dictionaries), worst first; None if they were not looked for: the
-    recording is too large, or has no accesses.
+    ``timeline`` is None if the request has none, ``traffic`` if it asks for a verdict only. ``findings`` has its
+    defects, worst first; None if they were not looked for: the recording is too large, or has no accesses.
     """
 
     run: int
-    recording: Plain
-    timeline: Plain
-    traffic: Plain
+    recording: Recording
+    timeline: Timeline | None = None
+    traffic: Traffic | None = None
     findings: list[Finding] | None = None
 
 

@@ -15,7 +15,7 @@ from gemmviz.engine.rounding import rounding_fault
 from gemmviz.engine.supervisor import Engine
 from gemmviz.language import tr, trn
 from gemmviz.trace.recording.recording import Recording
-from gemmviz.trace.untrusted import recording_of
+from gemmviz.trace.untrusted import checked_recording
 
 _DEADLINE_S = 15.0
 _MISSES = ("out of bounds", "misaligned vector access")
@@ -45,9 +45,9 @@ def trier(engine: Engine, cancel: threading.Event, *, random: bool = False) -> C
         )
         for reply in engine.run(request, cancel):
             if isinstance(reply, Recorded) and random:
-                return Verdict.of(rounding_fault(kernel, recording_of(reply.recording)), ended=True)
+                return Verdict.of(rounding_fault(kernel, checked_recording(reply.recording)), ended=True)
             if isinstance(reply, Recorded):
-                return _verdict(recording_of(reply.recording), kernel)
+                return _verdict(checked_recording(reply.recording), kernel)
             if isinstance(reply, Failed):
                 if reply.kind == "compile" and (reply.line or 0) > _front_matter_lines(kernel):
                     raise BuildError(reply.message, reply.line)

@@ -1,10 +1,11 @@
 """Checks recordings from a process in which a stranger's kernel ran, before their numbers are used as indices.
 
-A kernel can overwrite all memory of its process, also the recording. So the received data may contain any numbers; they
-become a `Recording`, a `Timeline` and a `Traffic` only if every index is in range.
+A kernel can overwrite all memory of its process, also the recording. So what arrived may contain any numbers. The
+type of each field was checked when the message was read; here every index is compared with the size of its array.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -34,33 +35,31 @@ class Damaged(GemmvizError):
         )
 
 
-def recording_of(plain: Mapping[str, Any]) -> Recording:
-    """Undo `Recording.to_plain` for data from another process.
+def checked_recording(found: Recording) -> Recording:
+    """Return a recording from another process.
 
     Raises
     ------
     Damaged
-        When a field is missing or has another type, or when an index is out of range.
+        When a size does not fit, or an index is out of range.
     """
-    try:
-        found = Recording.from_plain(plain)
+    with _damages():
         _check_launch(found)
         _check_rows(found)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        raise Damaged(error) from None
     return found
 
 
-def timeline_of(plain: Mapping[str, Any], recording: Recording) -> Timeline:
-    """Undo `Timeline.to_plain` for data from another process.
+def checked_timeline(found: Timeline | None, recording: Recording) -> Timeline:
+    """Return a timeline from another process.
 
     Raises
     ------
     Damaged
         When it is not an order of the recording's rows.
     """
-    try:
-        found = Timeline(**plain)
+    with _damages():
+        _need(found is not None, "no order")
+        assert found is not None
         steps, rows = found.steps, len(recording.accesses)
         _need(found.order_by in ("grid", "block"), "an unknown order")
         for name, length in (("order", rows), ("start", steps + 1), *((n, steps) for n in ("site", "array", "phase"))):
@@ -72,21 +71,20 @@ def timeline_of(plain: Mapping[str, Any], recording: Recording) -> Timeline:
         _need(bool((np.diff(found.start) > 0).all()), "an empty step")
         _within(found.site, len(recording.sites), "site of a step")
         _within(found.array, len(recording.arrays), "array of a step")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        raise Damaged(error) from None
     return found
 
 
-def traffic_of(plain: Mapping[str, Any], recording: Recording, timeline: Timeline | None) -> Traffic:
-    """Undo `Traffic.to_plain` for data from another process.
+def checked_traffic(found: Traffic | None, recording: Recording, timeline: Timeline | None) -> Traffic:
+    """Return traffic from another process.
 
     Raises
     ------
     Damaged
         When it does not belong to this recording and timeline.
     """
-    try:
-        found = Traffic.from_plain(plain)
+    with _damages():
+        _need(found is not None, "no traffic")
+        assert found is not None
         steps = timeline.steps if timeline is not None else 0
         _need(found.running.shape == (steps, len(recording.arrays), 2, 3), "sums of another shape")
         _need(found.running.dtype.kind in "iu", "sums that are no whole numbers")
@@ -94,10 +92,16 @@ def traffic_of(plain: Mapping[str, Any], recording: Recording, timeline: Timelin
         names = {array.name for array in recording.arrays}
         for site in found.sites:
             _need(site.array in names, "an array that is not there")
-            _need(isinstance(site.line, int) and site.line >= 0, "a line that is not there")
+            _need(site.line >= 0, "a line that is not there")
+    return found
+
+
+@contextmanager
+def _damages() -> Iterator[None]:
+    try:
+        yield
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise Damaged(error) from None
-    return found
 
 
 def _need(holds: bool, what: str) -> None:
@@ -147,6 +151,7 @@ def _check_launch(found: Recording) -> None:
         first, end = found.scope
         _need(0 <= first < end <= found.blocks, "the recorded blocks")
     if found.sharing is not None:
+        _need(found.sharing.holds, "launches of GPUs that are not there")
         _need(found.blocks % len(found.sharing.launches) == 0, "the launches of several GPUs")
 
 

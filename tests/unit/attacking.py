@@ -8,7 +8,6 @@ from consenting import AllowsAll
 
 from gemmviz.engine.messages import BenchDone, BenchRequest, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.trace.recording.recording import Recording
 
 FAST = {"warmup_launches": 1, "warmup_s": 0, "min_samples": 3, "min_time_s": 0, "target_iqr": 10, "timeout_s": 1}
 
@@ -27,7 +26,7 @@ def result_of(engine, body, top=""):
     """Return the number that an attack reports: see `attacks.attack`."""
     reply = record(engine, attacks.attack(body, top))
     assert isinstance(reply, Recorded), reply
-    return Recording.from_plain(reply.recording).c[0, 0]
+    return reply.recording.c[0, 0]
 
 
 def measured(engine, text):

@@ -142,7 +142,7 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
 
 
 def _notes(found: Guess, guess: Guess) -> Iterator[str]:
-    """Yield what the file itself has and the launch that is right has not."""
+    """Yield the parts of the file that the right launch does not have."""
     if found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess):
         yield GRID_IS_TURNED
     if found.adds and not guess.adds:
@@ -197,7 +197,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
 
 
 def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, Problem]:
-    """Return what is wrong at a size, or at one with more rows if this one has few; and that size.
+    """Return the fault at a size, or at one with more rows if this one has few; and that size.
 
     A condition that makes N large may only hide that the grid leaves out rows.
     """
@@ -245,10 +245,13 @@ def _equal(right: Guess, size: Problem, try_one: TryOne) -> tuple[Guess, Problem
 
 
 def _relaxed(right: Guess, guess: Guess, try_one: TryOne) -> Guess:
-    """Return a right launch with as few conditions on its sizes as are right at the first size."""
+    """Return a right launch with as few conditions on its sizes as are right at the first size and at a broad one."""
     for one in relaxed(right, guess):
-        size = first_size(guessed_kernel(one))
-        if size is not None and not _wrong(one, size, try_one):
+        kernel = guessed_kernel(one)
+        size = first_size(kernel)
+        # At the first size K is larger than M: a condition may be needed where it is not.
+        sizes = filter(None, (size, broad_size(kernel))) if size else ()
+        if size is not None and not any(_wrong(one, at, try_one) for at in sizes):
             return one
     return right
 

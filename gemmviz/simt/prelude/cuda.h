@@ -14,6 +14,10 @@
 #include <type_traits>
 typedef __SIZE_TYPE__ size_t;
 typedef unsigned long ulong;
+typedef uint8_t u_int8_t;
+typedef uint16_t u_int16_t;
+typedef uint32_t u_int32_t;
+typedef uint64_t u_int64_t;
 
 // A file tests these macros for nvcc and for the GPU: here they stand for a GPU with all features.
 #define __CUDACC__ 1

@@ -4,14 +4,13 @@ Totals need no timeline: they are added up warp by warp, in little memory (see `
 timeline, each step has the total up to that step.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.catalogue.plain import Plain
 from gemmviz.trace.cost.sites import SiteTraffic
 from gemmviz.trace.cost.wavefronts import sectors, wavefronts
 from gemmviz.trace.order.requests import Ints, Requests, batches, lane_of
@@ -90,16 +89,6 @@ class Traffic:
     def bank_conflicts(self) -> int:
         """Return the wavefronts of shared memory beyond those that the same requests need without bank conflicts."""
         return sum(s.units - s.least_units for s in self.sites if s.space == "shared")
-
-    def to_plain(self) -> Plain:
-        """Return the traffic as plain data."""
-        return asdict(self)
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Traffic":
-        """Undo `to_plain`."""
-        arrays = tuple(ArrayTraffic(**a) for a in plain["arrays"])
-        return cls(**{**plain, "arrays": arrays, "sites": tuple(SiteTraffic(**s) for s in plain["sites"])})
 
 
 def measure(recording: Recording, timeline: Timeline | None = None) -> Traffic:

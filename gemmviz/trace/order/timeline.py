@@ -1,13 +1,12 @@
 """The timeline: a recording in lockstep order. Everything on the stage is a pure function of (timeline, step)."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gemmviz.catalogue.plain import Plain
 from gemmviz.trace.order.requests import Ints, Requests, align, changes, earlier
 from gemmviz.trace.recording.recording import WARP, Recording
 
@@ -78,10 +77,6 @@ class Timeline:
             return None
         later = found[found > step]
         return int(later[0] if len(later) else found[0])
-
-    def to_plain(self) -> Plain:
-        """Return the timeline as plain data."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 def build(recording: Recording, order_by: Order = "grid") -> Timeline:

@@ -1,14 +1,11 @@
 """A recording: every memory access of a kernel's source, one row per access."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from gemmviz.catalogue.matrices import C
-from gemmviz.catalogue.plain import Plain
 from gemmviz.language import mark
 from gemmviz.simt import layout
 from gemmviz.simt.diagnostics import Diagnostic
@@ -227,31 +224,3 @@ class Recording:
             for column in (self.accesses.block, self.accesses.thread)
         )
         return block, thread
-
-    def to_plain(self) -> Plain:
-        """Return the recording as plain data: texts, numbers, lists and NumPy arrays."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        plain["arrays"] = [asdict(a) for a in self.arrays]
-        plain["sites"] = [(s.line, s.column, s.atomic, s.product, s.elsewhere) for s in self.sites]
-        plain["diagnostics"] = [(n.kind, n.line, n.text, n.count, n.array, n.writes) for n in self.diagnostics]
-        plain["sharing"] = None if self.sharing is None else asdict(self.sharing)
-        plain["accesses"] = {f.name: getattr(self.accesses, f.name) for f in fields(self.accesses)}
-        return plain
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Recording":
-        """Undo `to_plain`."""
-        return cls(
-            **{
-                **plain,
-                "block": tuple(plain["block"]),
-                "grid": tuple(plain["grid"]),
-                "scope": None if plain["scope"] is None else tuple(plain["scope"]),
-                "arrays": tuple(Array(**{**a, "shape": tuple(a["shape"])}) for a in plain["arrays"]),
-                "sites": tuple(Site(*s) for s in plain["sites"]),
-                "diagnostics": tuple(Diagnostic(*n) for n in plain["diagnostics"]),
-                "accesses": Accesses(**plain["accesses"]),
-                "sharing": Sharing.from_plain(plain["sharing"]) if plain.get("sharing") else None,
-                "barriers": tuple((str(name), int(index)) for name, index in plain.get("barriers", ())),
-            }
-        )

@@ -1,8 +1,6 @@
 """The launches of several GPUs for one product, and the traffic of the links between them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -29,18 +27,8 @@ class Sharing:
         """Whether each launch multiplies the rows of A of one GPU."""
         return len(self.launches) > self.devices
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> "Sharing":
-        """Return the sharing of plain data; it must name its own GPUs only.
-
-        Raises
-        ------
-        ValueError
-            When it does not.
-        """
-        launches = tuple((int(device), int(owner)) for device, owner in plain["launches"])
-        found = cls(int(plain["devices"]), str(plain["crossing"]), launches)
-        known = range(found.devices)
-        if found.devices < 1 or not launches or any(d not in known or o not in known for d, o in launches):
-            raise ValueError("launches of GPUs that are not there")
-        return found
+    @property
+    def holds(self) -> bool:
+        """Whether each launch names GPUs that are there."""
+        known = range(self.devices)
+        return bool(self.launches) and all(device in known and owner in known for device, owner in self.launches)

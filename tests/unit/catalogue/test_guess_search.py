@@ -1,6 +1,7 @@
 """The search for a right launch: what is tried, in which order, and what is offered in the end."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -327,3 +328,20 @@ def test_a_size_that_stands_in_the_code_as_a_number_is_tried() -> None:
     found = settle(guess(LITERAL_SIZE, Path("product.cu")), only_16)
     assert found.right and found.adds
     assert found.requires == ("M == 16", "N == 16", "K == 16")
+
+
+def test_a_condition_that_is_needed_where_k_is_small_is_kept() -> None:
+    """The rows of C are bounded by K: the kernel has one parameter for M and K."""
+    text = (
+        "__global__ void product(const float *A, const float *B, float *C, int n, int columns)\n{\n"
+        "    step(A, B, C, n, columns);\n}\n"
+    )
+
+    def try_one(kernel: Kernel, size: Problem) -> str:
+        return "" if size.m <= size.k else "rows of C are not written"
+
+    plain = guess(text, Path("product.cu"))
+    square = replace(plain, requires=("M == N", "K == N"))
+    found = settle(square, try_one, alternatives=False)
+    assert found.right
+    assert {"M == N", "K == N"} & {*found.requires}

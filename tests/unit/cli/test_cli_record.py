@@ -75,8 +75,8 @@ def test_totals_alone_need_no_timeline() -> None:
     kernel = find("gputiled", ladder())
     request = RecordRequest(1, str(kernel.path), kernel.text, 8, 8, 8, {"TS": 4}, order="none")
     reply = engine_reply(request, Named([kernel]))
-    assert reply.timeline == {} and len(reply.traffic["running"]) == 0
-    assert [a["reads"] for a in reply.traffic["arrays"]] == [128, 128, 0, 512, 512]
+    assert reply.timeline is None and len(reply.traffic.running) == 0
+    assert [a.reads for a in reply.traffic.arrays] == [128, 128, 0, 512, 512]
 
 
 def test_what_crosses_between_gpus_is_counted_without_the_accesses_in_the_file(

@@ -54,7 +54,7 @@ def answer(engines, *replies):
 def recording_of(request):
     recording = rung(Path(request.path).stem.partition("_")[2], SIZE)
     counted = traffic.measure(recording, None)
-    return Recorded(request.run, recording.to_plain(), {}, counted.to_plain(), None)
+    return Recorded(request.run, recording, None, counted)
 
 
 def go_through(engines, versions):

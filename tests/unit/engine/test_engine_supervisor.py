@@ -217,7 +217,7 @@ def test_a_recording_comes_back_and_a_bad_one_does_not_stop_the_next(engine):
 
     good = record(hostile.RIGHT)
     assert isinstance(good, Recorded)
-    assert good.recording["wrong"] == 0
+    assert good.recording.wrong == 0
     bad = record(hostile.SYNTAX)
     assert isinstance(bad, Failed)
     assert (bad.kind, bad.line) == ("compile", 8)

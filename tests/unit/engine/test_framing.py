@@ -4,20 +4,23 @@ import os
 import pickle
 import socket
 import struct
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import get_args
 
 import msgspec
 import numpy as np
 import pytest
+from arriving import arrived
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from recordings import rung
 
+from gemmviz.catalogue.problem import Problem
 from gemmviz.engine import framing
 from gemmviz.engine.framing import NotAMessage, Receiver, send
-from gemmviz.engine.messages import BenchRequest, Cancel, Failed, Message, ProbeRequest, Progress, Recorded, Reply
+from gemmviz.engine.messages import BenchRequest, Cancel, Failed, Message, ProbeRequest, Progress, Reply
 
 ALL = get_args(Message)
 
@@ -58,28 +61,21 @@ def test_messages_arrive_as_they_were_sent(message: Message) -> None:
 
 
 def test_arrays_arrive_as_they_were_sent() -> None:
-    with pair() as (here, there):
-        arrays = {
-            "large": np.random.default_rng(1).integers(0, 255, 12_000_000, np.uint8),
-            "none": np.zeros((0, 3), np.int64),
-            "turned": np.arange(6.0).reshape(2, 3).T,
-            "truth": np.array([True, False]),
-            "zero": np.array(3.5, np.float32),
-        }
-        sent = Recorded(1, {"text": "x", "count": np.int64(3), **arrays}, {"deep": [{"array": arrays["turned"]}]}, {})
-        sender = threading.Thread(target=send, args=(there.fileno(), sent))
-        sender.start()
-        receiver = Receiver(here.fileno(), get_args(Reply))
-        found = receiver.receive(60)
-        sender.join()
-        assert isinstance(found, Recorded) and found.recording["count"] == 3 and found.recording["text"] == "x"
-        for name, array in arrays.items():
-            assert found.recording[name].dtype == array.dtype and found.recording[name].shape == array.shape
-            assert (found.recording[name] == array).all()
-        assert (found.timeline["deep"][0]["array"] == arrays["turned"]).all()
-        found.recording["large"][0] = 1  # the receiver of an array may change it
-        send(there.fileno(), Cancel(2))
-        assert Receiver(here.fileno(), (Cancel,)).receive(5) == Cancel(2)
+    columns = {
+        "site": np.random.default_rng(1).integers(0, 255, 12_000_000, np.uint8),
+        "value": np.zeros((0, 3), np.int64),
+        "turn": np.arange(6.0).reshape(2, 3).T,
+        "write": np.array([True, False]),
+        "bytes": np.array(3.5, np.float32),
+    }
+    recording = rung("gputiled", Problem.cube(16))
+    sent = replace(recording, wrong=np.int64(3), accesses=replace(recording.accesses, **columns))
+    found = arrived(sent).recording
+    assert (found.wrong, found.text, found.params) == (3, recording.text, recording.params)
+    for name, array in columns.items():
+        column = getattr(found.accesses, name)
+        assert column.dtype == array.dtype and column.shape == array.shape and (column == array).all()
+    found.accesses.site[0] = 1  # the receiver of an array may change it
 
 
 def test_a_message_that_arrives_in_pieces_is_kept_until_it_is_whole() -> None:

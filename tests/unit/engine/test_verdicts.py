@@ -5,7 +5,7 @@ import threading
 import hostile
 
 from gemmviz.engine.messages import Progress, Recorded, RecordRequest
-from gemmviz.trace.untrusted import recording_of
+from gemmviz.trace.untrusted import checked_recording
 
 WRONG = hostile.source(loops=hostile.LOOPS.replace("c[i * n + j] = sum", "c[i * n + j + (i == 1) * 40] = sum"))
 
@@ -20,14 +20,14 @@ def recorded(engine, text, order):
 def test_a_verdict_has_what_is_wrong_and_nothing_of_the_accesses(engine):
     _, whole = recorded(engine, WRONG, "grid")
     message, verdict = recorded(engine, WRONG, "verdict")
-    full, short = recording_of(whole.recording), recording_of(verdict.recording)
+    full, short = checked_recording(whole.recording), checked_recording(verdict.recording)
     assert len(full.accesses) and not len(short.accesses)
     assert short.wrong == full.wrong > 0 and short.diagnostics == full.diagnostics != ()
-    assert (verdict.timeline, verdict.traffic, verdict.findings) == ({}, {}, None)
+    assert (verdict.timeline, verdict.traffic, verdict.findings) == (None, None, None)
     assert not [text for text in message if text.startswith("Ordering")]
 
 
 def test_a_right_kernel_has_a_verdict_without_a_fault(engine):
     _, verdict = recorded(engine, hostile.RIGHT, "verdict")
-    short = recording_of(verdict.recording)
+    short = checked_recording(verdict.recording)
     assert (short.wrong, short.diagnostics) == (0, ())

@@ -17,7 +17,6 @@ from consenting import AllowsAll
 from gemmviz.engine import start
 from gemmviz.engine.messages import Failed, Recorded, RecordRequest
 from gemmviz.engine.supervisor import Engine
-from gemmviz.trace.recording.recording import Recording
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="only Linux has what the sandbox is made of"
@@ -288,7 +287,7 @@ def test_an_include_of_which_nothing_is_used_is_left_out_unread(engine, outside)
     (outside / "secret.h").write_text("this is a secret\n")
     reply = record(engine, attacks.device_attack("", f'#include "{outside}/secret.h"'), "/nowhere/mine.cu", 32)
     assert isinstance(reply, Recorded)
-    assert "this is a secret" not in str(reply.recording["text"])
+    assert "this is a secret" not in str(reply.recording.text)
 
 
 def test_headers_beside_a_file_are_found_and_their_change_is_seen(engine, tmp_path):
@@ -300,7 +299,7 @@ def test_headers_beside_a_file_are_found_and_their_change_is_seen(engine, tmp_pa
         text = attacks.attack("result = ONE;", '#include "one.h"\n')
         reply = record(engine, text, str(tmp_path / "kernel/mine.c"))
         assert isinstance(reply, Recorded), reply
-        assert Recording.from_plain(reply.recording).c[0, 0] == value
+        assert reply.recording.c[0, 0] == value
 
 
 def test_the_scratch_folder_is_gone_with_its_engine(monkeypatch, tmp_path):

@@ -293,14 +293,6 @@ def test_a_library_call_has_no_source_to_record() -> None:
             record(launch(reference, Problem.cube(32)))
 
 
-def test_a_recording_survives_the_way_through_plain_data() -> None:
-    recording, traffic = recorded("gputiled", 8, TS=4)
-    again = Recording.from_plain(recording.to_plain())
-    assert again.arrays == recording.arrays
-    assert (again.accesses.element == recording.accesses.element).all()
-    assert Traffic.from_plain(traffic.to_plain()).arrays == traffic.arrays
-
-
 @pytest.fixture(params=["", "gcc"])
 def compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The compiler of this process: the wheel's, and GCC where there is one."""

@@ -3,6 +3,7 @@
 from itertools import product
 
 import pytest
+from arriving import arrived
 from sampled import FEW
 
 from gemmviz.catalogue.errors import BuildError, ConstraintError
@@ -14,7 +15,7 @@ from gemmviz.trace import hazards
 from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
-from gemmviz.trace.untrusted import recording_of
+from gemmviz.trace.untrusted import checked_recording
 
 LADDER = ladder()
 RUNGS = [kernel for kernel in LADDER if kernel.recordable and not kernel.exhibit]
@@ -49,7 +50,7 @@ def right_at(sizes: list[Problem], rung: Kernel, params: dict[str, int]) -> None
         recording = record(job)
         assert (recording.wrong, recording.notes) == (0, ()), wanted
         assert hazards.find(recording) == [], wanted
-        recording_of(recording.to_plain())  # as it arrives from the engine
+        checked_recording(arrived(recording).recording)  # as it arrives from the engine
 
 
 # Few blocks that stay, so that each takes several tiles, and computes whole ones.

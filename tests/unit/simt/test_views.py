@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from arriving import arrived
 from recordings import own
 from sampled import FEW
 
@@ -170,4 +171,4 @@ def test_a_kernel_of_ones_own_is_built_once_per_view(tmp_path: Path) -> None:
 
 def test_a_recording_keeps_its_view_on_its_way() -> None:
     for recording in both(launch(find("gpumult0", ladder()), EIGHT, {"BX": 4, "BY": 4})):
-        assert Recording.from_plain(recording.to_plain()).as_written == recording.as_written
+        assert arrived(recording).recording.as_written == recording.as_written

@@ -11,7 +11,7 @@ from gemmviz.catalogue.ladder import find, ladder
 from gemmviz.catalogue.launch import launch
 from gemmviz.catalogue.problem import Problem
 from gemmviz.trace.cost.memory_levels import levels
-from gemmviz.trace.cost.traffic import Traffic, measure
+from gemmviz.trace.cost.traffic import measure
 from gemmviz.trace.cost.wavefronts import of_request, schedule, wavefronts
 from gemmviz.trace.order.timeline import build
 from gemmviz.trace.recording.record import record
@@ -318,12 +318,6 @@ def test_sums_that_threads_hand_each_other_are_no_tile_steps() -> None:
         1,
     )
     assert measure(own(tiled, Problem(1, 1, 256))).tile_steps == 1
-
-
-def test_traffic_survives_the_way_through_plain_data() -> None:
-    traffic = measure(rung("gputiled", SIZES[0]))
-    again = Traffic.from_plain(traffic.to_plain())
-    assert (again.arrays, again.sites) == (traffic.arrays, traffic.sites)
 
 
 def test_intensity_and_reuse_of_tiles() -> None:

@@ -1,9 +1,12 @@
 """The recording of a product on several GPUs: each has a memory of its own, and the parts are those of one product."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from arriving import arrived
 from demo_recordings import at_demo
 
 from gemmviz.catalogue.errors import ConstraintError
@@ -20,7 +23,7 @@ from gemmviz.trace.playable import Playable
 from gemmviz.trace.recording.memories import gpu_of, is_elsewhere, memory_of_a
 from gemmviz.trace.recording.record import record
 from gemmviz.trace.recording.recording import Recording
-from gemmviz.trace.untrusted import Damaged, recording_of
+from gemmviz.trace.untrusted import Damaged, checked_recording
 
 SMALL = {"BM": 64, "BN": 64, "STAGES": 2, "BLOCKS": 2, "CLUSTER": 1, "SPLIT": 1}
 PLAIN = """// ---gemmviz
@@ -158,7 +161,7 @@ def test_a_kernel_that_copies_rows_itself_reads_each_over_the_link_once_and_mult
     written = np.flatnonzero(log.write & (log.array == A))
     position, element = found.elements(written)
     assert (memory_of_a(found, written[position], element) == gpu_of(found, written[position])).all()
-    assert recording_of(found.to_plain()).sites == found.sites  # as the window gets them
+    assert checked_recording(arrived(found).recording).sites == found.sites  # as the window gets them
     # Played block by block, as the recorder ran them: the first block of a GPU copies, and the second one multiplies.
     timeline = build(found, "block")
     known = shared_product(Playable(found, timeline, measure(found, timeline)))
@@ -183,8 +186,14 @@ def test_some_blocks_only_are_refused_with_what_fits() -> None:
 
 def test_a_recording_arrives_with_its_launches_and_damaged_ones_are_refused() -> None:
     found = plain("row")
-    sent = found.to_plain()
-    assert recording_of(sent).sharing == found.sharing
-    for wrong in ({"devices": 1}, {"launches": ((0, 2),)}, {"launches": ()}, {"launches": ((0, 0),) * 3}):
+    assert checked_recording(arrived(found).recording).sharing == found.sharing
+    assert found.sharing is not None
+    wrongs: tuple[dict[str, Any], ...] = (
+        {"devices": 1},
+        {"launches": ((0, 2),)},
+        {"launches": ()},
+        {"launches": ((0, 0),) * 3},
+    )
+    for wrong in wrongs:
         with pytest.raises(Damaged):
-            recording_of(sent | {"sharing": sent["sharing"] | wrong})
+            checked_recording(replace(found, sharing=replace(found.sharing, **wrong)))
