@@ -14,7 +14,10 @@ _Part = Literal["hot", "stats", "telemetry", "transfer", "verify"]
 
 
 def _plain(*names: str) -> dict[str, Callable[[Row], object]]:
-    return {name: lambda row, name=name: row.get(name) for name in names}  # type: ignore[misc]
+    def cell(field: str) -> Callable[[Row], object]:
+        return lambda row: _field(row, field)
+
+    return {name: cell(name) for name in names}
 
 
 def _within(part: _Part, **names: str) -> dict[str, Callable[[Row], object]]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from gemmviz.bench.document import Rules
 from gemmviz.catalogue.errors import GemmvizError
+from gemmviz.catalogue.typed_reading import read_as
 
 
 @dataclass(frozen=True)
@@ -90,4 +91,4 @@ class Protocol:
                 f"{self.slow_s:g} s; or {self.timeout_s:g} s, flagged noisy"
             ),
         }
-        return cast(Rules, asdict(self) | rules)
+        return read_as(asdict(self) | rules, Rules)

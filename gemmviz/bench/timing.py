@@ -136,7 +136,7 @@ class Hot:
     seconds: list[float] = field(default_factory=list)
 
     def measure(self, prepared: Prepared, protocol: Protocol) -> Iterator[None]:
-        """Find the batch and take samples; yield between them, now and then."""
+        """Find the batch and take samples; yield regularly between them."""
         while (sample := prepared.sample(self.batch, False)) * self.batch < _HOT_SAMPLE_S:
             # At most a hundredfold: the first launch of a batch is not a good estimate for the next ones.
             grown = ceil(1.1 * _HOT_SAMPLE_S / max(sample, 1e-9))

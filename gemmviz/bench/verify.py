@@ -6,10 +6,12 @@ reference bit for bit: a single term that is missing or counted twice is found a
 see `gemmviz.bench.error_bound`.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from gemmviz.backends import machine
 from gemmviz.bench.error_bound import ErrorBound
 from gemmviz.bench.row import Bound, Errors
 from gemmviz.catalogue.problem import Matrix
@@ -18,6 +20,8 @@ EXACT = ErrorBound("exact", 0.0)
 """C must equal the reference."""
 # Small enough for a cache: the comparison reads a chunk ten times.
 _CHUNK_ELEMENTS = 1 << 18
+# The threads share the memory's bandwidth, and a cluster's workers the processor.
+_MOST_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -98,20 +102,17 @@ def check(c: Matrix, reference: Reference) -> Verdict:
     """Compare C (M x N, any real type) with the reference; NaN and infinity are wrong."""
     rows, columns = reference.expected.shape
     step = max(1, _CHUNK_ELEMENTS // max(columns, 1))
-    worst, wrong, largest = (-1.0, (0, 0)), 0, 0.0
-    for first in range(0, rows, step):
-        part = slice(first, first + step)
-        with np.errstate(invalid="ignore", over="ignore"):
-            error = np.abs(c[part].astype(np.float64) - reference.expected[part])
-        error[~np.isfinite(error)] = np.inf
-        ratio = error
-        if reference.magnitude is not None:
-            ratio = _divide(np.maximum(error - reference.bound.underflow, 0.0), reference.magnitude[part])
-        wrong += int(np.count_nonzero(ratio > reference.bound.tolerance))
-        largest = max(largest, float(error.max()))
-        at = int(ratio.argmax())
-        if ratio.flat[at] > worst[0]:
-            worst = (float(ratio.flat[at]), (first + at // columns, at % columns))
+    parts = [slice(first, first + step) for first in range(0, rows, step)]
+    threads = min(_MOST_THREADS, machine.cores(), len(parts))
+    if threads > 1:  # NumPy's loops let other threads work
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(lambda part: _compare(c, reference, part), parts))
+    else:
+        found = [_compare(c, reference, part) for part in parts]
+    wrong = sum(one.wrong for one in found)
+    largest = max((one.largest for one in found), default=0.0)
+    # Of equal ones the first: `max` returns it.
+    worst = max(((one.ratio, one.index) for one in found), key=lambda one: one[0], default=(-1.0, (0, 0)))
     index = worst[1]
     return Verdict(
         wrong == 0,
@@ -125,6 +126,30 @@ def check(c: Matrix, reference: Reference) -> Verdict:
         wrong,
         rows * columns,
     )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """Some rows: the wrong elements, the largest error, and the worst ratio to the bound with its place."""
+
+    wrong: int
+    largest: float
+    ratio: float
+    index: tuple[int, int]
+
+
+def _compare(c: Matrix, reference: Reference, part: slice) -> _Compared:
+    """Compare some rows of C with the reference."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(c[part].astype(np.float64) - reference.expected[part])
+    error[~np.isfinite(error)] = np.inf
+    ratio = error
+    if reference.magnitude is not None:
+        ratio = _divide(np.maximum(error - reference.bound.underflow, 0.0), reference.magnitude[part])
+    at = int(ratio.argmax())
+    wrong = int(np.count_nonzero(ratio > reference.bound.tolerance))
+    row, column = divmod(at, error.shape[1])
+    return _Compared(wrong, float(error.max()), float(ratio.flat[at]), (part.start + row, column))
 
 
 def _divide(error: Matrix, magnitude: Matrix) -> Matrix:

@@ -12,7 +12,8 @@ from functools import lru_cache
 from gemmviz.catalogue.errors import FrontMatterError
 
 Number = int | Fraction | bool
-_Compiled = Callable[[Mapping[str, int]], Number]
+Values = Mapping[str, Number]
+_Compiled = Callable[[Values], Number]
 
 _OPERATORS = (
     *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod),
@@ -51,7 +52,7 @@ class Expression:
         """Return the names that need a value."""
         return set(_names(self.text))
 
-    def evaluate(self, values: Mapping[str, int]) -> Number:
+    def evaluate(self, values: Values) -> Number:
         """Return the value of the expression.
 
         Parameters
@@ -71,7 +72,7 @@ class Expression:
         except ZeroDivisionError:
             raise FrontMatterError(f"{self.text!r} divides by zero") from None
 
-    def integer(self, values: Mapping[str, int]) -> int:
+    def integer(self, values: Values) -> int:
         """Return the value as an integer; an expression with another value is refused.
 
         Raises

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict, TypeVar, cast
 
 from msgspec import Meta
 
@@ -12,7 +12,7 @@ from gemmviz.catalogue.dtypes import ELEMENT_TYPES, MATHS, SUM_TYPES, ElementTyp
 from gemmviz.catalogue.errors import FrontMatterError
 from gemmviz.catalogue.expression import Expression
 from gemmviz.catalogue.gpu_roles import NUMBER
-from gemmviz.catalogue.matrices import BIAS, MATRICES, D
+from gemmviz.catalogue.matrices import BIAS, MATRICES, D, MatrixName
 from gemmviz.catalogue.typed_reading import FromOne, Misfit, hints_of, read_as
 from gemmviz.catalogue.user_file import quoted
 from gemmviz.language import tr
@@ -73,21 +73,22 @@ class Matter(TypedDict, total=False):
     accumulate: SumType
     stores: SumType
     batch: Words
-    strides: dict[Literal["A", "B", "C"], Words]
+    strides: dict[MatrixName, Words]
     devices: Words
-    divided: dict[Literal["A", "B", "C"], Literal["rows", "columns"]]
+    divided: dict[MatrixName, Literal["rows", "columns"]]
     crossing: Literal["before", "meanwhile", "reads", "inside"]
     zero: list[Literal["C"]]
-    unaligned: list[Literal["A", "B", "C"]]
+    unaligned: list[MatrixName]
     copied: list[Literal["A", "B"]]
     epilogue: Literal["", "relu"]
-    layout: dict[Literal["A", "B", "C"], Literal["row", "column"]]
+    layout: dict[MatrixName, Literal["row", "column"]]
     maps: object
     demo: object
     schedule: object
     code_of: object
 
 
+Table = TypeVar("Table")
 _A_SUM_TYPE = f"be one of {', '.join(SUM_TYPES)}"
 _WANTED: Mapping[str, str] = {
     "version": f"be a whole number from 1, for example version = {VERSION}",
@@ -127,14 +128,14 @@ def read_matter(table: Mapping[str, object]) -> Matter:
     FrontMatterError
         For a value of another type.
     """
-    matter: Matter = read_table(table, Matter, _WANTED)
+    matter = read_table(table, Matter, _WANTED)
     for name in matter.get("params", {}):
         if name in (*SCALARS, *MATRICES, D, BIAS, NUMBER, batch.COUNT, *batch.STRIDES) or not name.isidentifier():
             raise FrontMatterError(f"params.{name}: choose another name")
     return matter
 
 
-def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str], within: str = "") -> Any:
+def read_table(table: Mapping[str, object], form: type[Table], wanted: Mapping[str, str], within: str = "") -> Table:
     """Return a table as a TypedDict; the error about its first wrong value has the allowed values.
 
     Parameters
@@ -153,7 +154,7 @@ def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str]
     FrontMatterError
         For a value that is not of its type.
     """
-    read = {}
+    read: dict[str, object] = {}
     for key, its in hints_of(form).items():
         if key in table:
             try:
@@ -163,7 +164,7 @@ def read_table(table: Mapping[str, object], form: Any, wanted: Mapping[str, str]
                 found = f"; {within}{key}{place} is" if place else ", not"
                 instead = "" if misfit.value is None else f"{found} {quoted(misfit.value)}"  # TOML has no null
                 raise FrontMatterError(f"{within}{key} must {wanted[key]}{instead}") from None
-    return read
+    return cast(Table, read)
 
 
 def needed_version(keys: Iterable[str]) -> int:

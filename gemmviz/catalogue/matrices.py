@@ -1,7 +1,8 @@
 """The arrays of every kernel: their names, and their numbers in a recording; shared arrays are numbered after them."""
 
-from typing import Final
+from typing import Final, Literal
 
+MatrixName = Literal["A", "B", "C"]
 MATRICES: Final = ("A", "B", "C")
 # No IntEnum: NumPy compares a column of bytes with one of its members 20 times as slowly as with an int.
 D: Final = "D"

@@ -1,6 +1,6 @@
 """The form of a moment of a recording in a file, such as ``{ line = "As[ty][tx]", nth = 2 }``."""
 
-from typing import Annotated, TypedDict, cast
+from typing import Annotated, TypedDict
 
 from msgspec import Meta
 
@@ -52,9 +52,9 @@ def checked(value: object, *others: str) -> Moment:
         names = ", ".join(sorted(allowed))
         raise GemmvizError(tr("{key} is not known here: there are {known}", key=repr(unknown[0]), known=names))
     read, wrong = read_parts(value, Moment)
-    if wrong or not str(read[key]).strip() or read[key] is False:
+    if wrong or not str(value[key]).strip() or value[key] is False:
         raise GemmvizError(_wanted(wrong[0] if wrong else key))
-    return cast(Moment, value)
+    return read
 
 
 def lines_with(part: str, text: str) -> list[int]:

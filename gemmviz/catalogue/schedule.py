@@ -187,13 +187,12 @@ def _sets(schedule: Schedule, sizes: Params, defaults: Params, given: Params) ->
 def _judged(schedule: Schedule, must_hold: tuple[Expression, ...], sizes: Params, values: Params) -> Choice | None:
     known: dict[str, Number] = {**sizes, **values}
     try:
-        if not all(condition.evaluate(known) for condition in must_hold):  # type: ignore[arg-type]
+        if not all(condition.evaluate(known) for condition in must_hold):
             return None
         for name, expression in schedule.names:
-            known[name] = expression.evaluate(known)  # type: ignore[arg-type]
+            known[name] = expression.evaluate(known)
         rows, columns, tiles, cost = (
-            expression.evaluate(known)  # type: ignore[arg-type]
-            for expression in (*schedule.tile, schedule.tiles, schedule.cost)
+            expression.evaluate(known) for expression in (*schedule.tile, schedule.tiles, schedule.cost)
         )
     except FrontMatterError:
         return None

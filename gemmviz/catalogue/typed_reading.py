@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -79,7 +79,7 @@ def fits(content: Any, form: Any) -> bool:
     return True
 
 
-def read_parts(table: Mapping[str, object], form: type) -> tuple[dict[str, Any], list[str]]:
+def read_parts(table: Mapping[str, object], form: type[T]) -> tuple[T, list[str]]:
     """Return the known parts of a table that are of their types, and the keys of those that are not.
 
     Parameters
@@ -97,12 +97,16 @@ def read_parts(table: Mapping[str, object], form: type) -> tuple[dict[str, Any],
                 good[key] = msgspec.convert(table[key], its)
             except msgspec.ValidationError:
                 bad.append(key)
-    return good, bad
+    return cast(T, good), bad
+
+
+def hints_of(form: Any) -> dict[str, Any]:
+    """Return the types of a TypedDict's keys; Python looks them up each time anew."""
+    return _kept_hints(form)
 
 
 @cache
-def hints_of(form: Any) -> dict[str, Any]:
-    """Return the types of a TypedDict's keys; Python looks them up each time anew."""
+def _kept_hints(form: Any) -> dict[str, Any]:
     return get_type_hints(form, include_extras=True)
 
 

@@ -180,11 +180,15 @@ def _write(path: Path, content: Callable[[bytes], bytes]) -> None:
         part.chmod(place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask())
         part.replace(place)
     except OSError as error:
-        reason = error.strerror or error
-        raise GemmvizError(tr("cannot write {path}: {reason}", path=path, reason=reason)) from None
+        raise cannot_write(path, error) from None
     finally:
         if part is not None:
             part.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> GemmvizError:
+    """Return the error of a file that cannot be written, with the system's reason."""
+    return GemmvizError(tr("cannot write {path}: {reason}", path=path, reason=error.strerror or error))
 
 
 def _umask() -> int:

@@ -16,7 +16,7 @@ from gemmviz.checking.waste import wasted
 from gemmviz.language import tr
 from gemmviz.simt.faults import TooManyBarriers
 from gemmviz.trace.cost import traffic
-from gemmviz.trace.hazards import Finding
+from gemmviz.trace.hazards import Finding, Kind
 from gemmviz.trace.recording.record import record
 
 
@@ -52,8 +52,7 @@ def examine(
     try:
         job = launch(kernel, problem, params)
     except FrontMatterError as error:
-        text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
-        return Report(name, problem, params, [Finding("front matter", error.line or 0, text)])
+        return Report(name, problem, params, [_finding("front matter", error, kernel)])
     except ConstraintError as error:
         return Report(name, problem, params, refused=str(error))
     report = Report(job.label, problem, job.params)
@@ -62,15 +61,13 @@ def examine(
         recording = again(job)
     except TooManyBarriers as error:
         # At the sizes of a check this means a loop that does not end.
-        text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
-        report.findings = [Finding("crash", error.line or 0, text)]
+        report.findings = [_finding("crash", error, kernel)]
         return report
     except ConstraintError as error:
         report.refused = str(error)
         return report
     except BuildError as error:
-        text = str(error).removeprefix(f"{kernel.path.name}:{error.line}: ")
-        report.findings = [Finding("does not compile", error.line or 0, text)]
+        report.findings = [_finding("does not compile", error, kernel)]
         return report
     progress(tr("Checking {count} accesses", count=f"{len(recording.accesses):,}"), None)
     report.findings = diagnose(job, recording, again)
@@ -83,3 +80,8 @@ def examine(
             report.findings = alignment_findings(job, again)
         report.costs = wasted(traffic.measure(recording).sites, recording)
     return report
+
+
+def _finding(kind: Kind, error: FrontMatterError | TooManyBarriers | BuildError, kernel: Kernel) -> Finding:
+    """Return an error as a finding: its line is a field, and not a part of the text."""
+    return Finding(kind, error.line or 0, str(error).removeprefix(f"{kernel.path.name}:{error.line}: "))

@@ -99,7 +99,7 @@ def _run(args: argparse.Namespace) -> int:
     own = bool(args.kernels) and not size_given
     groups = list(_by_size(kernels, _entries(kernels, options.params(args)), sizes, own=own))
     if args.cluster:
-        from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+        from gemmviz.cli import clustering  # late: few people have a cluster
 
         jobs = _jobs(groups, clustering.one_device(args, kernels) if args.tuned else None)
         document, ended = clustering.bench(args, _requests(jobs, protocol), kernels)

@@ -57,7 +57,7 @@ def _run(args: argparse.Namespace) -> int:
         raise FrontMatterError(f"{kernel.path.name}: {error}") from None
     serve: Serve | None = None
     if args.cluster:
-        from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+        from gemmviz.cli import clustering  # late: few people have a cluster
 
         serve = partial(clustering.check, args, kernel=kernel)
     reports, left_out = check(kernel, todo, must_fit=bool(sizes), serve=serve)

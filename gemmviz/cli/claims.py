@@ -81,7 +81,7 @@ def _run(args: argparse.Namespace) -> int:
         consent = Named(ladder())
         elsewhere = None
         if args.cluster:
-            from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+            from gemmviz.cli import clustering  # late: few people have a cluster
 
             elsewhere = clustering.engine(args, consent)
         with driving(consent, elsewhere) as driver:

@@ -94,7 +94,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _elsewhere(args: argparse.Namespace, kernels: list[Kernel]) -> int:
     """Read the counters on the workers of a cluster, and predict them here: a table, and a file, for each machine."""
-    from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+    from gemmviz.cli import clustering  # late: few people have a cluster
 
     chosen = [_launches(kernel, _sizes(args), options.params(args)) for kernel in kernels]
     of_machine: dict[Machine, list[tuple[Proof, Launch]]] = {}

@@ -71,7 +71,7 @@ def _run(args: argparse.Namespace) -> int:
     options.print_notes(kernel)
     request = messages.TuneRequest(*launched(1, kernel, problem), options.params(args), args.seconds)
     if args.cluster:
-        from gemmviz.cli import clustering  # late: whoever works alone needs nothing of it
+        from gemmviz.cli import clustering  # late: few people have a cluster
 
         reply = clustering.tune(args, request, kernel)
     else:

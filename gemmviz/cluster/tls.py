@@ -27,7 +27,7 @@ class Tls:
         Unavailable
             When a file is missing or has another content than a certificate or key.
         """
-        import ssl  # late: whoever works alone does not need it
+        import ssl  # late: few people have a cluster
 
         made = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
         made.check_hostname = False

@@ -13,6 +13,7 @@ from gemmviz.control.engines import Engines
 from gemmviz.engine.messages import Checked, CheckRequest, Done, Failed, Progress, Reply
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.session.models.progress import Share
 
 Job = tuple[Kernel, dict[str, int]]
 """A kernel with the parameters to measure it with."""
@@ -57,7 +58,7 @@ class Checks:
         self._engines = engines
         self._run: _Run | None = None
         self._after: _After = lambda fault, checked: None
-        self._shown = ""
+        self._shown: Share | None = None
         self._clean: set[_Clean] = set()
         engines.recorder.replied.connect(self._on_reply)
 
@@ -138,14 +139,11 @@ class Checks:
         self._run = None
         if self._is_shown(run):
             self.session.findings.finish(left_out)
-        # A recording that replaced the check has its own progress.
-        progress = self.session.progress["record"]
-        if progress is not None and progress[0] == self._shown:
-            self.session.progress.set("record", None)
+        self.session.progress.end("record", self._shown)
 
     def _show_progress(self, text: str, share: float | None) -> None:
-        self._shown = text
-        self.session.progress.set("record", (text, share))
+        self._shown = text, share
+        self.session.progress.set("record", self._shown)
 
     def _fault(self, run: _Run) -> tuple[str, bool]:
         """Return the reason why a kernel must not be measured without a question (see `_After`)."""

@@ -28,6 +28,7 @@ from gemmviz.engine.messages import (
 )
 from gemmviz.language import tr
 from gemmviz.session import Message, Session
+from gemmviz.session.models.progress import Share
 from gemmviz.trace.playable import Playable
 
 Job = BenchJob | ProfileJob | RecordJob
@@ -77,7 +78,7 @@ class ClaimsRunner:
         self._wanted: list[Claim] = []
         self._run = 0
         self._busy = self._stopped = self._profiled = False
-        self._shown_progress: tuple[str, float | None] | None = None
+        self._shown: Share | None = None
         engines.bench.replied.connect(self._on_bench)
         engines.recorder.replied.connect(self._on_record)
         engines.recorder.recorded.connect(self._on_recorded)
@@ -209,8 +210,8 @@ class ClaimsRunner:
             sentence = tr("Claims ({number} of {all}): {what}", number=done + 1, all=self._asked, what=text)
         else:
             sentence = tr("Claims: {what}", what=text)
-        self._shown_progress = (sentence, (done + (share or 0.0)) / self._asked)
-        self.session.progress.set("bench", self._shown_progress)
+        self._shown = (sentence, (done + (share or 0.0)) / self._asked)
+        self.session.progress.set("bench", self._shown)
 
     def _done_with_job(self) -> None:
         self._jobs.popleft()
@@ -219,9 +220,7 @@ class ClaimsRunner:
     def _end(self) -> None:
         self._jobs.clear()
         self._run, self._busy = 0, False
-        # Another benchmark may have taken this one's place.
-        if self.session.progress["bench"] is self._shown_progress:
-            self.session.progress.set("bench", None)
+        self.session.progress.end("bench", self._shown)
         self._keep()
         self.changed.emit()
         self.finished.emit()

@@ -94,7 +94,7 @@ class Elsewhere:
 
 
 def _look(scheduler: Scheduler, cancel: threading.Event) -> _Found:
-    from gemmviz.cluster.remote_engine import look  # late: whoever works alone needs nothing of it
+    from gemmviz.cluster.remote_engine import look  # late: few people have a cluster
 
     try:
         return scheduler, look(scheduler, cancel), ""

@@ -12,6 +12,7 @@ from gemmviz.engine.launched import launched
 from gemmviz.engine.messages import Failed, Header, Probed, Progress, Reply, Searched, Tried, TuneRequest
 from gemmviz.language import tr
 from gemmviz.session import Answer, Message, Session
+from gemmviz.session.models.progress import Share
 
 
 class TuningRunner:
@@ -32,7 +33,7 @@ class TuningRunner:
         self._engines = engines
         self._checks = checks
         self._run = 0
-        self._shown: tuple[str, float | None] | None = None
+        self._shown: Share | None = None
         engines.bench.replied.connect(self._on_reply)
 
     def start(self) -> None:
@@ -75,7 +76,7 @@ class TuningRunner:
         self._run = self._engines.next_run()
         session.messages.tell(None)
         session.tuning.start(kernel, problem)
-        self._show_progress((tr("Starting"), None))
+        self._show_progress(tr("Starting"), None)
         seconds = float(session.tuning.seconds)
         self._engines.bench.submit(TuneRequest(*launched(self._run, kernel, problem), seconds=seconds))
 
@@ -89,25 +90,22 @@ class TuningRunner:
             case Header():
                 tuning.set_machine(reply.document)
             case Progress():
-                self._show_progress((reply.text, reply.share))
+                self._show_progress(reply.text, reply.share)
             case Tried():
                 tuning.take(reply.number, reply.candidate, reply.best, reply.default, reply.candidates)
             case Searched():
-                self._show_progress(None)
+                self.session.progress.end("bench", self._shown)
                 self._keep(reply.document)
                 tuning.finish(reply.document)
             case Failed():
-                self._show_progress(None)
+                self.session.progress.end("bench", self._shown)
                 tuning.finish(None)
                 if reply.kind != "cancelled":
                     self.session.messages.tell(Message(reply.message, "warning", lasting=True))
 
-    def _show_progress(self, progress: tuple[str, float | None] | None) -> None:
-        # Another benchmark may have replaced the search: its progress stays.
-        if progress is None and self.session.progress["bench"] is not self._shown:
-            return
-        self._shown = progress
-        self.session.progress.set("bench", progress)
+    def _show_progress(self, text: str, share: float | None) -> None:
+        self._shown = text, share
+        self.session.progress.set("bench", self._shown)
 
     def _keep(self, document: Outcome) -> None:
         try:

@@ -156,16 +156,16 @@ class EngineProcess:
             self._start(confined)
         pipe, folder = self._pipe, self._scratch
         if pipe is None or folder is None:  # killed by another thread, for example when the window is closed
-            raise self._obituary()
+            raise self._cause_of_end()
         for path, text in _sources(request):
             scratch.hand_over(folder, Path(path), text)
             if self._scratch is None:
                 scratch.remove(folder)  # it was written to after its end
-                raise self._obituary()
+                raise self._cause_of_end()
         try:
             framing.send(pipe.fileno(), replace(request, language=language()), _TAKING_S)
         except OSError:
-            raise self._obituary() from None
+            raise self._cause_of_end() from None
 
     def _renew(self) -> None:
         """Replace the process if its memory has grown too much: the next one starts while there is nothing to do."""
@@ -192,7 +192,7 @@ class EngineProcess:
             text = tr("the engine's process sent an invalid message ({why}): a kernel may have damaged it", why=error)
             raise ProcessLost("crash", text) from None
         except (EOFError, OSError):
-            raise self._obituary() from None
+            raise self._cause_of_end() from None
         assert message is None or isinstance(message, Reply)
         return message
 
@@ -214,7 +214,7 @@ class EngineProcess:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             other.close()
         if pipe.closed:  # another thread has killed it, for example when the window is closed: the process ends itself
-            raise self._obituary()
+            raise self._cause_of_end()
         self._receiver = framing.Receiver(pipe.fileno(), get_args(Reply), available_memory)
 
     def kill(self) -> None:
@@ -258,7 +258,7 @@ class EngineProcess:
             )
         process.close()
 
-    def _obituary(self) -> ProcessLost:
+    def _cause_of_end(self) -> ProcessLost:
         """Return the reason why the process died."""
         process = self._process
         if process is None:

@@ -1,9 +1,9 @@
-"""With which layouts of the matrices a recording whose C is wrong would be right.
+"""The layouts of the matrices with which the wrong C of a recording would be right.
 
-A wrong guess often has the right launch and only another layout: the kernel read B by columns, say, and got it by rows.
-The same recording then shows the right layout. Its matrices, as they lie in memory, are read in each other way, and
-where C is the product of A and B so read, no further launch has to be recorded to find that layout. A kernel for fixed
-sizes leaves the rest of C alone: then the first rows and columns are a product, perhaps of fewer terms.
+A wrong guess often has the right launch and only another layout: for example, the kernel reads B by columns, and B is
+stored by rows. The same recording then shows the right layout: its matrices are read from memory in each other layout.
+If C is then the product of A and B, no further launch has to be recorded. A kernel for fixed sizes does not write the
+rest of C: then the first rows and columns are a product, perhaps of fewer terms.
 """
 
 import itertools
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gemmviz.catalogue.guessing.verdict import Reading
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.trace.recording.recording import Recording
 
 _Matrix = npt.NDArray[np.float64]
@@ -39,7 +40,9 @@ def readings(recording: Recording, column_major: Collection[str]) -> tuple[Readi
         Those with A and B as they are come first. A and B can only be exchanged if they have as many elements. Only
         where none is right for all of C, those are returned that are right for its first rows and columns.
     """
-    flat = {name: _flat(matrix, name in column_major) for name, matrix in zip("ABC", _matrices(recording), strict=True)}
+    flat = {
+        name: _flat(matrix, name in column_major) for name, matrix in zip(MATRICES, _matrices(recording), strict=True)
+    }
     return tuple(_right(recording, flat)) or tuple(_right_in_part(recording, flat))
 
 
@@ -61,9 +64,9 @@ def _ways(recording: Recording, flat: dict[str, _Matrix]) -> Iterator[tuple[Read
         matrices = {"A": flat[first], "B": flat[second], "C": flat["C"]}
         read = {
             name: _read(matrices[name], sides[_SHAPES[name][0]], sides[_SHAPES[name][1]], by)
-            for name, by in zip("ABC", by_columns, strict=True)
+            for name, by in zip(MATRICES, by_columns, strict=True)
         }
-        yield Reading(frozenset(name for name, by in zip("ABC", by_columns, strict=True) if by), exchanged), read
+        yield Reading(frozenset(name for name, by in zip(MATRICES, by_columns, strict=True) if by), exchanged), read
 
 
 def _right(recording: Recording, flat: dict[str, _Matrix]) -> Iterator[Reading]:

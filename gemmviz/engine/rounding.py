@@ -13,7 +13,7 @@ from gemmviz.trace.recording.recording import Recording
 
 
 def rounding_fault(kernel: Kernel, recording: Recording) -> str:
-    """Return as a sentence that elements of C are further from A B than the bound of rounding errors; else nothing.
+    """Return a sentence if elements of C are further from A B than the bound of rounding errors; else an empty text.
 
     Parameters
     ----------

@@ -5,12 +5,12 @@ from gemmviz.sandbox.processor_time import processor_time
 
 
 class Spending:
-    """A clock that runs while an engine works. Call it for the seconds.
+    """A clock that runs while an engine works; a call returns the seconds.
 
     Parameters
     ----------
     engine
-        The engine. A process that replaces another counts from where that one was last seen.
+        The engine. The time of a process that replaces another is added to the last known time of that one.
     """
 
     def __init__(self, engine: Engine) -> None:

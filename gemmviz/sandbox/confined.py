@@ -193,7 +193,7 @@ class Session:
         try:
             ours.sendall(_packed(job))
         except OSError:
-            raise self._obituary() from None
+            raise self._cause_of_end() from None
         _state.running, address = self._receive()
         memory = wire.Memory(_state.running)
         with suppress(OSError):  # if Linux does not allow it, arrays are sent through the pipe
@@ -213,7 +213,7 @@ class Session:
         try:
             self._channel.sendall(_packed((self._memory is not None, name, arguments)))
         except OSError:
-            raise self._obituary() from None
+            raise self._cause_of_end() from None
         answer = self._receive()
         if isinstance(answer, Exception):
             raise answer
@@ -239,9 +239,9 @@ class Session:
             self.close()
             raise Died(tr("it wrote to the channel for its result: no part of this run can be trusted")) from None
         except (EOFError, OSError):
-            raise self._obituary() from None
+            raise self._cause_of_end() from None
 
-    def _obituary(self) -> Died:
+    def _cause_of_end(self) -> Died:
         ended = self._settle()
         if ended.why == "asked":
             return Died(tr("it closed the channel for its result"))

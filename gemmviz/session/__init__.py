@@ -1,8 +1,6 @@
 """The state of a session: choice, playback, results; observable and without Qt, so that tests and scripts drive it."""
 
-from gemmviz.bench.figures import SampleSeries
-from gemmviz.bench.row import Row
-from gemmviz.session.models.findings import FindingGroup, Findings
+from gemmviz.session.models.findings import FindingGroup
 from gemmviz.session.models.playback import SPEEDS
 from gemmviz.session.session import Session
 from gemmviz.session.values.message import Answer, Message
@@ -12,10 +10,7 @@ __all__ = [
     "SPEEDS",
     "Answer",
     "FindingGroup",
-    "Findings",
     "Message",
-    "Row",
-    "SampleSeries",
     "Session",
     "picture_params",
 ]

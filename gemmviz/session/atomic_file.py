@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gemmviz.catalogue.errors import GemmvizError
-from gemmviz.language import tr
+from gemmviz.catalogue.user_file import cannot_write
 
 
 class AtomicFile:
@@ -34,7 +33,7 @@ class AtomicFile:
         try:
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
         except OSError as error:
-            raise GemmvizError(tr("cannot write {path}: {reason}", path=path, reason=error.strerror or error)) from None
+            raise cannot_write(path, error) from None
         os.close(handle)
         self.part = Path(name)
 
@@ -51,9 +50,7 @@ class AtomicFile:
             self.part.replace(self.path)
         except OSError as error:
             self.drop()
-            raise GemmvizError(
-                tr("cannot write {path}: {reason}", path=self.path, reason=error.strerror or error)
-            ) from None
+            raise cannot_write(self.path, error) from None
 
     def drop(self) -> None:
         """Remove the unfinished file."""

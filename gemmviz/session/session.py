@@ -84,7 +84,7 @@ class Session:
         self.own_stops = OwnStops(self.choice)
         self.lens = LensChoice(self.choice)
         self.machine_code = MachineCode(self.choice.launch, self.choice.bench_launch)
-        # Before the machine code follows: else it would be asked for with the parameters before, and again with these.
+        # Connected before the machine code, which is then requested once, with the kept parameters.
         self.kept_parameters = KeptParameters(self.choice, self.tuning)
         self._connect_models()
         self.tour = Tour()

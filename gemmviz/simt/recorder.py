@@ -23,6 +23,7 @@ from gemmviz.sandbox import confined, result_memory
 from gemmviz.simt import async_copies, diagnostics, dynamic_shared, layout, packed_panels, tma_boxes
 from gemmviz.simt.arguments import GUARD_BYTES, GuardedMatrix, make_arguments
 from gemmviz.simt.async_copies import Copies
+from gemmviz.simt.block_range import block_range
 from gemmviz.simt.code_places import code_places
 from gemmviz.simt.faults import TooManyAccesses, raise_fault
 from gemmviz.simt.layout import COLUMNS, MAX_ARRAYS, RecorderRun
@@ -39,7 +40,6 @@ _SHARED_GUARD = 8 << 10
 _STACK_BYTES = {"cuda": 1 << 20, "c": 8 << 20}
 _SCOUTING_S = 20.0
 BLOCKS_PER_WORKER = 2  # with fewer, a further process costs more time than it saves
-_MAX_BLOCKS = 2**32 - 1  # the column has 32 bits
 
 
 @dataclass(frozen=True)
@@ -243,25 +243,7 @@ class _Job:
         blocks: tuple[int, int] | None,
     ) -> None:
         self.launch = launch = launch.one_entry
-        if launch.blocks > _MAX_BLOCKS:
-            text = tr("{count} blocks are more than can be recorded", count=f"{launch.blocks:,}")
-            raise ConstraintError(f"{launch.kernel.name}: {text}")
-        together = launch.cluster[0]
-        if launch.cluster != (together, 1, 1):
-            text = tr("only clusters of blocks that are neighbours along x can be recorded")
-            raise ConstraintError(f"{launch.kernel.name}: {text}")
-        first, end = blocks or (0, launch.blocks)
-        first, end = first // together * together, -(-end // together) * together
-        if not 0 <= first < end <= launch.blocks:
-            raise ConstraintError(
-                tr(
-                    "{kernel} at {size} has the blocks 0 to {last}: {range} is not a range of blocks",
-                    kernel=launch.kernel.name,
-                    size=launch.problem,
-                    last=launch.blocks - 1,
-                    range=f"{first}:{end}",
-                )
-            )
+        first, end = block_range(launch, blocks)
         self.elsewhere = -1
         self._code = load(library, launch)
         layout.check(self._code)

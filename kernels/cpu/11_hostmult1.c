@@ -6,7 +6,7 @@
 // alias  = "hostmult1"
 // entry  = "hostmult1"
 // args   = ["C", "A", "B", "M", "K", "N"]
-// demo   = { size = 8, thread = [0, 0], stop = { share = 0.012 } }
+// demo   = { size = 8, thread = [0, 0], stop = { share = 0.012 }, lens = "thread tile" }
 // ---
 
 void hostmult1(float *restrict C, const float *restrict A, const float *restrict B, int Ay, int Ax, int Bx)

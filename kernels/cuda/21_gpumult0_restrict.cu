@@ -7,7 +7,7 @@
 // entry    = "gpumult0_restrict"
 // args     = ["C", "A", "B", "M", "K", "N"]
 // params   = { BX = [32, 16, 8], BY = [32, 16, 8] }
-// demo     = { size = 16, params = { BX = 8, BY = 8 }, block = [1, 0], thread = [2, 1], stop = { line = "C[row * Bx + col] += A", array = "A" } }
+// demo     = { size = 16, params = { BX = 8, BY = 8 }, block = [1, 0], thread = [2, 1], stop = { line = "C[row * Bx + col] += A", array = "B", nth = 15 }, lens = "thread tile" }
 // block    = ["BX", "BY"]
 // grid     = ["ceil(N / BX)", "ceil(M / BY)"]
 // requires = ["BX >= 1", "BY >= 1", "BX * BY <= 1024"]

@@ -254,6 +254,7 @@ def test_a_deleted_file_is_reported_and_its_text_is_kept(window, qtbot, mine):
 
 
 def test_a_file_broken_on_disk_is_reported_and_the_last_picture_stays(window, qtbot, mine):
+    wait_recorded(window, qtbot)
     before = window.session.cursor.playable
     change(mine, '"C", "A", "B"', '"C", "A", "Q"')
     wait_said(window, qtbot, "args names 'Q'")

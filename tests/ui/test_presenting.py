@@ -296,7 +296,7 @@ def test_a_question_does_not_show_its_answer_before_it_is_revealed(presenter, se
     press(presenter, qtbot, K.Key_P)
     asked = session.predict.question
     assert presenter.predict.isVisible() and not presenter.sentence.isVisible()
-    assert not presenter.source.isVisible()
+    assert not presenter.source.isVisible() and not presenter.lens.isVisible()
     assert session.cursor.step < asked.step
     shown = [button.text() for button in presenter.predict.answers]
     assert not [text for text in shown if "✓" in text or "✗" in text]
@@ -306,7 +306,7 @@ def test_a_question_does_not_show_its_answer_before_it_is_revealed(presenter, se
     marks = [button.text()[0] for button in presenter.predict.answers]
     assert (marks[asked.right], marks[(asked.right + 1) % 4]) == ("✓", "✗")
     assert presenter.place.text() == "0 of 1 right"
-    assert presenter.source.isVisible()
+    assert presenter.lens.isVisible() != presenter.source.isVisible()
     press(presenter, qtbot, K.Key_P)
     assert presenter.sentence.isVisible() and not presenter.predict.isVisible()
 

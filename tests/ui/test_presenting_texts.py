@@ -126,10 +126,28 @@ def test_the_kernels_title_is_beside_the_stage_and_not_also_on_it(presenter, ses
     assert painter is not None and title not in (painter.title or painter.playable.recording.label)
 
 
-def test_a_lens_stands_beside_the_picture_and_leaves_its_matrices_their_size(presenter, session, qtbot):
+def test_a_kernel_without_a_lens_has_the_products_of_a_thread_beside_it(presenter, session, monkeypatch):
+    """More than half of the column beside the picture was empty."""
+    presenter.resize(1280, 800)
+    QApplication.processEvents()
+    assert session.lens.name is None and session.lens.own() is None
+    assert presenter.lens.isVisible() and presenter.lens.lens.name == "thread tile"
+    assert presenter.source.isVisible()
+    session.predict.toggle()
+    assert not presenter.lens.isVisible() and presenter.lens.takes_room
+    session.predict.toggle()
+    assert presenter.lens.isVisible()
+    monkeypatch.setattr(session.lens, "own", lambda: "reuse")  # the kernel's own lens was put away
+    presenter.lens.appear()
+    assert not presenter.lens.isVisible() and not presenter.lens.takes_room
+
+
+def test_a_lens_stands_beside_the_picture_and_leaves_its_matrices_their_size(presenter, session, qtbot, monkeypatch):
     """On the stage it took the place of the shared tiles, and moved A, B and C together to cells without values."""
     presenter.resize(1280, 800)
-    session.lens.show(None)
+    monkeypatch.setattr(session.lens, "own", lambda: "reuse")  # it was put away
+    presenter.refresh()
+    presenter.lens.appear()
     QApplication.processEvents()
     without = presenter.stage.panels()[2].cell
     assert not presenter.lens.isVisible()

@@ -25,6 +25,7 @@ from gemmviz.language import mark, tr
 _CALLED = mark("{name} is called like {role}")
 _FIRST, _OTHER = mark("{name} is the first matrix that is read"), mark("{name} is the other matrix read")
 _SCALES = re.compile(r"(?i)alpha|beta|scal|^[ab]$")
+_NEUTRAL = {"alpha": "1", "beta": "0"}
 _NAME_WEIGHTS = (6, 3, 1)
 
 
@@ -64,7 +65,7 @@ def assign(function: Function, indexing: Indexing, tiles: Mapping[str, int] | No
         role = "beta" if "beta" in p.name.lower() or (has_first and not roles.parameter("beta")) else "alpha"
         fits = known and not roles.parameter(role)
         # A scalar with another name may mean anything: with its neutral value C is the product, or the guess is wrong.
-        neutral = role if _SCALES.search(p.name) else "1" if role == "alpha" else "0"
+        neutral = role if _SCALES.search(p.name) else _NEUTRAL[role]
         roles.of[p.name] = neutral if fits else ""
         has_first = has_first or (fits and role == "alpha")
         why = (

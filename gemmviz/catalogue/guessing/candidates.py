@@ -284,7 +284,7 @@ def is_stated(made: Guess, key: str) -> bool:
 def is_launched_so(made: Guess) -> bool:
     """Return whether the file itself has the whole launch of a plain product.
 
-    The types of the matrices must say what their values are, and the kernel must apply no function to them.
+    The types of the matrices must be known, and the kernel must apply no function to their values.
     """
     whole = made.why.get("block", GuessReason(0, "")).confidence >= _WHOLE and not _MORE.search(_body(made))
     return whole and (np.dtype(made.dtype).kind not in "iu" or np.dtype(made.stores).kind == "i")
@@ -316,9 +316,11 @@ def _other_blocks(made: Guess) -> Iterator[Guess]:
     names = {name for text in (*made.grid, *made.requires, made.shared) for name in re.findall(r"[A-Za-z_]\w*", text)}
     if any(name in names for extent in made.block for name in re.findall(r"[A-Za-z_]\w*", extent)):
         return  # the grid depends on the block
-    lines: list[tuple[str, ...]] = [(side,) for side in _LINES]
-    flat = [*made.block[1:]] == ["1"] * (len(made.block) - 1)
-    for block in lines if len(made.block) == 1 else [*islice(lines, 3), *_PLANES] if flat else _PLANES:
+    blocks: list[tuple[str, ...]] = [(side,) for side in _LINES]
+    if len(made.block) > 1:
+        flat = set(made.block[1:]) == {"1"}
+        blocks = [*(blocks[:3] if flat else ()), *_PLANES]
+    for block in blocks:
         if block != made.block:
             yield replace(made, block=block)
 
@@ -354,7 +356,7 @@ def _whole_blocks(made: Guess) -> tuple[str, ...]:
 
 
 def whole_grid(made: Guess) -> tuple[str, ...]:
-    """Return the conditions of a guess, and that each size is a multiple of what the grid divides it by."""
+    """Return the conditions of a guess, and for each size that it is a multiple of its divisor in the grid."""
     found = [_QUOTIENT.fullmatch(part) for text in made.grid for part in _factors(text)]
     asked = [f"{one[1]} % {bracket(one[2])} == 0" for one in found if one]
     areas = [_AREA.fullmatch(part) for text in made.grid for part in _factors(text)]

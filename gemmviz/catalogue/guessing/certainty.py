@@ -7,9 +7,9 @@ from gemmviz.catalogue.guessing.element_types import ELEMENTS
 from gemmviz.catalogue.guessing.folding import evaluate
 from gemmviz.catalogue.guessing.guessed_matter import SURE, Guess
 from gemmviz.catalogue.guessing.roles import GuessReason
+from gemmviz.catalogue.matrices import MATRICES
 from gemmviz.catalogue.problem import Problem
 
-_MATRICES = ("A", "B", "C")
 _SIZES = ("M", "N", "K")
 _SCALES = re.compile(r"(?i).*(?:alpha|beta).*")
 _LEAST_SURE_OF_MATRIX = 0.6
@@ -89,7 +89,7 @@ def is_whole(made: Guess) -> bool:
 
 def _is_known(made: Guess, name: str, kind: str, role: str) -> bool:
     confidence = made.why.get(name, GuessReason(0, "")).confidence
-    if role in _MATRICES:
+    if role in MATRICES:
         return confidence >= _LEAST_SURE_OF_MATRIX and not _HIDES_VALUES.search(kind)
     if role in ("alpha", "beta"):
         return _SCALES.fullmatch(name) is not None

@@ -224,7 +224,7 @@ def _launches_of(
     known_structs: dict[str, StructType],
     known_layouts: Layouts,
 ) -> list[HostLaunch]:
-    """Return the launches in a file, with what the callers of the launching functions give to them.
+    """Return the launches in a file, with the arguments from the callers of the launching functions.
 
     Each has the constants around it, then the constants of the file.
     """
@@ -360,7 +360,7 @@ def _functions(
             end = partner[at]
             opens = 0 if tokens[named] in _NO_FUNCTIONS else body_at(tokens, end + 1, partner)
             head = head_of(tokens, named) if opens else []
-            # What stands behind the parameters of a function matters for the host's functions only.
+            # Words after the parameters of a function matter for the host's functions only.
             if opens and (opens == end + 1 or not {"__global__", "__device__"} & {*head}):
                 stop = partner[opens]
                 body = expand(tokens[opens + 1 : stop], objects, functions)

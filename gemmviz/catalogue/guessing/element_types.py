@@ -21,7 +21,7 @@ _CLOSES = re.compile(r"[;(){}]")
 
 
 def element_types(function: Function, source: ParsedSource, text: str) -> tuple[dict[str, str], dict[str, GuessReason]]:
-    """Return what each parameter of a template is that is no number: a type, or a value of an enumeration.
+    """Return the kind of each parameter of a template that is no number: a type, or a value of an enumeration.
 
     Where no file gives one, the evidence says so.
 

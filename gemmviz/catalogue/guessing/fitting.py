@@ -76,8 +76,7 @@ class Fitting(KernelArithmetic):
             count = 1.0
             for extent in extents:
                 count *= self._number(extent, values) or 1
-            kind = self.indexing.shared_types.get(name, "")
-            total += count * (8 if kind == "double" else 2 if "half" in kind else 4) * bool(extents)
+            total += count * _element_bytes(self.indexing.shared_types.get(name, "")) * bool(extents)
         return total
 
     def _asserted(self, values: Mapping[str, int]) -> bool:
@@ -151,3 +150,9 @@ def _combinations(params: dict[str, tuple[int, ...]], conditions: Conditions) ->
     sums = range(sum(len(values) - 1 for values in params.values()) + 1)
     found = itertools.chain.from_iterable(rest({}, less_usual) for less_usual in sums)
     yield from itertools.islice(found, _MOST_COMBINATIONS)
+
+
+def _element_bytes(kind: str) -> int:
+    if kind == "double":
+        return 8
+    return 2 if "half" in kind else 4

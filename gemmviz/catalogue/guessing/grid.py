@@ -28,7 +28,7 @@ def one_block(size: str, side: list[Term], block: tuple[str, ...]) -> list[str]:
 
 
 def in_words(grid: tuple[str, ...], chosen: dict[str, Blocks]) -> str:
-    """Return a sentence part that says what each block index selects."""
+    """Return the tile that each block index selects, as a part of a sentence."""
     sides: dict[str, list[str]] = {}
     for size, blocks in chosen.items():
         sides.setdefault(blocks.axis, []).append("rows" if size == "M" else "columns")

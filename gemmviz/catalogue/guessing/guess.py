@@ -205,7 +205,7 @@ def _describe(function: Function, source: ParsedSource, path: Path, text: str, n
 
 
 def _shapes(read: Sized, dtype: ElementType, is_launched: bool) -> tuple[list[Shape], dict[str, str]]:
-    """Return the likely launches of a kernel, the one that its own code shows last, and what the host code computes.
+    """Return the likely launches of a kernel, the last one from its own code, and the values of the host code.
 
     A function in C has no launch, but it has parameters and conditions.
     """

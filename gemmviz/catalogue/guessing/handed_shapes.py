@@ -11,7 +11,7 @@ _LONGEST = 20_000
 
 
 def with_shapes_of_callers(function: Function, functions: Sequence[Function], depth: int = 0) -> Tokens:
-    """Return a function's body; behind what its first caller declares before the call, if it gets a ``dim3``.
+    """Return a function's body; if it gets a ``dim3``, after the declarations of its first caller before the call.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def with_shapes_of_callers(function: Function, functions: Sequence[Function], de
 
 
 def _in_the_words_of(function: Function, given: dict[str, Tokens], before: Tokens) -> Tokens:
-    """Return a caller's code with the names of a function's parameters for what it gives to them, and no launches."""
+    """Return a caller's code without launches, and with the names of a function's parameters for its arguments."""
     names = {
         given[p.name][0]: p.name
         for p in function.parameters

@@ -14,7 +14,7 @@ _OF_PACKED = re.compile(r"(?i).*(?:scale|zero|zp|q_?weight|packed|group_?size|g_
 
 
 def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) -> str:
-    """Return what keeps a kernel from being described; an empty text where the files show nothing of the kind.
+    """Return the reason why a kernel cannot be described; empty if the files show no reason.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def hindrance(made: Guess, around: Surroundings | None, *, empty: bool = False) 
 
 
 def needed(made: Guess, *, refused: bool = False) -> str:
-    """Return what a person can say about a kernel that was wrong in each launch: the first part that nothing states.
+    """Return the first part of the front matter that a person has to add, for a kernel that was wrong in each launch.
 
     Parameters
     ----------

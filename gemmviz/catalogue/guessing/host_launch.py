@@ -20,7 +20,7 @@ from gemmviz.catalogue.guessing.roles import WHOLE, GuessReason, Roles
 # Names of the block's extents where the source leaves them open.
 _OF_BLOCK = re.compile(r"(BLOCK_|GV_BLOCK_|B)[XYZ]")
 _DEEPEST, _LONGEST_VALUE, _LEAST_SIZE = 4, 150, 64
-# What a test of a kernel chooses, whatever the host code passes.
+# These parameters are chosen here, and do not depend on the values that the host code passes.
 _GIVEN = ("M", "N", "K", "alpha", "beta")
 _FIXED = re.compile(r"[MNK] == \d+")
 _SIZE_OF = re.compile(r"sizeof \( (?:const )?(\w+) \)")
@@ -98,7 +98,7 @@ def shape(launch: HostLaunch, function: Function, source: ParsedSource, roles: R
     elif launch.of_another:
         why["block"] = why["grid"] = GuessReason(0.6, "another kernel with these parameters is launched like this")
     if shared_is_stated:
-        # A choice may depend on what the host is told when it runs: then more is tried, too.
+        # A choice may depend on an argument of the host program: then other launches are tried, too.
         why["shared"] = GuessReason(0.7, why["block"].why) if chosen else why["block"]
     return Shape(given.params, block, grid, shared, requires, why, tiles)
 
@@ -138,7 +138,7 @@ def expression(
 
 
 def computed_arguments(launch: HostLaunch, function: Function, source: ParsedSource, roles: Roles) -> dict[str, str]:
-    """Return the whole parameters to which a launch gives more than a size, such as ``4 * N``: by name, what it gives.
+    """Return the arguments of integer parameters that are more than a size, such as ``4 * N``, by parameter.
 
     The scales of the product, alpha and beta, are left out.
 

@@ -38,7 +38,7 @@ class HostMap:
     Attributes
     ----------
     names
-        What is known of its matrix: the names in the address, then those of variables that the map is put in.
+        Names of its matrix: those in the address, then those of the variables that take the map.
     rows, columns
         Of a box of the matrix as it is stored.
     swizzle

@@ -90,7 +90,7 @@ def expand(
 ) -> list[str]:
     """Expand the macros, except those that are whole numbers: their names are clearer than their values.
 
-    What is beyond the limit of `limited`, or of one text, is dropped.
+    Texts beyond the limit of `limited`, or of one text, are dropped.
     """
     return _expand(tokens, objects, functions, busy, _left.get() or [_MOST_WORK])
 

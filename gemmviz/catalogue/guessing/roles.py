@@ -120,7 +120,7 @@ def is_size_word(name: str) -> bool:
 
 
 def size_word(name: str) -> str:
-    """Return a size's name in small letters, without what only says that it is a size."""
+    """Return a size's name in small letters, without the letters for "size"."""
     word = name.lower().replace("_", "")
     return _SIZE_AFFIX.sub("", word)
 
@@ -148,13 +148,13 @@ def is_map(parameter: Parameter) -> bool:
 
 
 def matrix_called(name: str) -> str:
-    """Return the matrix that a tensor map, or what it is made of, is called like; an empty text for none."""
+    """Return the matrix that the name of a tensor map, or of its source, contains; empty for none."""
     word = plain_word(_MAP_WORDS.sub("", name).strip("_") or name)
     return next((matrix for matrix, words in MATRIX_WORDS.items() if word in words), "")
 
 
 def plain_word(name: str) -> str:
-    """Return a name in small letters, without what only says that it is a matrix or where it lies: ``d_A``."""
+    """Return a name in small letters, without the letters for "matrix" or for its memory, as in ``d_A``."""
     word = name.lower()
     for _ in range(3):
         shorter = _AFFIX.sub("", word)

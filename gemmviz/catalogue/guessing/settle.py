@@ -142,7 +142,7 @@ def _settled(right: Guess, guess: Guess, size: Problem, try_one: TryOne) -> Gues
 
 
 def _notes(found: Guess, guess: Guess) -> Iterator[str]:
-    """Yield what the file itself has and the launch that is right has not."""
+    """Yield the parts of the file that the right launch does not have."""
     if found.roles == guess.roles and found.grid == guess.grid[::-1] != guess.grid and is_launched_so(guess):
         yield GRID_IS_TURNED
     if found.adds and not guess.adds:
@@ -197,7 +197,7 @@ def _any_size(right: Guess, size: Problem, try_one: TryOne) -> Guess:
 
 
 def _wrong_somewhere(made: Guess, size: Problem, try_one: TryOne) -> tuple[str, Problem]:
-    """Return what is wrong at a size, or at one with more rows if this one has few; and that size.
+    """Return the fault at a size, or at one with more rows if this one has few; and that size.
 
     A condition that makes N large may only hide that the grid leaves out rows.
     """

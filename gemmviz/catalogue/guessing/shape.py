@@ -150,8 +150,9 @@ class Shaper(Fitting):
         is_guarded = guarded(size, self.indexing, self.roles)
         if not is_guarded and tile != "1":
             made.requires.append(f"{size} % {bracket(tile)} == 0")
-        count = f"{size} / {bracket(tile)}"
-        count = size if tile == "1" else f"ceil({count})" if is_guarded else count
+        count = size if tile == "1" else f"{size} / {bracket(tile)}"
+        if is_guarded and tile != "1":
+            count = f"ceil({count})"
         return Blocks(count, "".join(dict.fromkeys(re.findall(r"blockIdx\.([xyz])", blocks[0].atom))))
 
     def _along(self, axis: str, chosen: dict[str, Blocks], values: Mapping[str, int]) -> str:

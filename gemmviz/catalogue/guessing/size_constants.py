@@ -112,7 +112,7 @@ def _reached(function: Function, source: ParsedSource) -> set[str]:
 
 
 def _in_tiles(function: Function, source: ParsedSource) -> set[str]:
-    """Return the words that stand in the extents of the function's arrays, and what they are made of."""
+    """Return the words in the extents of the function's arrays, and the words of their definitions."""
     body = function.body
     words: set[str] = set()
     for at in (i for i, token in enumerate(body) if token == "__shared__"):

@@ -100,7 +100,7 @@ class Trials:
         size, at
             Its first size, and the size at which it is wrong.
         wrong
-            What was wrong, see `gemmviz.catalogue.guessing.verdict.Verdict`.
+            The fault, see `gemmviz.catalogue.guessing.verdict.Verdict`.
         """
         if not self.first:
             self.first, self._first_refused = f"at {at}: {wrong}", isinstance(wrong, Verdict) and wrong.refused
@@ -126,7 +126,7 @@ class Trials:
         return self._never is not None or self._missing is not None
 
     def ending(self) -> Guess:
-        """Return the guess with what was wrong; or the file's own launch, where the kernel is wrong with it."""
+        """Return the guess with its fault; or the file's own launch, if the kernel is wrong with it."""
         if len(self.refused) == self.tried > 0 or (self._own_refused and not self._ran):
             reason = self._own_refused or next(iter(self.refused.values()))
             return self._hindered(f"it cannot be compiled: {reason}", self.guess.hindrance)
@@ -138,9 +138,10 @@ class Trials:
             return replace(self._never, requires=tuple(kept), settled=f"{reason}; {OWN_LAUNCH_IS_WRONG}")
         if self._missing:
             return replace(self._missing, settled=f"{reason}; {OWN_LAUNCH_MISSES}")
-        asked = self.guess.hindrance or needed(self.guess, refused=self._first_refused)
-        return self._hindered(reason if self.tried else "" if "?" in self.first else self.first, asked)
+        if not self.tried:
+            reason = "" if "?" in self.first else self.first
+        return self._hindered(reason, self.guess.hindrance or needed(self.guess, refused=self._first_refused))
 
     def _hindered(self, reason: str, asked: str) -> Guess:
-        """Return the guess with what was wrong, and why, where its files show it, or what front matter has to say."""
+        """Return the guess with its fault, and with the reason or the missing front matter, if its files show one."""
         return replace(self.guess, settled="; ".join(filter(None, (reason, asked))))

@@ -56,13 +56,17 @@ def whole_params(function: Function, source: ParsedSource) -> dict[str, tuple[in
             names.append(word)
     switches = {name for kind, name, _ in function.template if kind == "bool"}
     defaults = {name: default for _, name, default in function.template if default}
-    found = {}
+    found: dict[str, tuple[int, ...]] = {}
     tiled = any(map(_OTHER_TILE.fullmatch, names))
     for name in dict.fromkeys(names):
         given = defaults.get(name) or " ".join(source.constants.get(name, ()))
         value = parse(given.split()).value if given else None
-        usual = (0, 1) if name in switches else _WARP_TILES if tiled and _OF_WARP.fullmatch(name) else _usual(name)
-        found[name] = (value,) if value is not None else usual
+        if value is not None:
+            found[name] = (value,)
+        elif name in switches:
+            found[name] = (0, 1)
+        else:
+            found[name] = _WARP_TILES if tiled and _OF_WARP.fullmatch(name) else _usual(name)
     own = others | declared | (source.constants.keys() - source.tunable)
     return found | {name: values for name, values in source.definitions.items() if name not in own}
 

@@ -68,7 +68,7 @@ class Untried:
 
 
 def _key(made: Guess) -> _Key:
-    """Return what makes a difference at M = N = K."""
+    """Return the parts of a guess that M = N = K cannot test."""
     roles = tuple(_SAME_KIND.get(role, role) for role in made.roles)
     grid = tuple(re.sub(r"\b[MNK]\b", "S", side) for side in made.grid)
     # A kernel for one size is wrong at any other one, whatever was tried there.
@@ -87,7 +87,7 @@ def _in_part(requires: tuple[str, ...], reading: Reading) -> tuple[str, ...]:
 
 
 def _of_blocks(made: Guess, reading: Reading) -> Iterator[Guess]:
-    """Yield launches of many blocks, where one block was tried and the right part of C shows what it computes."""
+    """Yield launches of many blocks, if one block was tried and the right part of C shows its elements."""
     if is_stated(made, "grid") or "blockIdx" not in made.text or reading.depth or not (reading.rows or reading.columns):
         return
     tile = {name: size for name, size in (("M", reading.rows), ("N", reading.columns)) if size}

@@ -5,7 +5,7 @@ The types of `gemmviz.session.files.snapshot_form` are the form. A part that doe
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from gemmviz import __version__
 from gemmviz.catalogue.errors import GemmvizError
@@ -96,4 +96,4 @@ def checked(document: Any, file: str) -> tuple[Snapshot, list[str]]:
         for key, value in wrong.items()
     ]
     # A file without the view is from a version that had only one view.
-    return cast(Snapshot, {"as_written": False} | plain), faults
+    return {"as_written": False} | plain, faults

@@ -23,7 +23,7 @@ class LensChoice:
     def __init__(self, choice: Chosen) -> None:
         self._choice = choice
         self._kernel = choice.base.name
-        self.name: LensName | None = self._own()
+        self.name: LensName | None = self.own()
         """The lens that is shown; None: the shared tiles themselves."""
         self._covered = False
 
@@ -32,13 +32,19 @@ class LensChoice:
         """The lens that is shown; None also during a question that the lens would answer."""
         return None if self._covered else self.name
 
+    @property
+    def covered(self) -> bool:
+        """Whether a question hides the lens."""
+        return self._covered
+
     def cover(self, covered: bool) -> None:
         """Hide the lens, or show it again."""
         if covered != self._covered:
             self._covered = covered
             self.changed.emit()
 
-    def _own(self) -> LensName | None:
+    def own(self) -> LensName | None:
+        """Return the lens of the kernel's demo; None: it names none."""
         demo = self._choice.base.demo
         return demo.lens if demo is not None else None
 
@@ -50,7 +56,7 @@ class LensChoice:
 
     def show_own(self) -> None:
         """Show the lens of the kernel's demo."""
-        self.show(self._own())
+        self.show(self.own())
 
     def show(self, name: LensName | None) -> None:
         """Show a lens, or none."""
@@ -66,7 +72,7 @@ class LensChoice:
         suiting
             The lenses that have something to show. The lens of the kernel's demo comes first.
         """
-        own = self._own()
+        own = self.own()
         ways: list[LensName | None] = [name for name in suiting if name == own]
         ways += [name for name in suiting if name != own]
         ways.append(None)

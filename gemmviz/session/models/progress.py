@@ -39,3 +39,8 @@ class Progress:
         """Set the progress of an engine; None when it is idle."""
         self._of[engine] = progress
         self.changed.emit(engine)
+
+    def end(self, engine: str, shown: Share | None) -> None:
+        """Make an engine idle, unless it shows the progress of other work than `shown`."""
+        if shown is not None and self._of[engine] is shown:
+            self.set(engine, None)

@@ -194,8 +194,8 @@ def _verdict(comparison: Comparison, names: tuple[str, str]) -> str:
         ratio = totals[1] / totals[0]
         texts = _GPU_VERDICTS if on_gpu else _CPU_VERDICTS
         written = ratio_text(ratio)
-        kind = written if written in texts else "fewer" if ratio < 1 else "more"
-        text = tr(texts[kind], mine=mine, other=other, share=written, times=written)
+        by_size = "fewer" if ratio < 1 else "more"
+        text = tr(texts.get(written, texts[by_size]), mine=mine, other=other, share=written, times=written)
     wrong = [
         trn("{rung} has {count} wrong element of C.", "{rung} has {count} wrong elements of C.", count, rung=name)
         for name, count in zip(names, (playable.recording.wrong for playable in comparison.met or ()), strict=False)

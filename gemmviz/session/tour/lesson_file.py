@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, get_args, get_type_hints
+from typing import Annotated, Literal, TypedDict, TypeVar, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta
@@ -32,6 +32,7 @@ Texts = Mapping[str, str]
 
 # Not checked yet: each stop is read as `_StopFields` by a reader of its own, whose errors have the stop's number.
 _StopTable = dict[str, object]
+_Fields = TypeVar("_Fields")
 _Text = NonEmpty | Annotated[dict[str, NonEmpty], Meta(min_length=1)]
 
 
@@ -209,7 +210,7 @@ class _Reader:
     def error(self, text: str) -> GemmvizError:
         return GemmvizError(at_stop(self.name, self.number, text) if self.number else f"{self.name}: {text}")
 
-    def read(self, table: Mapping[str, object], form: type) -> Any:
+    def read(self, table: Mapping[str, object], form: type[_Fields]) -> _Fields:
         known = get_type_hints(form)
         if unknown := sorted(table.keys() - known.keys()):
             raise self.error(
@@ -242,7 +243,7 @@ class _Reader:
             raise self.error(str(error)) from error
 
     def stop(self, table: Mapping[str, object]) -> LessonStop:
-        fields: _StopFields = self.read(table, _StopFields)
+        fields = self.read(table, _StopFields)
         try:
             at = moment.checked(fields.get("at"), DEMO)
         except GemmvizError as error:

@@ -11,8 +11,8 @@ from typing import Literal, TypedDict
 
 import platformdirs
 
-from gemmviz.catalogue.errors import GemmvizError
 from gemmviz.catalogue.typed_reading import Misfit, read_as
+from gemmviz.catalogue.user_file import cannot_write
 from gemmviz.language import tr
 from gemmviz.session.atomic_file import atomic_file
 
@@ -153,9 +153,7 @@ class TrustStore:
                 # Otherwise the new file would inherit its permissions.
                 self.path.unlink(missing_ok=True)
         except OSError as error:
-            raise GemmvizError(
-                tr("cannot write {path}: {reason}", path=self.path, reason=error.strerror or error)
-            ) from None
+            raise cannot_write(self.path, error) from None
         with atomic_file(self.path) as part:
             part.write_text(json.dumps(plain, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 

@@ -6,6 +6,7 @@ from gemmviz.simt.inline_ptx import instructions
 from gemmviz.simt.inline_ptx.grammar import Instruction, Label, Name, NotPtx, Program, Value, parse
 from gemmviz.simt.inline_ptx.statements import Operand, Statement
 from gemmviz.simt.inline_ptx.values import Values
+from gemmviz.simt.layout import PTX_NAME
 
 # The declaration for each constraint letter: Inline PTX Assembly in CUDA, "Constraints".
 _INPUTS = {
@@ -16,7 +17,7 @@ _INPUTS = {
     "d": "const double {0} = ({1});",
     "n": "const long long {0} = (long long)({1});",
 }
-_LONGEST_NAME = 100  # see GV_PTX_NAME
+_LONGEST_NAME = PTX_NAME - 1  # without the zero at its end
 
 
 def translated(statement: Statement, number: int) -> str:

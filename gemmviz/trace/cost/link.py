@@ -21,8 +21,8 @@ class LinkUse:
     device, owner
         The GPUs.
     once_bytes
-        What a copy brings over the link: the elements that are read, each once. If the kernel copies the rows itself,
-        what it reads in the owner's memory.
+        The elements that a copy brings over the link, each once. If the kernel copies the rows itself, its reads in
+        the owner's memory.
     read_bytes
         All reads by products: these would cross the link if each read went to the owner's memory.
     rows, copying

@@ -204,7 +204,8 @@ class Waits:
             others = self._of.get((kind, seen.block, seen.thread), [])
             return any(e.phase > seen.phase for e in own) or any(e.at > seen.at and e.phase < phase for e in others)
 
-        if (seen.at > asked.at if asked else seen.row > row) if same else seen.phase >= phase:
+        read_later = seen.at > asked.at if asked else seen.row > row
+        if read_later if same else seen.phase >= phase:
             return _NOT_SEEN, seen.line
         if not between(THREAD_FENCE):
             return _NO_FENCE_AFTER, seen.line

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmviz.catalogue.matrices import A, B, C
+from gemmviz.catalogue.matrices import MATRICES, A, B, C
 from gemmviz.language import mark, tr
 from gemmviz.trace.distinct import distinct
 from gemmviz.trace.hazards.access_index import Flags, Ints
@@ -227,7 +227,7 @@ def _foreign(recording: Recording, uses: Uses, foreign: Ints, cells: Ints, owner
         row=row[0],
         column=column[0],
     )
-    return Finding("wrong result", line, text, recording.wrong, other, "AB"[uses.matrix[use]])
+    return Finding("wrong result", line, text, recording.wrong, other, MATRICES[uses.matrix[use]])
 
 
 def _uneven(recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int, k: int, times: int) -> Finding:
@@ -244,7 +244,7 @@ def _uneven(recording: Recording, uses: Uses, near: Ints, matrix: int, cell: int
         element=_c(recording, cell),
         through=through,
     )
-    return Finding("wrong result", line, text, recording.wrong, other, "AB"[matrix])
+    return Finding("wrong result", line, text, recording.wrong, other, MATRICES[matrix])
 
 
 def _lines(recording: Recording, uses: Uses, use: int) -> tuple[int, int, str]:

@@ -19,6 +19,8 @@ Cell = tuple[int, int]
 """Array, and element in memory order."""
 _MOST_UNITS = 4 * WARP
 _LOOK_AHEAD = 6
+_AT_BARRIERS = {(True, False): 0, (False, True): 1, (True, True): 2, (False, False): 3}
+"""The right answer, by whether there is a barrier directly before a step, and directly after it."""
 _T = TypeVar("_T")
 
 
@@ -258,7 +260,7 @@ def barrier(event: Event, rng: Random, cell: Cell | None) -> QuestionText | None
     first = int(step[step > event.step].min())
     before = bool(now.min() > phase[step < event.step].max(initial=0))
     after = bool(phase[step == first].min() > now.max())
-    right = 2 if before and after else 0 if before else 1 if after else 3
+    right = _AT_BARRIERS[before, after]
     answers = [tr("right before it"), tr("right after it"), tr("both before and after it"), tr("neither")]
     whys = (
         tr("There is a barrier of the block directly before this step, and none directly after it."),

@@ -18,6 +18,7 @@ from gemmviz.catalogue.problem import Matrix, random_inputs, stored, unstored
 from gemmviz.catalogue.whole_numbers import inputs_for, result_for
 from gemmviz.language import tr
 from gemmviz.simt import apart, faults, recorder
+from gemmviz.simt.block_range import whole_clusters
 from gemmviz.simt.build import build
 from gemmviz.simt.layout import SiteKind
 from gemmviz.simt.time_limits import clock_s
@@ -84,7 +85,7 @@ def record(
     if launch.part is not None and blocks is not None:
         text = tr("{kernel} is recorded with all blocks of all GPUs", kernel=launch.kernel.name)
         raise ConstraintError(f"{text}: {recording_cost.fitting(launch, capacity or room(), as_written)}")
-    part = _Part(launch, _whole_clusters(launch, blocks), as_written, capacity or room())
+    part = _Part(launch, blocks and whole_clusters(launch, blocks), as_written, capacity or room())
     _refuse_large_matrices(part, progress)
     started = time.perf_counter()
     progress(tr("Compiling {kernel} for recording", kernel=launch.label), BUILD_TIMEOUT_S + _AROUND_S)
@@ -118,11 +119,6 @@ class _Part:
     def fitting(self) -> str:
         """Return a sentence about the part of the launch that would fit."""
         return recording_cost.fitting(self.launch, self.capacity, self.as_written)
-
-
-def _whole_clusters(launch: Launch, blocks: tuple[int, int] | None) -> tuple[int, int] | None:
-    together = launch.cluster[0]
-    return blocks and (blocks[0] // together * together, -(-blocks[1] // together) * together)
 
 
 def _refuse_large_matrices(part: _Part, progress: Callable[[str, float], None]) -> None:

@@ -121,7 +121,10 @@ class MeasurePage(QWidget):
         """Show as many charts at once as fit."""
         super().resizeEvent(event)
         width, height = event.size().width() / scaled(1), event.size().height() / scaled(1)
-        self._place(3 if width >= _ALL_FROM and height >= _ALL_HIGH else 1 if width >= _TWO_FROM else 0)
+        if width >= _ALL_FROM and height >= _ALL_HIGH:
+            self._place(3)
+        else:
+            self._place(1 if width >= _TWO_FROM else 0)
         close = (width / 2 if self._apart else width) < _CLOSE_TABS
         self._save.setVisible(not close)
         if close != self.tabs.property("narrow"):

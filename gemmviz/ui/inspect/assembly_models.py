@@ -74,10 +74,9 @@ class SourceModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.BackgroundRole and line == self._code.line:
             return marked_colour(theme)
         if role == Qt.ItemDataRole.ForegroundRole:
-            muted = column == 0 or line not in self.counts
-            return QColor(
-                theme.accent if column == 0 and self._executes(line) else theme.muted if muted else theme.text
-            )
+            if column == 0:
+                return QColor(theme.accent if self._executes(line) else theme.muted)
+            return QColor(theme.text if line in self.counts else theme.muted)
         return None
 
     def short(self, line: int) -> str:

@@ -191,7 +191,7 @@ class AssemblyTab(QWidget):
         column.addWidget(self.tables, 1)
         column.addStretch(0)
 
-    # What is shown
+    # The listing
 
     def refresh(self) -> None:
         """Show the listing, or why there is none."""

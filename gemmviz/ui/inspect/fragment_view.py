@@ -155,4 +155,5 @@ class FragmentView(QWidget):
         if chosen:
             return hue
         ground = rgb(theme.background)
-        return tuple(int(g + (h - g) * _DIMMED) for g, h in zip(ground, hue, strict=True))  # type: ignore[return-value]
+        red, green, blue = (int(g + (h - g) * _DIMMED) for g, h in zip(ground, hue, strict=True))
+        return red, green, blue

@@ -7,6 +7,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.cost.wavefronts import BANKS
 from gemmviz.trace.lenses.bank_use import BankUse, bank_use
@@ -29,7 +30,7 @@ _FEWEST_BOXES = 8  # wavefronts: so wide are their boxes where there are fewer, 
 class BanksLens(GradualLens):
     """Shows one request of the chosen warp to shared memory."""
 
-    name = "banks"
+    name: LensName = "banks"
     title = mark("Banks")
 
     def suits(self, playable: Playable) -> bool:

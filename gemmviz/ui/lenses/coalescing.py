@@ -6,6 +6,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.lenses.sector_use import SectorUse, lane_distance, sector_use
@@ -31,7 +32,7 @@ _LEGIBLE_DOT = 6.5  # radius from which a lane's number is written in its dot
 class CoalescingLens(GradualLens):
     """Shows one request of the chosen warp to global memory."""
 
-    name = "coalescing"
+    name: LensName = "coalescing"
     title = mark("Coalescing")
 
     def suits(self, playable: Playable) -> bool:

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.box_pictures import BoxPictures
 from gemmviz.ui.look.theme import Theme
@@ -39,8 +40,7 @@ class LensMoment:
 class Lens(Protocol):
     """One lens. It keeps no state: the same moment in the same rectangle gives the same picture."""
 
-    name: str
-    """As files name it: one of `gemmviz.catalogue.lens_names.LENSES`."""
+    name: LensName
     title: str
     """In English, marked for translation."""
 

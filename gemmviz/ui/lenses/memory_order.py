@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.cost.wavefronts import SECTOR_BYTES
 from gemmviz.trace.lenses.address_walk import LINE_BYTES, AddressWalk, address_walks
@@ -31,7 +32,7 @@ _OLDEST = 0.3  # opacity of a loop's oldest access
 class MemoryOrderLens(GradualLens):
     """Shows the last accesses of the chosen warp, or of a loop on a CPU, in each array, at their places in memory."""
 
-    name = "memory order"
+    name: LensName = "memory order"
     title = mark("Memory order")
 
     def suits(self, playable: Playable) -> bool:

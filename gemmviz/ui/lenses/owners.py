@@ -5,6 +5,7 @@ from collections.abc import Hashable
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr
 from gemmviz.trace.lenses.panel_use import PanelUse, SharedProduct, shared_product
 from gemmviz.trace.playable import Playable
@@ -20,7 +21,7 @@ _GAP = 1.6  # between GPUs, in lines of body text
 class OwnersLens:
     """Draws the GPUs of a recording."""
 
-    name = "owners"
+    name: LensName = "owners"
     title = mark("Who owns, what travels")
 
     def suits(self, playable: Playable) -> bool:
@@ -118,8 +119,8 @@ class _Picture:
         for owner in range(known.devices):
             panel = next((p for p in known.panels if (p.device, p.owner) == (device, owner)), None)
             held = panel is None or known.held(panel, self._step)
-            strength = (_OWN if panel is None else _COPIED) if held else _TO_COME
-            self._draw_band(self._band(a, owner, True), owner, strength, not held)
+            here = _OWN if panel is None else _COPIED
+            self._draw_band(self._band(a, owner, True), owner, here if held else _TO_COME, not held)
             for matrix, strength in ((b, _OWN), (c, _TO_COME)):
                 self._draw_band(self._band(matrix, owner, False), owner if owner == device else None, strength)
         for number, launch in enumerate(known.launches):

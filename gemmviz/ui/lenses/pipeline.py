@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterator
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath, QPen
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.hopper.mbarrier_state import BarrierState
 from gemmviz.trace.lenses.fillings import Filling, Stages
@@ -29,7 +30,7 @@ _WITH_RING, _TABLE = 26.0, 19.0
 class PipelineLens(GradualLens):
     """Draws the stages of the chosen block."""
 
-    name = "pipeline"
+    name: LensName = "pipeline"
     title = mark("Pipeline")
 
     def suits(self, playable: Playable) -> bool:

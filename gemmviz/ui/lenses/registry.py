@@ -1,7 +1,5 @@
 """All lenses, by their names."""
 
-from typing import cast
-
 from gemmviz.catalogue.lens_names import LensName
 from gemmviz.trace.playable import Playable
 from gemmviz.ui.lenses.banks import BanksLens
@@ -27,12 +25,12 @@ LENSES: tuple[Lens, ...] = (
     OwnersLens(),
 )
 """In the order of `gemmviz.catalogue.lens_names.LENSES`."""
-LENSES_BY_NAME: dict[str, Lens] = {lens.name: lens for lens in LENSES}
+LENSES_BY_NAME: dict[LensName, Lens] = {lens.name: lens for lens in LENSES}
 
 
 def suiting(playable: Playable | None) -> list[LensName]:
     """Return the names of the lenses that have something to show in a recording."""
-    return [cast(LensName, lens.name) for lens in LENSES if lens.suits(playable)] if playable is not None else []
+    return [lens.name for lens in LENSES if lens.suits(playable)] if playable is not None else []
 
 
 def lens_for(name: LensName | None, playable: Playable) -> Lens | None:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFont, QImage, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.distinct import distinct
@@ -33,7 +34,7 @@ _LEAST_MAP = 2.0  # height of a map, in heights of body text, below which the sc
 class ReuseLens(GradualLens):
     """Shows A, B and the shared arrays of the chosen block, coloured by the reads of each element."""
 
-    name = "reuse"
+    name: LensName = "reuse"
     title = mark("Reuse")
 
     def suits(self, playable: Playable) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterator
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.lenses.work_shares import Piece, WorkShares, follows_shape, shares_work, work_shares
 from gemmviz.trace.playable import Playable
@@ -22,7 +23,7 @@ _CORNER = 0.42  # of a bar's height
 class StreamKLens(GradualLens):
     """Draws the work of all blocks."""
 
-    name = "stream-K"
+    name: LensName = "stream-K"
     title = mark("Stream-K")
 
     def suits(self, playable: Playable) -> bool:

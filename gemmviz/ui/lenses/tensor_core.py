@@ -7,6 +7,7 @@ import numpy as np
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.matrices import A, B, C
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.lenses.instruction import Instruction, instruction
@@ -31,7 +32,7 @@ _WORDS = 3.5  # lines of small text below operands that stand side by side
 class TensorCoreLens(GradualLens):
     """Draws the operands of one instruction of the chosen warp."""
 
-    name = "tensor core"
+    name: LensName = "tensor core"
     title = mark("Tensor core")
 
     def suits(self, playable: Playable) -> bool:

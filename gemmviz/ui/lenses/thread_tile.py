@@ -7,6 +7,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QPainter
 
+from gemmviz.catalogue.lens_names import LensName
 from gemmviz.catalogue.matrices import A, B
 from gemmviz.language import mark, tr, trn
 from gemmviz.trace.distinct import distinct
@@ -31,7 +32,7 @@ _LISTED = 6  # rows or columns that are named one by one
 class ThreadTileLens(GradualLens):
     """Draws the outer product of the chosen thread."""
 
-    name = "thread tile"
+    name: LensName = "thread tile"
     title = mark("Thread tile")
 
     def suits(self, playable: Playable) -> bool:

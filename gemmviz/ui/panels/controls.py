@@ -224,6 +224,12 @@ class MeasureControls(QWidget):
         self.status = ShortLabel()
         self.status.setObjectName("muted")
         self.result, self.what_next = ResultCard(session), WhatNext(session)
+        self._lay_out()
+        self._connect()
+        self._on_chosen()
+        self._on_progress("bench")
+
+    def _lay_out(self) -> None:
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 8, 6)
         column.setSpacing(5)
@@ -254,6 +260,9 @@ class MeasureControls(QWidget):
         column.addWidget(self.result)
         column.addWidget(self.what_next)
         column.addStretch(1)
+
+    def _connect(self) -> None:
+        session = self.session
         self.size_row.changed.connect(lambda problem: session.choice.choose_bench(problem=problem))
         self.params.changed.connect(lambda params: session.choice.choose_bench(params=params))
         self.this.clicked.connect(lambda *_: self.measure_this.emit())
@@ -265,8 +274,6 @@ class MeasureControls(QWidget):
         listen(self, session.choice.bench_chosen, self._on_chosen)
         listen(self, session.progress.changed, self._on_progress)
         listen(self, session.results.device_changed, lambda: self._on_progress("bench"))
-        self._on_chosen()
-        self._on_progress("bench")
 
     def showEvent(self, event: QShowEvent) -> None:
         """Show the present figure of the chosen kernel, its limit and the next chapter."""

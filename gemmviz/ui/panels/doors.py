@@ -1,7 +1,7 @@
 """The first view: three doors. Watch a tile move, ask why a kernel is slow, or open a kernel of one's own."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QShortcut
@@ -128,7 +128,8 @@ class Doors(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Take the key Esc from the window's shortcuts while the doors are visible."""
-        if event.type() == QEvent.Type.ShortcutOverride and cast(QKeyEvent, event).key() == Qt.Key.Key_Escape:
+        overrides = event.type() == QEvent.Type.ShortcutOverride
+        if overrides and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             event.accept()
             return True
         return super().event(event)
@@ -190,7 +191,7 @@ class Doors(QWidget):
         whole.addStretch(3)
 
     def _infos(self) -> tuple[str, str, str]:
-        """Return what is behind each door; empty if this ladder lacks the kernel."""
+        """Return the text about the page behind each door; empty if this ladder lacks the kernel."""
         watched, asked = self._kernel(_WATCHED), self._kernel(ASKED)
         try:
             lesson = find_lesson(asked) if asked is not None else None
@@ -298,8 +299,8 @@ def _add_card(
 ) -> QFrame:
     """Add one door as a column: its picture, texts, button and key; the same parts of all doors are in one row.
 
-    The texts are its heading, what one sees behind it, and in a few words with which kernel. The result is the frame
-    around them.
+    The texts are its heading, a sentence about the page behind it, and the kernel in a few words. The result is the
+    frame around them.
     """
     at, frame = number - 1, QFrame()
     frame.setObjectName("door")

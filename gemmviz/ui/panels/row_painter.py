@@ -171,11 +171,12 @@ class RowPainter(QStyledItemDelegate):
         row = self._session.results.rows.get((variant or kernel).name)
         figure = self._rows.figure(kernel.name)
         needs = self._rows.needs(kernel)
-        mark, colour = (
-            _MARKS.get(row["status"], ("!", "bad")) if row else _MARKS["unsupported"] if needs else _NO_RESULT
-        )
         if kernel.exhibit:
             mark, colour = _EXHIBIT
+        elif row:
+            mark, colour = _MARKS.get(row["status"], ("!", "bad"))
+        else:
+            mark, colour = _MARKS["unsupported"] if needs else _NO_RESULT
         painter.setPen(QColor(getattr(theme, colour)))
         line = option.fontMetrics.height()
         first = QRectF(area.left() + 9, area.top() + 1, 1.1 * line, NAME_LINES * line)
@@ -204,7 +205,8 @@ class RowPainter(QStyledItemDelegate):
         least = tr("needs compute capability {needed}", needed=kernel.capability.removesuffix("a"))
         at_fault = row is not None and row["status"] not in _NO_FAULT and not kernel.exhibit
         status = figure or (status_text(row) if row else "") or (least if needs else "")
-        painter.setPen(QColor(theme.bad if at_fault and not figure else theme.text if chosen else theme.muted))
+        usual = theme.text if chosen else theme.muted
+        painter.setPen(QColor(theme.bad if at_fault and not figure else usual))
         status = painter.fontMetrics().elidedText(status, Qt.TextElideMode.ElideRight, int(below.width() * _STATUS))
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, status)
         below.setWidth(below.width() - painter.fontMetrics().horizontalAdvance(status) - 6)

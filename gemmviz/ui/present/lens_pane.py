@@ -9,7 +9,7 @@ from gemmviz.session import Session
 from gemmviz.ui.connections import listen
 from gemmviz.ui.lenses.lens import Lens, LensMoment
 from gemmviz.ui.look.theme import Theme
-from gemmviz.ui.stage.shown_lens import shown_lens
+from gemmviz.ui.stage.shown_lens import presented_lens
 from gemmviz.ui.stage.stage import Stage
 
 
@@ -41,7 +41,15 @@ class LensPane(QWidget):
     @property
     def lens(self) -> Lens | None:
         """The lens that is drawn; None: there is none, or the recording has nothing that it shows."""
-        return shown_lens(self._session.lens, self._session.cursor.playable)
+        return None if self._session.lens.covered else self._presented()
+
+    @property
+    def takes_room(self) -> bool:
+        """Whether it has a place: also while a question covers it, so that nothing moves then."""
+        return self._session.lens.name is not None or self._presented() is not None
+
+    def _presented(self) -> Lens | None:
+        return presented_lens(self._session.lens, self._session.cursor.playable)
 
     def appear(self) -> None:
         """Be seen only where there is a lens, and room for it."""

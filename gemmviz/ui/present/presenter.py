@@ -139,7 +139,7 @@ class Presenter(QWidget):
         wide = self.width() >= _WIDE * self.height()
         if wide:
             share = _WORDS_SHARE if self.width() >= _ROOMY * self.height() else _WORDS_SHARE_NARROW
-            if self.session.lens.name is not None:  # also while a question covers it: nothing moves then
+            if self.lens.takes_room:
                 share = _WORDS_SHARE_LENS
             self.words.setFixedWidth(self.width() * share // 100)
         else:
@@ -185,7 +185,7 @@ class Presenter(QWidget):
         if self.stage.base_font != font or self.stage.colours is not theme:
             self.stage.base_font = font
             self.stage.colours = theme
-        rows = _CODE_ROWS_LENS if self.session.lens.name is not None else _CODE_ROWS
+        rows = _CODE_ROWS_LENS if self.lens.takes_room else _CODE_ROWS
         self.source.set_type(ceil(height / CODE), rows if self._wide else 1)
         own = QFont(font)
         own.setPixelSize(label)

@@ -172,15 +172,23 @@ class DescribeForm(QDialog):
     def _fill(self, made: Guess) -> None:
         """Show a guess in the fields."""
         self._filling = True
-        for field in (self.entry, *self.columns.values(), self.block, self.grid, self.shared, self.requires):
-            field.setParent(None)
-        for field in (self.dtype, self.accumulate, self.stores):
+        kept: list[QWidget] = [self.entry, self.block, self.grid, self.shared, self.requires, *self.columns.values()]
+        for field in (*kept, self.dtype, self.accumulate, self.stores):
             field.setParent(None)
         for box in (*self._rows, *self._params.values()):
             forget_style(box)
         while self._form.rowCount():
             self._form.removeRow(0)
         self._form.addRow(tr("Entry"), self.entry)
+        self._add_parameters(made)
+        self._add_launch(made)
+        self._add_types(made)
+        self._keep_tab_order()
+        self._filling = False
+        self._check()
+
+    def _add_parameters(self, made: Guess) -> None:
+        """Add a row for each parameter of the kernel, and for each of its template or macros."""
         self._rows = []
         for (name, kind), role in zip(made.parameters, made.roles, strict=True):
             box = QComboBox()
@@ -202,10 +210,12 @@ class DescribeForm(QDialog):
             line.textEdited.connect(self._on_changed)
             self._params[name] = line
             self._form.addRow(name, line)
-        cuda = is_cuda(made.path)
-        lines = (
-            [(self.block, "block", ", ".join(made.block)), (self.grid, "grid", ", ".join(made.grid))] if cuda else []
-        )
+
+    def _add_launch(self, made: Guess) -> None:
+        """Add the rows of the block, the grid, the shared memory and the conditions."""
+        lines = []
+        if is_cuda(made.path):
+            lines = [(self.block, "block", ", ".join(made.block)), (self.grid, "grid", ", ".join(made.grid))]
         lines += [(self.shared, "shared", made.shared), (self.requires, "requires", ", ".join(made.requires))]
         words = {"shared": tr("shared, bytes")}
         for line, key, value in lines:
@@ -214,6 +224,9 @@ class DescribeForm(QDialog):
             line.setAccessibleName(key)
             line.setToolTip(made.why[key].why if key in made.why else "")
             self._form.addRow(self._label(words.get(key, key), made.why.get(key)), line)
+
+    def _add_types(self, made: Guess) -> None:
+        """Add the rows of the element types and of the matrices that are stored by columns."""
         self.dtype.setCurrentText(made.dtype)
         self.accumulate.setCurrentText(made.accumulate)
         self.dtype.setToolTip(tr("Element type of A and B"))
@@ -232,9 +245,6 @@ class DescribeForm(QDialog):
             row.addWidget(tick)
         row.addStretch(1)
         self._form.addRow(tr("Stored by columns"), ticks)
-        self._keep_tab_order()
-        self._filling = False
-        self._check()
 
     def _keep_tab_order(self) -> None:
         fields = [self.entry, *self._rows, *self._params.values()]
@@ -244,7 +254,7 @@ class DescribeForm(QDialog):
         for before, after in zip(fields, [*fields[1:], self.preview], strict=True):
             QWidget.setTabOrder(before, after)
 
-    # -- what people do
+    # -- actions of the user
 
     def _on_entry(self, name: str) -> None:
         if not self._filling and name:

@@ -185,9 +185,9 @@ class KernelFiles(QObject):
         self._take(base)
 
     def _unless_edited(self, path: Path, take: Callable[[_Found], None]) -> Callable[[_Found], bool]:
-        """Return a function that hands over what a file holds; it asks if the text here was edited after this call.
+        """Return a function that takes the text of a file; it asks if the text here was edited after this call.
 
-        The function returns whether it was handed over.
+        The function returns whether the text was taken.
         """
 
         def edits() -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
 
-from gemmviz.ui.stage.regions import box
+from gemmviz.ui.stage.regions import box, boxes
 from gemmviz.ui.stage.scene import Panel
 
 
@@ -66,7 +66,7 @@ class LabelLayer:
                 inside = box(panel.place).intersected(seen)
                 uncovered -= QRegion(inside.adjusted(1, 1, -1, -1).toRect())
             parts = []
-            for piece in uncovered:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
+            for piece in boxes(uncovered):
                 whole = QRectF(piece).intersected(rect)
                 at = whole.translated(-rect.topLeft())
                 parts.append((whole, QRectF(at.x() * ratio, at.y() * ratio, at.width() * ratio, at.height() * ratio)))

@@ -16,7 +16,7 @@ _MOST_BOXES = 60  # of more places, the bounds are painted
 
 @dataclass(frozen=True)
 class Covered:
-    """What a lens covers.
+    """The part of the stage that a lens covers.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Movers:
         moment
             The moment.
         covered
-            What a lens covers.
+            The part that a lens covers.
         part
             The part of the stage that is painted; None: all of it.
         plays
@@ -79,7 +79,7 @@ class Movers:
         region = self._painted + self._region(panels, moment, covered)
         if region.rectCount() > _MOST_BOXES:
             return [region.boundingRect()]
-        return [*region]  # type: ignore[misc]  # PySide6's stubs leave out that regions are iterated
+        return regions.boxes(region)
 
     def _region(self, panels: list[Panel], moment: Moment, covered: Covered) -> QRegion:
         """Return where they stand at a moment."""

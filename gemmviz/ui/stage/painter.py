@@ -143,7 +143,7 @@ class StagePainter(StagePlaces):
         on_ground = part is not None and self._is_bare(plan, moment)
         late_places = [self.late_place(rect, moment.view, name) for name in ("lens", "words")] if on_ground else []
         if part is not None and regions.covers(late_places, part):
-            for one in part:  # type: ignore[attr-defined]  # PySide6's stubs leave out that regions are iterated
+            for one in regions.boxes(part):
                 painter.fillRect(one, QColor(self.theme.background))
             self._draw_quadrant(painter, plan, moment, ratio, late, part)
             return

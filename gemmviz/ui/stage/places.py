@@ -152,7 +152,9 @@ class StagePlaces:
     def late_place(self, rect: QRectF, view: View, name: str) -> QRectF:
         """Return the place of a part that may be late: ``"lens"`` or ``"words"``; empty if it has none."""
         plan = self.plan(rect, view)
-        return regions.box(plan.words if name == "words" else plan.free if self.lens is not None else None)
+        if name == "words":
+            return regions.box(plan.words)
+        return regions.box(plan.free if self.lens is not None else None)
 
     def _covered(self, plan: Plan) -> QRectF | None:
         """Return the place that a lens covers; None: there is none."""
@@ -170,5 +172,5 @@ class StagePlaces:
 
     @property
     def head(self) -> float:
-        """Height of the line above the arrays, in pixels, and of what takes the caption's place below it."""
+        """Height of the line above the arrays, and of the panel below it that replaces the caption, in pixels."""
         return self._lines.head + self.words

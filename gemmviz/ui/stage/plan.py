@@ -62,7 +62,7 @@ class Plan:
     form
         The labels that there is room for.
     column
-        The place left of A of what takes the caption's place; None: it stands below the title.
+        The place left of A for the panel that replaces the caption; None: it is below the title.
     """
 
     panels: list[Panel]
@@ -112,7 +112,7 @@ class Texts:
     caption
         Of the sentence about the step; 0: there is none.
     taken
-        Of what stands in the caption's place; 0: the caption does.
+        Of the panel that replaces the caption; 0: the caption is shown.
     narrow
         Whether `taken` is measured at the width of the column left of A: see `column_width`.
     """

@@ -1,4 +1,4 @@
-"""What stands around the arrays: title, sentence, lens and legend, each kept as a picture until it changes."""
+"""The parts around the arrays: title, sentence, lens and legend, each kept as a picture until it changes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -41,6 +41,11 @@ def covers(places: Sequence[QRectF], part: QRegion) -> bool:
     return left.isEmpty()
 
 
+def boxes(region: QRegion) -> list[QRect]:
+    """Return the boxes that a region consists of."""
+    return [*region]  # type: ignore[misc]  # PySide6's stubs leave out that regions are iterated
+
+
 def joined(places: Sequence[QRect]) -> QRegion:
     """Return several places as one region."""
     region = QRegion()
@@ -58,9 +63,9 @@ def along(begin: QRectF, end: QRectF, more: float) -> list[QRectF]:
 
 
 def _between(begin: QRectF, end: QRectF, share: float) -> QRectF:
-    edges = zip(begin.getCoords(), end.getCoords(), strict=True)  # type: ignore[call-overload]
-    left, top, right, bottom = (a + (b - a) * share for a, b in edges)
-    return QRectF(left, top, right - left, bottom - top)
+    top_left = begin.topLeft() + (end.topLeft() - begin.topLeft()) * share
+    bottom_right = begin.bottomRight() + (end.bottomRight() - begin.bottomRight()) * share
+    return QRectF(top_left, bottom_right)
 
 
 def around(panel: Panel) -> QRectF:

@@ -3,8 +3,6 @@
 It is an order of events. Nothing on it is a time.
 """
 
-from typing import cast
-
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
@@ -303,13 +301,10 @@ class Score(QSlider):
 
     def event(self, event: QEvent) -> bool:
         """Explain the place under the pointer."""
-        if (
-            event.type() == QEvent.Type.ToolTip
-            and self.session.cursor.playable is not None
-            and self.session.cursor.steps
-        ):
-            help_event = cast(QHelpEvent, event)
-            QToolTip.showText(help_event.globalPos(), self.tip(help_event.pos().x(), help_event.pos().y()), self)
+        cursor = self.session.cursor
+        explained = cursor.playable is not None and cursor.steps > 0
+        if explained and isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.tip(event.pos().x(), event.pos().y()), self)
             return True
         return super().event(event)
 

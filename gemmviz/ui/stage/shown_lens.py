@@ -1,4 +1,4 @@
-"""The lens that a session shows of a recording."""
+"""The lens that a session shows of a recording, on the stage and in front of an audience."""
 
 from gemmviz.session.models.lens_choice import LensChoice
 from gemmviz.trace.playable import Playable
@@ -18,3 +18,15 @@ def shown_lens(choice: LensChoice | None, playable: Playable | None) -> Lens | N
     from gemmviz.ui.lenses.registry import lens_for  # late: the first picture has none
 
     return lens_for(choice.shown, playable)
+
+
+def presented_lens(choice: LensChoice, playable: Playable | None) -> Lens | None:
+    """Return the lens for the room beside a picture that is presented, also while a question covers it.
+
+    A kernel whose demo names no lens has one there, too: the products of a thread, where these are known.
+    """
+    if playable is None:
+        return None
+    from gemmviz.ui.lenses.registry import lens_for  # late: see `shown_lens`
+
+    return lens_for("thread tile" if choice.name is None and choice.own() is None else choice.name, playable)

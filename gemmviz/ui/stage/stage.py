@@ -1,6 +1,6 @@
 """The stage as a widget: shows the playing recording, zooms, and lets people pick cells."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -176,7 +176,7 @@ class Stage(QWidget):
         return painter.title_place(QRectF(self.rect()), self.view).toRect() if painter else QRect()
 
     def column_width(self) -> float:
-        """Return the width of what takes the caption's place left of A, in pixels: see `StagePainter.column_width`."""
+        """Return the width in pixels of the panel that replaces the caption: see `StagePainter.column_width`."""
         painter = self._painter_now()
         return painter.column_width(QRectF(self.rect())) if painter is not None else 0.0
 
@@ -396,9 +396,8 @@ class Stage(QWidget):
 
     def event(self, event: QEvent) -> bool:
         """Explain the place under the pointer: a barrier, or the owner of a sum of C."""
-        if event.type() == QEvent.Type.ToolTip:
-            help_event = cast(QHelpEvent, event)
-            QToolTip.showText(help_event.globalPos(), self.tip(QPointF(help_event.pos())), self)
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.tip(QPointF(event.pos())), self)
             return True
         return super().event(event)
 

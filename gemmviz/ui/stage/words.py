@@ -25,7 +25,7 @@ _MORE = "…"  # in the place of parameters that have no room
 
 @dataclass(frozen=True)
 class _Title:
-    """Where the title and what is below it stand: a text and its place, or the verdict with its colour and place."""
+    """The places of the title and of the parts below it: texts, and the verdict with its colour."""
 
     font: QFont
     shown: str
@@ -175,7 +175,7 @@ class Words:
         painter.setFont(self._font)
 
     def _placed_title(self, place: Bounds, title: str, verdict: list[str], outdated: bool, taken: float) -> _Title:
-        """Return the places of the title and of what is below it: see `draw_title`."""
+        """Return the places of the title and of the parts below it: see `draw_title`."""
         theme, high = self._theme, self._height
         line = QRectF(place.left, place.top, place.width - taken, 1.65 * high)
         wrong = self._playable.recording.wrong

@@ -227,7 +227,7 @@ class VersionsPage(QWidget):
         known = next((one for one in choice.kernels if one.path == kernel.path), None)
         return kernel is choice.kernel or known is None or choice.text_of(known) == kernel.text
 
-    # What is shown
+    # The result
 
     def refresh(self) -> None:
         """Show everything as it is now."""

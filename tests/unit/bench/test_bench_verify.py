@@ -1,10 +1,13 @@
 """Verification: right results pass, every kind of wrong one fails."""
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gemmviz.bench import verify
 from gemmviz.bench.error_bound import ErrorBound, gamma
 from gemmviz.bench.verify import Reference, check
 
@@ -51,6 +54,30 @@ def test_a_value_that_is_not_finite_fails(value):
     assert not verdict.ok
     assert verdict.worst_index == (2, 5)
     assert verdict.to_plain()["max_abs"] is None
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_several_threads_give_the_verdict_of_one(monkeypatch, exact):
+    _, _, wanted = reference(64, 32, 16)
+    wanted = Reference(wanted.expected) if exact else wanted
+    c = wanted.expected.astype(np.float64)
+    for place in ((9, 3), (50, 20), (50, 21)):  # of equal ones the first is the worst
+        c[place] += 1e3 if exact else 1e3 * wanted.magnitude[place]
+    monkeypatch.setattr(verify, "_CHUNK_ELEMENTS", 4 * 32)
+    met = threading.Barrier(3, timeout=20)
+    compare = verify._compare
+
+    def compared(*arguments):
+        if arguments[2].start < 12:
+            met.wait()  # three parts have to be compared at the same time
+        return compare(*arguments)
+
+    monkeypatch.setattr(verify.machine, "cores", lambda: 1)
+    one = check(c, wanted)
+    assert (one.wrong, one.worst_index) == (3, (9, 3))
+    monkeypatch.setattr(verify, "_compare", compared)
+    monkeypatch.setattr(verify.machine, "cores", lambda: 3)
+    assert check(c, wanted) == one
 
 
 def test_an_unwritten_element_fails():

@@ -17,3 +17,11 @@ def session(monkeypatch, tmp_path):
 @pytest.fixture
 def engines():
     return FakeEngines()
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """The result files that were kept among the past runs."""
+    documents = []
+    monkeypatch.setattr("gemmviz.bench.store.save", documents.append)
+    return documents

@@ -35,12 +35,7 @@ COUNT = Claim(
 )
 
 
-@pytest.fixture(autouse=True)
-def kept(monkeypatch):
-    """The result files that were kept among the past runs."""
-    documents = []
-    monkeypatch.setattr("gemmviz.bench.store.save", documents.append)
-    return documents
+pytestmark = pytest.mark.usefixtures("kept")
 
 
 @pytest.fixture

@@ -20,13 +20,6 @@ ENVIRONMENT = {"cpu": {"model": "Xeon", "cores": 16}}
 
 
 @pytest.fixture
-def kept(monkeypatch):
-    documents = []
-    monkeypatch.setattr("gemmviz.bench.store.save", documents.append)
-    return documents
-
-
-@pytest.fixture
 def measuring(session, engines, kept):
     session.choice.choose_kernel(find("hostmult1", session.choice.kernels))
     session.places.name(LAB)

@@ -37,14 +37,6 @@ def measuring(session, engines):
     return Measuring(session, engines, Checks(session, engines))
 
 
-@pytest.fixture
-def kept(monkeypatch):
-    """The result files that were kept among the past runs."""
-    documents = []
-    monkeypatch.setattr("gemmviz.bench.store.save", documents.append)
-    return documents
-
-
 def edit(session):
     """Replace the chosen kernel's text as typing does."""
     text = session.choice.text

@@ -207,10 +207,14 @@ def _extents(part: Value) -> tuple[Tokens, ...]:
         return tuple(one.tokens if isinstance(one, Code) else ("?",) for one in part.items)
     if not isinstance(part, Struct):
         return (("?",),)
-    cells = (part.members.get(axis) for axis in "xyz")
-    sides = [
-        cell.value.tokens if cell and isinstance(cell.value, Code) else ("1",) if not cell else ("?",) for cell in cells
-    ]
+    sides = [_side(part.members.get(axis)) for axis in "xyz"]
     while len(sides) > 1 and sides[-1] == ("1",):
         sides.pop()
     return tuple(sides)
+
+
+def _side(cell: Cell | None) -> Tokens:
+    """Return an extent of a ``dim3``: 1 if it is not given, ``?`` if it is not known."""
+    if not cell:
+        return ("1",)
+    return cell.value.tokens if isinstance(cell.value, Code) else ("?",)

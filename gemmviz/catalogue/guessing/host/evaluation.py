@@ -153,7 +153,7 @@ class Evaluation(Names):
             self.depth -= 1
 
     def argument(self, tokens: Tokens, frame: Frame) -> Tokens:
-        """Return a template argument in terms of what stays known outside of a function: a type, or a number."""
+        """Return a template argument as a type or a number that is known outside of the function, too."""
         plain = tuple(word for word in tokens if word not in ("typename", "const", "std"))
         plain = plain[1:] if plain[:1] == ("::",) else plain
         kind = self.kind(plain, frame)

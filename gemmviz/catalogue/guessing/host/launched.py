@@ -112,7 +112,10 @@ def _start(run: Run, root: Function, template: tuple[Tokens, ...] = ()) -> None:
     for one in root.parameters:
         plain = one.pointer or one.type in ("int", "unsigned", "size_t", "float", "half", "bool", "long")
         struct = one.type in run.fields and not one.pointer
-        given.append(run.made(one.type, (), run.outside) if struct else run.symbol(one.name) if plain else None)
+        if struct:
+            given.append(run.made(one.type, (), run.outside))
+        else:
+            given.append(run.symbol(one.name) if plain else None)
     cells: list[Cell | None] = [None] * len(given)
     owner = Struct(root.owner) if root.owner else None
     if owner is not None and root.owner in run.fields:

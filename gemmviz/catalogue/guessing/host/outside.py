@@ -37,7 +37,7 @@ def outside(tokens: Sequence[str]) -> Block:
 
 
 def _opened_space(tokens: Sequence[str], at: int) -> int:
-    """Return the place of the bracket that opens a namespace, or what C calls; 0 for other code."""
+    """Return the place of the bracket that opens a namespace or ``extern "C"``; 0 for other code."""
     if tokens[at] not in ("namespace", "extern") or "{" not in tokens[at : at + 8]:
         return 0
     opens = at + list(tokens[at : at + 8]).index("{")

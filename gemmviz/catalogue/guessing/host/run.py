@@ -75,7 +75,7 @@ class Run(Calls):
                 self._both(then, other, frame)
                 return
             if leads[0] != leads[1]:
-                # The launch is in one of the branches: the other one is what happens for other arguments.
+                # The launch is in one of the branches: the other one is for other arguments.
                 self._guarded(then if leads[0] else other, frame)
                 return
             if asked is None:  # an option, or an error: without it there is the usual way
@@ -138,7 +138,7 @@ class Run(Calls):
                 pairs = list(items) if node_made[0] == "braces" else [("", one) for one in items]
                 cell.value = self._of_items(kind, pairs, name, frame)
             elif not sign and kind and (kind[-1] in VECTORS or kind[0] in self.fields):
-                cell.value = self.made(kind[-1] if kind[-1] in VECTORS else kind[0], (), frame)
+                cell.value = self.made(_struct(kind), (), frame)
             elif not sign and kind and kind[0] not in WORDS_OF_TYPES and kind[0] not in SIZES:
                 cell.value = Struct(kind[0])
             frame.scopes[-1][name] = cell
@@ -146,8 +146,7 @@ class Run(Calls):
     def _array(self, kind: Tokens, node: Node, frame: Frame) -> Value:
         if not node or node[0] != "braces":
             return Array([])
-        made = kind and (kind[0] in self.fields or kind[-1] in VECTORS)
-        name = (kind[-1] if kind[-1] in VECTORS else kind[0]) if kind else ""
+        made, name = kind and (kind[0] in self.fields or kind[-1] in VECTORS), _struct(kind)
         items = (item for _, item in node[2])
         return Array(
             [self.made(name, i[2], frame) if made and i[0] == "braces" else self.value(i, frame) for i in items]
@@ -157,7 +156,7 @@ class Run(Calls):
         return self._of_items(kind, list(node[2]), name, frame)
 
     def _of_items(self, kind: Tokens, items: list[tuple[str, Node]], name: str, frame: Frame) -> Value:
-        first = kind[-1] if kind and kind[-1] in VECTORS else kind[0] if kind else ""
+        first = _struct(kind)
         if first in WORDS_OF_TYPES or first in SIZES:
             return self.named(name, self.value(items[0][1], frame)) if len(items) == 1 else None
         if first in ("vector", "array", "initializer_list") or kind[:3] == ("std", "::", "vector"):
@@ -190,3 +189,10 @@ def _mentions(node: object, words: frozenset[str]) -> bool:
     if isinstance(node, str):
         return node in words
     return isinstance(node, tuple) and any(_mentions(one, words) for one in node)
+
+
+def _struct(kind: Tokens) -> str:
+    """Return the name of a structure's type: the vector that its words end with, else the first one; "" for none."""
+    if not kind:
+        return ""
+    return kind[-1] if kind[-1] in VECTORS else kind[0]

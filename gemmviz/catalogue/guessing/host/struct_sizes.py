@@ -89,7 +89,7 @@ def _without_alignment(member: Tokens) -> Tokens:
 
 
 def _bytes(kind: Tokens, given: Mapping[str, Tokens], others: Mapping[str, str]) -> int:
-    """Return the bytes of a member's type, by what the name says where nothing defines it; 0 where it is unknown."""
+    """Return the bytes of a member's type, by its name if it has no definition; 0 if they are unknown."""
     words = tuple(word for word in kind if word.isidentifier())
     if "barrier" in words:
         return 8

@@ -76,7 +76,7 @@ Value = Code | Struct | Called | Lambda | Array | Address | None
 
 @dataclass
 class Frame:
-    """The variables that a function sees, the innermost scope last, and what its type names stand for."""
+    """The variables that a function sees, the innermost scope last, and the meaning of its type names."""
 
     scopes: list[dict[str, Cell]]
     types: dict[str, Tokens] = field(default_factory=dict)
