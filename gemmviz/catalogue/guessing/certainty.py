@@ -51,6 +51,19 @@ def is_known(made: Guess) -> bool:
     )
 
 
+def has_known_depth(guess: Guess) -> bool:
+    """Return whether the kernel has a parameter for K, or its own code shows what K is equal to.
+
+    A kernel whose only size is N may have sums of one tile: K is then the width of its block.
+
+    Parameters
+    ----------
+    guess
+        The guess before any trial: a trial adds conditions.
+    """
+    return "K" in guess.roles or any(re.search(r"\bK ==|== K\b", one) for one in guess.requires)
+
+
 def has_whole_blocks(made: Guess, size: Problem) -> bool:
     """Return whether the blocks of a launch end where C ends: a file whose sizes are multiples has no others.
 

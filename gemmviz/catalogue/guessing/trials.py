@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from gemmviz.catalogue.guessing.candidates import is_launched_so, is_stated
-from gemmviz.catalogue.guessing.certainty import has_whole_blocks, is_known, is_whole
+from gemmviz.catalogue.guessing.certainty import has_known_depth, has_whole_blocks, is_known, is_whole
 from gemmviz.catalogue.guessing.guessed_matter import Guess
 from gemmviz.catalogue.guessing.hindrances import needed
 from gemmviz.catalogue.guessing.verdict import Verdict
@@ -109,7 +109,7 @@ class Trials:
         self.crashed += wrong.crashed
         self.ended += [candidate] if wrong.comparable else []
         # At M = N = K layouts and roles make no difference, and all arrays have one size: the kernel is wrong itself.
-        cube = size.m == size.n == size.k and has_whole_blocks(candidate, size)
+        cube = size.m == size.n == size.k and has_whole_blocks(candidate, size) and has_known_depth(self.guess)
         if wrong.only_reads and is_stated(candidate, "block"):
             self.spare = self.spare or (candidate, size, wrong)
         if wrong.ended and is_launched_so(candidate):

@@ -6,7 +6,7 @@ import pytest
 from test_guess_false_alarms import settled
 
 from gemmviz.catalogue.guessing.block_sides import several_blocks
-from gemmviz.catalogue.guessing.certainty import is_known
+from gemmviz.catalogue.guessing.certainty import has_known_depth, is_known
 from gemmviz.catalogue.guessing.guess import guess
 from gemmviz.catalogue.guessing.scale_pointers import as_structures, joined
 from gemmviz.catalogue.guessing.settle import settle
@@ -39,6 +39,18 @@ def test_a_wrong_kernel_with_one_size_is_called_wrong_where_its_launch_is_known(
 def test_it_is_not_where_a_side_of_the_grid_is_constant(grid: str) -> None:
     made = guess(square("C[row * n + col] = sum + 1;", grid), Path("mine.cu"))
     assert not any(is_known(one) for one in (made, *made.others) if one.grid != ("N / 8", "N / 8"))
+
+
+def test_it_is_not_where_the_sum_has_the_width_of_a_block_only() -> None:
+    """A has 8 columns and B 8 rows: the kernel is right, and not for square matrices."""
+    text = (
+        square("C[row * n + col] = sum;", "n / 8, n / 8")
+        .replace("k < n", "k < 8")
+        .replace("row * n + k", "row * 8 + k")
+    )
+    made = guess(text, Path("mine.cu"))
+    assert not has_known_depth(made)
+    assert not settled(text).settled.endswith(OWN_LAUNCH_IS_WRONG)
 
 
 def batched(parameter: str) -> str:
