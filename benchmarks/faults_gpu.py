@@ -114,7 +114,7 @@ def seen(code: str = "", environment: dict[str, str | None] | None = None) -> Ca
 
         options = {"environment": environment or {}, "code": code}
         words = ("bench", "gputiled", "hostmult0", "--size", "64", "--quick", "--json", "-")
-        done = ground.command(*words, **options)  # type: ignore[arg-type]
+        done = ground.command(*words, **options)
         rows = {row["kernel"]: row for row in loads(done.stdout)["results"] if row["backend"] != "transfer"}
         need(rows["hostmult0"]["status"] == "ok", f"hostmult0: {rows['hostmult0']['message']}")
         need(rows["gputiled"]["gflops"] is None, "it has a figure")

@@ -133,7 +133,7 @@ class Ground:
 
     def limited(self, **limits: float) -> Engine:
         """Return another engine, with its own limits."""
-        return Engine(AllowsAll(), Limits(**limits))  # type: ignore[arg-type]
+        return Engine(AllowsAll(), Limits(**limits))
 
     def rows(
         self,

@@ -28,7 +28,7 @@ def test_the_caches_of_a_file_are_emptied_and_not_those_that_it_imports() -> Non
     own, imported = cache(one), cache(one)
     file = ModuleType("test_file")
     own.__module__, imported.__module__ = "test_file", "recordings"
-    file.own, file.imported = own, imported  # type: ignore[attr-defined]
+    file.own, file.imported = own, imported
     own("a"), imported("a")
     shared_recordings.forget(file)
     assert (own.cache_info().currsize, imported.cache_info().currsize) == (0, 1)

@@ -42,7 +42,7 @@ def around(middle: float, spread: float) -> list[float]:
         (around(1.0, 0.4), around(1.1, 0.4), "UNCLEAR"),
     ],
 )
-def test_a_difference_counts_when_the_samples_are_apart(before, after, verdict):  # type: ignore[no-untyped-def]
+def test_a_difference_counts_when_the_samples_are_apart(before, after, verdict):
     (found,) = compare(document(row(before)), document(row(after)))
     assert found.verdict == verdict
     assert found.ratio == pytest.approx(sorted(before)[10] / sorted(after)[10])
@@ -166,7 +166,7 @@ def placed(made: Row, host: str, uuid: str | None) -> Row:
         (("desk", None), ("lab", None), "different devices: abacus of desk before, abacus of lab now"),
     ],
 )
-def test_rows_that_a_cluster_measured_on_different_devices_are_not_compared(first, second, says):  # type: ignore[no-untyped-def]
+def test_rows_that_a_cluster_measured_on_different_devices_are_not_compared(first, second, says):
     before, after = (placed(row(around(seconds, 0.01)), *at) for seconds, at in ((1.0, first), (0.5, second)))
     (found,) = compare(document(before), document(after))
     assert found.verdict == ("UNCLEAR" if says else "FASTER")

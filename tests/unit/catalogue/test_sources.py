@@ -83,7 +83,7 @@ def test_each_kernel_that_names_a_document_stands_for_something_in_it(listed: li
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.id)
-def test_the_launches_of_the_documents_are_possible(document) -> None:  # type: ignore[no-untyped-def]
+def test_the_launches_of_the_documents_are_possible(document) -> None:
     rungs = ladder()
     for name in document.names:
         kernel = find(name.kernel, rungs)

@@ -64,7 +64,7 @@ def files(folder: Path, before: str, after: str) -> list[str]:
 
 def document(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> dict[str, Any]:
     assert run(["compare", *args, "--json"]) == code
-    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+    return json.loads(capsys.readouterr().out)
 
 
 def figures(found: dict[str, Any], group: str) -> dict[str, tuple[float | None, float | None]]:

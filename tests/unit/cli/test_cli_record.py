@@ -14,7 +14,7 @@ from gemmviz.engine.messages import RecordRequest
 
 def document(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, Any]:
     assert run(["record", *args, "--json", "-"]) == 0
-    return json.loads(capsys.readouterr().out)  # type: ignore[no-any-return]
+    return json.loads(capsys.readouterr().out)
 
 
 def test_json_carries_totals_levels_and_lines(capsys: pytest.CaptureFixture[str]) -> None:

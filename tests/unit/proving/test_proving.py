@@ -234,7 +234,7 @@ def test_counters_of_workers_are_predicted_here_machine_by_machine(
     made = {p.kernel: p for p in small}
 
     def predicted(found: object, launches: object, progress: object) -> list[Proof]:
-        return [replace(made[p.kernel], counted=p.counted) for p in found if not p.compared]  # type: ignore[attr-defined]
+        return [replace(made[p.kernel], counted=p.counted) for p in found if not p.compared]
 
     monkeypatch.setattr(clustering, "count", count)
     monkeypatch.setattr("gemmviz.cli.prove.predicted", predicted)

@@ -298,7 +298,7 @@ def test_an_engine_sends_no_text_without_consent_to_a_process(silent, request_, 
 
 def test_a_request_of_an_unknown_kind_is_no_way_around() -> None:
     with pytest.raises(TypeError, match="the texts of"):
-        sources(object())  # type: ignore[arg-type]
+        sources(object())
     assert sources(ProbeRequest(1)) == []
 
 

@@ -277,7 +277,7 @@ def test_warps_in_different_orders_never_go_back() -> None:
     assert {s.array: s.requests for s in measure(recording).sites} == {"A": 4, "B": 4, "C": 4}
     log = recording.accesses
     for order in ("grid", "block"):
-        step = build(recording, order).step_of_row  # type: ignore[arg-type]
+        step = build(recording, order).step_of_row
         same = (log.thread[1:] == log.thread[:-1]) & (log.block[1:] == log.block[:-1])
         assert (np.diff(step)[same] > 0).all()
 

@@ -22,7 +22,7 @@ def tiled() -> Recording:
 
 
 @pytest.mark.parametrize("order", ["grid", "block"])
-def test_a_timeline_holds_every_access_once(tiled: Recording, order) -> None:  # type: ignore[no-untyped-def]
+def test_a_timeline_holds_every_access_once(tiled: Recording, order) -> None:
     timeline = build(tiled, order)
     assert sorted(timeline.order) == list(range(len(tiled.accesses)))
     assert (np.diff(timeline.start) > 0).all()
