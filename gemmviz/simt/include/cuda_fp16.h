@@ -82,3 +82,6 @@ GV_DEVICE half2 operator*(half2 a, half2 b) { return __hmul2(a, b); }
 GV_DEVICE half2 &operator+=(half2 &a, half2 b) { return a = __hadd2(a, b); }
 GV_DEVICE half2 &operator-=(half2 &a, half2 b) { return a = __hsub2(a, b); }
 GV_DEVICE half2 &operator*=(half2 &a, half2 b) { return a = __hmul2(a, b); }
+
+#include "cuda_cxx/narrow_functions.h"
+GV_NARROW_FUNCTIONS(half, half2)
