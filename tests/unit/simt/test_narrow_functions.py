@@ -19,6 +19,9 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     **{"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v)},
     **{"rcp": lambda v: 1 / v, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint},
 }
+_NUMPY = {
+    **{"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"},
+}
 KERNEL = """// ---gemmviz
 // entry = "k"
 // args  = ["A", "B", "C", "M", "N", "K"]
@@ -41,7 +44,7 @@ __global__ void k(const {element} *A, const {element} *B, float *C, int M, int N
     int tiles = cuda::ceil_div(N, 32), col = blockIdx.x * 32 + threadIdx.x;
     if (col >= N || tiles != gridDim.x || cuda::round_up(N, 32) != tiles * 32) return;
     for (int row = 0; row < M; row++) {{
-        float v = row < {count} ? (col + 1) * 0.15625f : 0;
+        float v = row < {count} ? (col + 1) * 0.125f : 0;
         C[row * N + col] = of(row, ({element})v);
     }}
 }}
@@ -61,7 +64,25 @@ def test_a_function_is_rounded_once(header: str, element: str, pair: str, kind: 
     dtype = "float16" if header == "fp16" else "bfloat16"
     text = KERNEL.format(dtype=dtype, header=header, element=element, cases=cases, count=len(FUNCTIONS))
     recording = record(launch(parse(text, Path("k.cu")), Problem(len(FUNCTIONS), 40, 8)))
-    given = ((np.arange(40) + 1) * 0.15625).astype(kind).astype(np.float64)
+    given = ((np.arange(40) + 1) * 0.125).astype(kind).astype(np.float64)
     with np.errstate(over="ignore"):
-        wanted = [np.asarray(function(given)).astype(kind) for function in FUNCTIONS.values()]
+        wanted: list[np.ndarray] = [np.asarray(function(given)).astype(kind) for function in FUNCTIONS.values()]
     assert np.array_equal(recording.c, np.array(wanted).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("header", "element", "pair"), [("fp16", "__half", "__half2"), ("bf16", "__nv_bfloat16", "__nv_bfloat162")]
+)
+def test_comparisons_of_elements_and_of_pairs(header: str, element: str, pair: str) -> None:
+    names = ("eq", "ne", "lt", "le", "gt", "ge")
+    cases = "".join(
+        f"case {i}: {{ {element} o = 2.0f; {pair} p = __h{name}2({pair}(v, o), {pair}(o, v));"
+        f" return __h{name}(v, o) + 2 * (float)p.x + 4 * (float)p.y; }}\n"
+        for i, name in enumerate(names)
+    )
+    dtype = "float16" if header == "fp16" else "bfloat16"
+    text = KERNEL.format(dtype=dtype, header=header, element=element, cases=cases, count=len(names))
+    recording = record(launch(parse(text, Path("k.cu")), Problem(len(names), 40, 8)))
+    v = (np.arange(40) + 1) * 0.125
+    wanted = [3 * getattr(np, _NUMPY[name])(v, 2) + 4 * getattr(np, _NUMPY[name])(2, v) for name in names]
+    assert np.array_equal(recording.c, np.array(wanted, dtype=np.float32))

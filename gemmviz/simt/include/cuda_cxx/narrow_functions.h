@@ -1,5 +1,6 @@
 // The functions of one number that half precision and bfloat16 have, for single elements (hexp) and for pairs (h2exp).
-// They are computed in double and rounded once. Names: CUDA Math API, "Half Math Functions" and "Bfloat16 Math Functions".
+// They are computed in double and rounded once; a GPU may differ in the last place. The comparisons of pairs return 1 or
+// 0 for each element. Names: CUDA Math API, "Half Math Functions" and "Bfloat16 Math Functions".
 #pragma once
 
 #define GV_NARROW(element, pair, name, exact) \
@@ -9,7 +10,19 @@
         return (element)(exact); \
     } \
     GV_DEVICE pair h2##name(pair v) { return pair(h##name(v.x), h##name(v.y)); }
+#define GV_COMPARED(element, pair, name, sign) \
+    GV_DEVICE bool __h##name(element a, element b) { return a sign b; } \
+    GV_DEVICE pair __h##name##2(pair a, pair b) \
+    { \
+        return pair((element)(float)(a.x sign b.x), (element)(float)(a.y sign b.y)); \
+    }
 #define GV_NARROW_FUNCTIONS(element, pair) \
+    GV_COMPARED(element, pair, eq, ==) \
+    GV_COMPARED(element, pair, ne, !=) \
+    GV_COMPARED(element, pair, lt, <) \
+    GV_COMPARED(element, pair, le, <=) \
+    GV_COMPARED(element, pair, gt, >) \
+    GV_COMPARED(element, pair, ge, >=) \
     GV_NARROW(element, pair, exp, __builtin_exp(v)) \
     GV_NARROW(element, pair, exp2, __builtin_exp2(v)) \
     GV_NARROW(element, pair, exp10, __builtin_pow(10, v)) \
